@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points as flat arrays, filled anew at each step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class ContactPoints:
+    """Points where two bodies touch or are about to.
+
+    The arrays have room for ``capacity`` points; the first ``size`` are valid. Body a is the one
+    that the normal points into.
+
+    Attributes:
+        size: number of points.
+        positions: in the world [m], shape (capacity, 3).
+        normals: unit, from body b into body a, in the world, shape (capacity, 3).
+        gaps: signed distance along the normal [m], shape (capacity,).
+        friction: friction coefficient, shape (capacity,).
+        restitution: restitution coefficient, shape (capacity,).
+        joint_a: joint that moves body a, 0 for a fixed body, shape (capacity,).
+        joint_b: joint that moves body b, shape (capacity,).
+        body_a: index of body a in the world, shape (capacity,).
+        body_b: index of body b in the world, shape (capacity,).
+        slots: number that stays the same as long as the same features touch, for warm starts, shape (capacity,).
+    """
+
+    def __init__(self, capacity: int) -> None:
+        """Allocate room for ``capacity`` points."""
+        self.size = 0
+        self.positions: NDArray[np.float64] = np.zeros((capacity, 3))
+        self.normals: NDArray[np.float64] = np.zeros((capacity, 3))
+        self.gaps: NDArray[np.float64] = np.zeros(capacity)
+        self.friction: NDArray[np.float64] = np.zeros(capacity)
+        self.restitution: NDArray[np.float64] = np.zeros(capacity)
+        self.joint_a: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self.joint_b: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self.body_a: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self.body_b: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self.slots: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
