@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The web page of the view: server, look, camera and light."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+
+import numpy as np
+import viser
+
+from humanoid_model.errors import InputError
+
+TITLE = "humanoid_stack"
+BRAND = (33, 92, 168)
+FLOOR_COLOUR = (226, 229, 233)
+CELL_COLOUR = (203, 207, 212)
+SECTION_COLOUR = (150, 156, 163)
+FIELD_OF_VIEW = 0.62
+
+
+class _LocalServer(viser.ViserServer):
+    """Server that no page can ask to open a tunnel to the outside."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        return None
+
+
+class Page:
+    """A page on this machine that browsers open, with a floor, light and a camera.
+
+    Args:
+        host: Address to listen on; the default is reachable from this machine only.
+        port: TCP port; 0 takes any free one.
+
+    Attributes:
+        server: The viser server; its `scene` and `gui` are what the drawings draw on.
+        address: Where to point a browser.
+
+    Raises:
+        InputError: The address or port can't be listened on.
+    """
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 8080) -> None:
+        _check_free(host, port)
+        # viser prints a box with its address; the node says it in its own log.
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server = _LocalServer(host=host, port=port, label=TITLE, verbose=False)
+        shown = "localhost" if host in ("0.0.0.0", "::") else host
+        self.address = f"http://{shown}:{self.server.get_port()}"
+        self.server.gui.configure_theme(
+            show_logo=False, show_share_button=False, brand_color=BRAND, control_width="medium"
+        )
+        self.server.scene.configure_default_lights(enabled=True, cast_shadow=True)
+        self.server.scene.configure_environment_map("studio", environment_intensity=0.35)
+        self.server.scene.configure_fog(9.0, 22.0, color=(255, 255, 255))
+        self._floor = self.server.scene.add_grid(
+            "/floor",
+            width=30.0,
+            height=30.0,
+            cell_size=0.1,
+            cell_color=CELL_COLOUR,
+            cell_thickness=0.6,
+            section_size=1.0,
+            section_color=SECTION_COLOUR,
+            section_thickness=1.0,
+            plane_color=FLOOR_COLOUR,
+            plane_opacity=1.0,
+            shadow_opacity=0.28,
+        )
+        self.look_at(np.array([0.0, 0.0, 0.75]), 1.6)
+
+    def look_at(self, centre: np.ndarray, height: float) -> None:
+        """Point the camera of present and future clients at something.
+
+        Args:
+            centre: (3,) middle of it, world frame [m].
+            height: How tall it is [m]; it fills most of the picture.
+        """
+        distance = 0.68 * height / np.tan(0.5 * FIELD_OF_VIEW)
+        direction = np.array([0.83, -0.50, 0.24])
+        position = centre + distance * direction / np.linalg.norm(direction)
+        camera = self.server.initial_camera
+        camera.position, camera.look_at, camera.fov = position, centre, FIELD_OF_VIEW
+        for client in self.server.get_clients().values():
+            with client.atomic():
+                client.camera.position = position
+                client.camera.look_at = centre
+                client.camera.fov = FIELD_OF_VIEW
+
+    @property
+    def show_floor(self) -> bool:
+        """Whether the grid at height 0 is shown."""
+        return self._floor.visible
+
+    @show_floor.setter
+    def show_floor(self, visible: bool) -> None:
+        self._floor.visible = visible
+
+    def close(self) -> None:
+        """Stop serving; browsers show that they lost the connection."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+
+def _check_free(host: str, port: int) -> None:
+    """Raise an InputError unless a server can listen there.
+
+    viser takes the next free port by itself, and waits for ever on an address that isn't ours.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise InputError(
+            f"can't listen on {host}:{port}: {error.strerror or error}",
+            element="host, port",
+            remedy="Use host 127.0.0.1 and a free port, or port 0 for any free one",
+        ) from error

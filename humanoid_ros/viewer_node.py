@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer node: a web page that shows what ROS says of a simulation or of a real robot."""
+
+from __future__ import annotations
+
+import queue
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+import rclpy
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, TransformStamped, Vector3
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+)
+from rclpy.client import Client
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from rclpy.task import Future
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+from humanoid_model.errors import InputError
+from humanoid_model.urdf import read_urdf
+from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
+from humanoid_ros.viewer.contact_drawing import ContactDrawing, ContactView
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panel import Panel
+from humanoid_ros.viewer.pull_handle import PullHandle, Spring
+from humanoid_ros.viewer.request import (
+    LoadScene,
+    Pause,
+    PickLink,
+    Push,
+    Request,
+    Reset,
+    Show,
+    Step,
+)
+from humanoid_ros.viewer.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.scene_drawing import SceneDrawing
+from humanoid_ros.viewer.status_text import SimulationView
+from humanoid_ros.viewer.transform_tree import TransformTree
+from humanoid_ros.viewer_markers import draw_markers
+from humanoid_stack.msg import ContactForce, ContactForces, SimulationStatus, SolverStatus
+from humanoid_stack.srv import ApplyWrench, StepSimulation
+from humanoid_stack.srv import LoadScene as LoadSceneService
+
+LATCHED = QoSProfile(
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+TRANSFORMS = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
+STATIC_TRANSFORMS = QoSProfile(
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+PANEL_PERIOD = 0.2
+"""Period of the panel's text and plot [s]: more is not readable."""
+GRAPH_PERIOD = 1.0
+"""Period of looking for new robots among the topics [s]."""
+SOLVER_WORDS = {
+    SolverStatus.CONVERGED: "converged",
+    SolverStatus.MAX_ITERATIONS: "out of iterations",
+    SolverStatus.TIME_BUDGET: "out of time",
+    SolverStatus.NO_CONTACT: "no contact",
+    SolverStatus.FAILED: "failed",
+}
+
+
+@dataclass
+class _Robot:
+    """A robot on the page and what is needed to place it.
+
+    Attributes:
+        prefix: What precedes its links' names in /tf and in the simulator's body names; empty
+            when the robot is alone.
+    """
+
+    prefix: str
+    drawing: RobotDrawing
+    balance: BalanceDrawing
+    text: str
+    placements: dict[str, pin.SE3] = field(default_factory=dict)
+
+
+class ViewerNode(Node):
+    """Draws robots, scene and contacts on a page; passes what a person asks for to services.
+
+    Everything that touches ROS or the drawing happens in this node's executor: callbacks keep the
+    newest message, a timer draws, and what a person does on the page arrives through a queue.
+
+    Raises:
+        InputError: The page's address or port can't be listened on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("viewer")
+        self._declare_parameters()
+        self.page = Page(self._text("host"), self._integer("port"))
+        self.get_logger().info(f"the page is at {self.page.address}")
+        server = self.page.server
+        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._panel = Panel(
+            server.gui,
+            self._requests.put,
+            self._texts("scenes"),
+            self._number("plot_window"),
+        )
+        self._scene = SceneDrawing(server.scene)
+        self._contacts = ContactDrawing(
+            server.scene, self._number("cone_scale"), self._number("arrow_scale")
+        )
+        self._pull = PullHandle(server.scene, lambda dragging: None)
+        server.on_client_disconnect(lambda client: self._pull.client_left(client.client_id))
+        self._robots: dict[str, _Robot] = {}
+        self._stamp = 0.0
+        self._descriptions: dict[str, Subscription] = {}
+        self._tree = TransformTree(self._text("fixed_frame"))
+        self._fresh: dict[str, TransformStamped] = {}
+        self._contact_view = ContactView.empty()
+        self._contact_message: ContactForces | None = None
+        self._shown = {"robot": True, "balance": True}
+        self._status: SimulationStatus | None = None
+        self._last_heard = -np.inf
+        self._aimed = False
+        self._picked = ""
+        self._pulling: Future | None = None
+        self._pull_last: tuple[float, np.ndarray] | None = None
+        self._said = 0.0
+
+        self.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
+        self.create_subscription(
+            TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS
+        )
+        self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST)
+        self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
+        self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
+        self._callers: dict[type, Client] = {
+            Pause: self.create_client(SetBool, "pause"),
+            Step: self.create_client(StepSimulation, "step"),
+            Reset: self.create_client(Trigger, "reset"),
+            LoadScene: self.create_client(LoadSceneService, "load_scene"),
+            Push: self.create_client(ApplyWrench, "apply_wrench"),
+        }
+        self.create_timer(1.0 / self._number("rate"), self._draw)
+        self.create_timer(PANEL_PERIOD, self._refresh_panel)
+        self.create_timer(GRAPH_PERIOD, self._find_robots)
+        self._find_robots()
+
+    # Parameters -----------------------------------------------------------------------------------
+
+    def _declare_parameters(self) -> None:
+        def number(name: str, value: float, low: float, high: float, description: str) -> None:
+            limits = FloatingPointRange(from_value=low, to_value=high, step=0.0)
+            self.declare_parameter(
+                name,
+                value,
+                ParameterDescriptor(
+                    description=description, floating_point_range=[limits], read_only=True
+                ),
+            )
+
+        def words(name: str, value: str | list[str], description: str) -> None:
+            self.declare_parameter(
+                name, value, ParameterDescriptor(description=description, read_only=True)
+            )
+
+        words("host", "127.0.0.1", "Address the page listens on; the default is this machine only")
+        self.declare_parameter(
+            "port",
+            8080,
+            ParameterDescriptor(
+                description="TCP port of the page; 0 takes any free one",
+                integer_range=[IntegerRange(from_value=0, to_value=65535, step=1)],
+                read_only=True,
+            ),
+        )
+        words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
+        words("scenes", ["stand"], "Scenes that the page offers to load: names or paths")
+        number("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
+        number("cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
+        number("arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
+        number("plot_window", 10.0, 1.0, 120.0, "Simulated time that the force plot spans [s]")
+        number("gravity", 9.81, 0.0, 100.0, "Gravity, for the weight shown beside forces [m/s^2]")
+        number("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
+        number("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
+        number("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
+
+    def _number(self, name: str) -> float:
+        return float(self.get_parameter(name).get_parameter_value().double_value)
+
+    def _integer(self, name: str) -> int:
+        return int(self.get_parameter(name).get_parameter_value().integer_value)
+
+    def _text(self, name: str) -> str:
+        return str(self.get_parameter(name).get_parameter_value().string_value)
+
+    def _texts(self, name: str) -> list[str]:
+        return list(self.get_parameter(name).get_parameter_value().string_array_value)
+
+    # Messages in ----------------------------------------------------------------------------------
+
+    def _find_robots(self) -> None:
+        """Listen to every `robot_description` at or below this node's namespace."""
+        base = self.get_namespace().rstrip("/")
+        for topic, types in self.get_topic_names_and_types():
+            if "std_msgs/msg/String" not in types or not topic.startswith(f"{base}/"):
+                continue
+            *prefix, name = topic[len(base) + 1 :].split("/")
+            if name != "robot_description" or topic in self._descriptions:
+                continue
+            self._descriptions[topic] = self.create_subscription(
+                String,
+                topic,
+                lambda message, prefix="/".join(prefix): self._on_description(message, prefix),
+                LATCHED,
+            )
+
+    def _on_description(self, message: String, prefix: str) -> None:
+        old = self._robots.get(prefix)
+        if old is not None and old.text == message.data:
+            return
+        try:
+            description = read_urdf(message.data)
+        except InputError as error:
+            self._complain(f"robot_description can't be read: {error}")
+            return
+        if old is not None:
+            old.drawing.remove()
+            old.balance.remove()
+        name = prefix or description.name
+        scene = self.page.server.scene
+        drawing = RobotDrawing(scene, name, description)
+        for problem in drawing.problems:
+            self._complain(problem)
+        robot = _Robot(
+            f"{prefix}/" if prefix else "", drawing, BalanceDrawing(scene, name), message.data
+        )
+        drawing.visible = self._shown["robot"]
+        robot.balance.visible = self._shown["balance"]
+        self._robots[prefix] = robot
+        self._aimed = False
+
+    def _on_static_transforms(self, message: TFMessage) -> None:
+        for transform in message.transforms:
+            self._fresh[transform.child_frame_id] = transform
+
+    def _on_transforms(self, message: TFMessage) -> None:
+        self._on_static_transforms(message)
+        if message.transforms:
+            stamp = message.transforms[-1].header.stamp
+            self._stamp = stamp.sec + 1e-9 * stamp.nanosec
+
+    def _on_contacts(self, message: ContactForces) -> None:
+        self._contact_message = message
+        time_stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        forces: dict[str, float] = {}
+        for contact in message.contacts:
+            along = (
+                contact.force.x * contact.normal.x
+                + contact.force.y * contact.normal.y
+                + contact.force.z * contact.normal.z
+            )
+            forces[contact.body_a] = forces.get(contact.body_a, 0.0) + along
+        self._panel.plot.history.append(time_stamp, forces)
+
+    def _on_scene(self, message: MarkerArray) -> None:
+        for problem in draw_markers(self._scene, message):
+            self._complain(problem)
+
+    def _on_status(self, message: SimulationStatus) -> None:
+        if self._status is not None and self._status.scene != message.scene:
+            # Robots and bodies of the old scene go away; those of the new one place themselves.
+            self._tree.clear()
+            self._fresh.clear()
+            for robot in self._robots.values():
+                robot.placements.clear()
+                robot.drawing.forget()
+            self._aimed = False
+        self._status = message
+        self._last_heard = time.monotonic()
+
+    def _complain(self, problem: str) -> None:
+        self.get_logger().warning(problem)
+        self._say(problem)
+
+    def _say(self, message: str) -> None:
+        self._panel.say(message)
+        self._said = time.monotonic()
+
+    # Drawing --------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        self._answer_requests()
+        fresh, self._fresh = self._fresh, {}
+        for child, stamped in fresh.items():
+            move, turn = stamped.transform.translation, stamped.transform.rotation
+            pose = np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w])
+            norm = np.linalg.norm(pose[3:])
+            if not np.isfinite(norm) or norm == 0.0 or not np.isfinite(pose).all():
+                continue
+            pose[3:] /= norm
+            self._tree.set(
+                stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose)
+            )
+        if self._contact_message is not None:
+            self._contact_view = contact_view(self._contact_message)
+            self._contact_message = None
+        with self.page.server.atomic():
+            for robot in self._robots.values():
+                if fresh:
+                    self._place(robot)
+                com = centre_of_mass(robot.drawing.description, robot.placements)
+                robot.balance.update(com, self._contacts_of(robot))
+            self._contacts.update(self._contact_view)
+            self._scene.update(self._tree.placement)
+            self._update_pull()
+        if not self._aimed:
+            self._aim()
+
+    def _place(self, robot: _Robot) -> None:
+        for link in robot.drawing.description.links:
+            placement = self._tree.placement(robot.prefix + link)
+            if placement is not None:
+                robot.placements[link] = placement
+        robot.drawing.update(robot.placements)
+
+    def _contacts_of(self, robot: _Robot) -> ContactView:
+        """The contacts that a robot stands on."""
+        if not robot.prefix:
+            return self._contact_view
+        return self._contact_view.of_robot(robot.prefix.rstrip("/"))
+
+    def _aim(self) -> None:
+        """Point the camera at the first robot, once all of it is placed."""
+        for robot in self._robots.values():
+            points = [
+                placement.translation
+                for link, placement in robot.placements.items()
+                if link in robot.drawing.links
+            ]
+            if not points or len(points) < len(robot.drawing.links):
+                continue
+            low, high = np.min(points, axis=0), np.max(points, axis=0)
+            # Link frames lie inside the shapes: a margin for head, hands and soles.
+            height = max(float(np.max(high - low)), 0.3) * 1.22
+            centre = 0.5 * (low + high)
+            self.page.look_at(centre, height)
+            bodies = [robot.prefix + link for link in robot.drawing.links]
+            trunk = [body for body in bodies if "CHEST" in body.upper() or "TORSO" in body.upper()]
+            self._panel.set_bodies(bodies, (trunk or bodies)[-1])
+            self._aimed = True
+            return
+
+    def _refresh_panel(self) -> None:
+        status = self._status
+        if time.monotonic() - self._last_heard > self._number("silence"):
+            status = None
+        mass = sum(robot.drawing.description.total_mass for robot in self._robots.values())
+        weight = mass * self._number("gravity") if mass > 0.0 else None
+        self._panel.plot.weight = weight
+        self._panel.show_status(
+            None if status is None else simulation_view(status),
+            float(self._contact_view.normal_force.sum()),
+            weight,
+        )
+        self._panel.plot.refresh()
+        if self._said and time.monotonic() - self._said > 8.0:
+            self._panel.say("")
+            self._said = 0.0
+
+    # What a person asks for -----------------------------------------------------------------------
+
+    def _answer_requests(self) -> None:
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except queue.Empty:
+                return
+            if isinstance(request, Show):
+                self._show(request)
+            elif isinstance(request, PickLink):
+                self._picked = request.link
+                self._pull.release()
+            else:
+                self._call(request)
+
+    def _show(self, request: Show) -> None:
+        if request.part == "forces":
+            self._contacts.show_forces = request.visible
+        elif request.part == "cones":
+            self._contacts.show_cones = request.visible
+        elif request.part == "floor":
+            self.page.show_floor = request.visible
+        else:
+            self._shown[request.part] = request.visible
+            for robot in self._robots.values():
+                robot.drawing.visible = self._shown["robot"]
+                robot.balance.visible = self._shown["balance"]
+
+    def _call(self, request: Pause | Step | Reset | LoadScene | Push) -> None:
+        if isinstance(request, Pause):
+            message = SetBool.Request(data=request.paused)
+        elif isinstance(request, Step):
+            message = StepSimulation.Request(steps=request.steps)
+        elif isinstance(request, LoadScene):
+            message = LoadSceneService.Request(scene=request.scene)
+        elif isinstance(request, Push):
+            message = wrench_request(request.body, request.force, None, request.duration)
+        else:
+            message = Trigger.Request()
+        self._send(self._callers[type(request)], message)
+
+    def _send(self, client: Client, message: object) -> Future | None:
+        """Call a service; its complaint, or its absence, is said on the page."""
+        if not client.service_is_ready():
+            self._say(f"No simulator offers {client.srv_name}.")
+            return None
+
+        def on_answer(future: Future) -> None:
+            answer = future.result()
+            if answer is not None and not answer.success:
+                self._say(f"{client.srv_name}: {answer.message}")
+
+        future = client.call_async(message)
+        future.add_done_callback(on_answer)
+        return future
+
+    def _update_pull(self) -> None:
+        """Let the handle ride on the picked link, and pull the link while it is dragged."""
+        found = self._find_link(self._picked)
+        if found is None:
+            self._pull.update(None)
+            self._pull_last = None
+            return
+        body, point, mass = found
+        self._pull.update(point)
+        now = self._stamp
+        last, self._pull_last = self._pull_last, (now, point)
+        if not self._pull.dragging or last is None:
+            return
+        span = now - last[0]
+        if not 0.0 < span < 0.5:
+            return  # paused, or reset
+        if self._pulling is not None and not self._pulling.done():
+            self._pull_last = last  # the next call makes up for this one
+            return
+        spring = Spring(self._number("pull_stiffness"), mass, self._number("pull_max_force"))
+        force = spring.force(self._pull.position, point, (point - last[1]) / span)
+        x, y, z = force.tolist()
+        self._pulling = self._send(
+            self._callers[Push], wrench_request(body, (x, y, z), point, span)
+        )
+
+    def _find_link(self, body: str) -> tuple[str, np.ndarray, float] | None:
+        """Name, centre of mass (world) and mass of a link with mass, if it is placed."""
+        for robot in self._robots.values():
+            if not body.startswith(robot.prefix):
+                continue
+            link = robot.drawing.description.links.get(body[len(robot.prefix) :])
+            if link is None or link.inertial is None or link.inertial.mass <= 0.0:
+                continue
+            placement = robot.placements.get(link.name)
+            if placement is not None:
+                com = placement.act(link.inertial.placement_link_com.translation)
+                return body, com, link.inertial.mass
+        return None
+
+    def destroy_node(self) -> None:
+        self.page.close()
+        super().destroy_node()
+
+
+def contact_view(message: ContactForces) -> ContactView:
+    """Contacts of a message as arrays."""
+    contacts = message.contacts
+    if not contacts:
+        return ContactView.empty()
+
+    def rows(name: str) -> np.ndarray:
+        vectors = [getattr(contact, name) for contact in contacts]
+        return np.array([[vector.x, vector.y, vector.z] for vector in vectors])
+
+    return ContactView(
+        position=rows("position"),
+        normal=rows("normal"),
+        force=rows("force"),
+        friction=np.array([contact.friction for contact in contacts]),
+        slipping=np.array([contact.state == ContactForce.SLIP for contact in contacts]),
+        bodies=tuple((contact.body_a, contact.body_b) for contact in contacts),
+    )
+
+
+def simulation_view(status: SimulationStatus) -> SimulationView:
+    """A status message in the panel's terms."""
+    solver = status.solver
+    words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
+    if solver.iterations:
+        words += f", {solver.iterations} iterations"
+    return SimulationView(
+        scene=status.scene,
+        time=status.time,
+        paused=status.paused,
+        pause_reason=status.pause_reason,
+        real_time_factor=status.real_time_factor,
+        step_seconds=status.step_seconds,
+        kinetic_energy=status.kinetic_energy,
+        potential_energy=status.potential_energy,
+        solver=f"{solver.method}: {words}" if solver.method else words,
+        solver_ok=solver.status in (SolverStatus.CONVERGED, SolverStatus.NO_CONTACT),
+    )
+
+
+def wrench_request(
+    body: str, force: tuple[float, float, float], point: np.ndarray | None, duration: float
+) -> ApplyWrench.Request:
+    """Request for a force on a body, at a point or at its centre of mass (None)."""
+    x, y, z = force
+    request = ApplyWrench.Request(body=body, at_point=point is not None)
+    request.wrench.force = Vector3(x=x, y=y, z=z)
+    if point is not None:
+        request.point = Point(x=float(point[0]), y=float(point[1]), z=float(point[2]))
+    seconds = int(duration)
+    request.duration = Duration(sec=seconds, nanosec=int(1e9 * (duration - seconds)))
+    return request
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM."""
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.ALL)
+    try:
+        node = ViewerNode()
+    except InputError as error:
+        rclpy.logging.get_logger("viewer").fatal(str(error))
+        rclpy.try_shutdown()
+        return 1
+    try:
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
