@@ -124,7 +124,7 @@ class ViewerNode(Node):
         self._contacts = ContactDrawing(
             server.scene, self._number("cone_scale"), self._number("arrow_scale")
         )
-        self._pull = PullHandle(server.scene, lambda dragging: None)
+        self._pull = PullHandle(server.scene)
         server.on_client_disconnect(lambda client: self._pull.client_left(client.client_id))
         self._robots: dict[str, _Robot] = {}
         self._stamp = 0.0

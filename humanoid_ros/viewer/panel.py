@@ -71,22 +71,19 @@ class Panel:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
         with gui.add_folder("Show", expand_by_default=False):
-            for part, label in SHOWN.items():
-                self._add_checkbox(gui, part, label)
+            self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
-            load = gui.add_button("Load", icon="folder-open", color="gray")
+            self._load = gui.add_button("Load", icon="folder-open", color="gray")
 
         self._pause.on_click(lambda _: send(Pause(not self._paused)))
         self._step.on_click(lambda event: send(Step(int(event.target.value))))
         self._reset.on_click(lambda _: send(Reset()))
         self._push.on_click(lambda _: self._send_push())
         self._pull_link.on_update(lambda _: self._send_link())
-        load.on_click(lambda _: send(LoadScene(self._scene.value)))
-
-    def _add_checkbox(self, gui: viser.GuiApi, part: str, label: str) -> None:
-        box = gui.add_checkbox(label, True)
-        box.on_update(lambda _: self._send(Show(part, box.value)))
+        self._load.on_click(lambda _: send(LoadScene(self._scene.value)))
+        for part, box in self._boxes.items():
+            box.on_update(lambda event, part=part: send(Show(part, event.target.value)))
 
     def _send_push(self) -> None:
         if self._push_body.value == NO_LINK:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,14 +53,14 @@ class PullHandle:
 
     Args:
         scene: Scene of the page.
-        dragged: Called with True when a person grabs the handle and False when it is released,
-            from viser's threads.
+
+    Attributes:
+        dragging: Whether a person holds the handle.
     """
 
-    def __init__(self, scene: viser.SceneApi, dragged: Callable[[bool], None]) -> None:
+    def __init__(self, scene: viser.SceneApi) -> None:
         self.dragging = False
         self._client: int | None = None
-        self._dragged = dragged
         self._handle = scene.add_transform_controls(
             "/pull/handle",
             scale=0.22,
@@ -73,7 +72,8 @@ class PullHandle:
             "/pull/line",
             points=np.zeros((1, 2, 3), dtype=np.float32),
             colors=np.tile(np.array(LINE_COLOUR, dtype=np.uint8), (1, 2, 1)),
-            line_width=4.0,
+            thickness=4.0,
+            thickness_units="screen",
             visible=False,
         )
         self._handle.on_update(self._on_update)
@@ -83,7 +83,6 @@ class PullHandle:
         if event.phase == "start":
             self._client = event.client_id
             self.dragging = True
-            self._dragged(True)
         elif event.phase == "end":
             self.release()
 
@@ -94,9 +93,7 @@ class PullHandle:
 
     def release(self) -> None:
         """Let go: the handle goes back onto its link at the next update."""
-        if self.dragging:
-            self.dragging = False
-            self._dragged(False)
+        self.dragging = False
 
     @property
     def position(self) -> np.ndarray:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page listens where it is told, or says why it can't."""
+
+import socket
+import urllib.request
+
+import numpy as np
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_ros.viewer.page import Page
+
+
+def test_page_is_served_on_this_machine_only(page: Page) -> None:
+    assert page.address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(page.address, timeout=10) as answer:
+        assert b"<html" in answer.read().lower()
+    listening = page.server._websock_server._host
+    assert listening == "127.0.0.1"
+
+
+def test_port_in_use_is_refused_by_number() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"can't listen on 127.0.0.1:{port}"):
+            Page(port=port)
+
+
+def test_foreign_host_is_refused() -> None:
+    with pytest.raises(InputError, match=r"can't listen on 192\.0\.2\.1"):
+        Page(host="192.0.2.1", port=0)
+
+
+def test_nobody_can_ask_for_a_tunnel_to_the_outside(page: Page) -> None:
+    assert page.server.request_share_url() is None
+
+
+def test_camera_sees_the_whole_of_what_it_looks_at(page: Page) -> None:
+    centre, height = np.array([1.0, 2.0, 0.8]), 1.6
+    page.look_at(centre, height)
+    camera = page.server.initial_camera
+    distance = np.linalg.norm(np.array(camera.position) - centre)
+    assert 2.0 * distance * np.tan(0.5 * camera.fov) > 1.1 * height
+    assert camera.position[2] > centre[2]
+
+
+def test_closed_page_frees_its_port() -> None:
+    page = Page(port=0)
+    port = int(page.address.rsplit(":", 1)[1])
+    page.close()
+    again = Page(port=port)
+    again.close()

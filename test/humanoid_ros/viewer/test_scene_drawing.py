@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scene items follow their frames, and are made anew only when their look changes."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import viser
+
+from humanoid_model.description import Box, Sphere
+from humanoid_model.errors import InputError
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.scene_drawing import SceneDrawing, SceneItem
+
+RED = np.array([1.0, 0.0, 0.0, 1.0])
+
+
+def item(frame: str = "world", size: float = 0.1, placement: pin.SE3 | None = None) -> SceneItem:
+    return SceneItem(frame, placement or pin.SE3.Identity(), Box(np.full(3, size)), RED)
+
+
+def frames(page: Page) -> list[viser.FrameHandle]:
+    nodes = page.server.scene._handle_from_node_name
+    return [
+        node
+        for name, node in nodes.items()
+        if isinstance(node, viser.FrameHandle) and name.startswith("/scene/")
+    ]
+
+
+def test_item_is_drawn_at_frame_times_placement(page: Page) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    body, offset = pin.SE3.Random(), pin.SE3.Random()
+    drawing.set(("box", 0), item("box", placement=offset))
+    drawing.update({"box": body}.get)
+    (node,) = frames(page)
+    np.testing.assert_allclose(node.position, (body * offset).translation)
+    assert node.visible
+
+
+def test_item_of_an_unknown_frame_is_hidden(page: Page) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    drawing.set(1, item("box"))
+    drawing.update(lambda frame: pin.SE3.Identity())
+    drawing.update(lambda frame: None)
+    assert not frames(page)[0].visible
+
+
+def test_same_look_moves_and_other_look_replaces(page: Page) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    drawing.set(1, item())
+    (first,) = frames(page)
+    drawing.set(1, item(placement=pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0]))))
+    drawing.update(lambda frame: pin.SE3.Identity())
+    assert frames(page) == [first]
+    assert first.position[2] == 1.0
+    drawing.set(1, item(size=0.2))
+    (second,) = frames(page)
+    assert second is not first
+    assert len(drawing) == 1
+
+
+def test_remove_and_bad_shape_leave_no_node(page: Page) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    drawing.set(1, item())
+    drawing.set(2, SceneItem("world", pin.SE3.Identity(), Sphere(0.1), RED))
+    drawing.remove(1)
+    drawing.remove("never there")
+    assert drawing.keys() == [2]
+    with pytest.raises(InputError):
+        drawing.set(3, SceneItem("world", pin.SE3.Identity(), None, RED))  # type: ignore[arg-type]
+    assert len(frames(page)) == 1
