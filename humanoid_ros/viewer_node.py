@@ -18,6 +18,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
 )
 from rclpy.client import Client
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -348,18 +349,10 @@ class ViewerNode(Node):
     def _aim(self) -> None:
         """Point the camera at the first robot, once all of it is placed."""
         for robot in self._robots.values():
-            points = [
-                placement.translation
-                for link, placement in robot.placements.items()
-                if link in robot.drawing.links
-            ]
-            if not points or len(points) < len(robot.drawing.links):
+            extent = robot.drawing.extent(robot.placements)
+            if extent is None:
                 continue
-            low, high = np.min(points, axis=0), np.max(points, axis=0)
-            # Link frames lie inside the shapes: a margin for head, hands and soles.
-            height = max(float(np.max(high - low)), 0.3) * 1.22
-            centre = 0.5 * (low + high)
-            self.page.look_at(centre, height)
+            self.page.look_at(extent.mean(axis=0), max(float(np.ptp(extent, axis=0).max()), 0.1))
             bodies = [robot.prefix + link for link in robot.drawing.links]
             trunk = [body for body in bodies if "CHEST" in body.upper() or "TORSO" in body.upper()]
             self._panel.set_bodies(bodies, (trunk or bodies)[-1])
@@ -544,7 +537,7 @@ def main(args: list[str] | None = None) -> int:
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.ALL)
     try:
         node = ViewerNode()
-    except InputError as error:
+    except (InputError, ParameterException) as error:
         rclpy.logging.get_logger("viewer").fatal(str(error))
         rclpy.try_shutdown()
         return 1

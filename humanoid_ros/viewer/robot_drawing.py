@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
 import pinocchio as pin
 import viser
 
-from humanoid_model.description import RobotDescription
+from humanoid_model.description import Geometry, RobotDescription
 from humanoid_model.errors import InputError
-from humanoid_ros.viewer.shapes import add_shape
+from humanoid_ros.viewer.shapes import add_shape, bounds
 
 MOVED = 1e-5
 """A link is sent again once it moved by this much ([m], and of a quaternion's components)."""
@@ -41,6 +42,7 @@ class RobotDrawing:
         self._visible = True
         self._nodes: dict[str, viser.FrameHandle] = {}
         self._sent: dict[str, np.ndarray] = {}
+        self._corners: dict[str, list[np.ndarray]] = {}
         for link in description.links.values():
             if not link.visuals:
                 continue
@@ -49,6 +51,7 @@ class RobotDrawing:
             for i, visual in enumerate(link.visuals):
                 try:
                     add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, visual.colour)
+                    self._corners.setdefault(link.name, []).extend(_corners(visual))
                 except InputError as error:
                     self.problems.append(str(error))
 
@@ -83,6 +86,23 @@ class RobotDrawing:
             self._root.visible = self._visible
         return moved
 
+    def extent(self, placements_world_link: Mapping[str, pin.SE3]) -> np.ndarray | None:
+        """Box around the robot's shapes in the world.
+
+        Returns:
+            (2, 3) lowest and highest corner [m], or None while a link with shapes isn't placed.
+        """
+        if not self._corners or not self._corners.keys() <= placements_world_link.keys():
+            return None
+        points = np.array(
+            [
+                placements_world_link[link].act(corner)
+                for link, corners in self._corners.items()
+                for corner in corners
+            ]
+        )
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
     def forget(self) -> None:
         """Hide the robot until its links are placed anew."""
         self._sent.clear()
@@ -101,3 +121,12 @@ class RobotDrawing:
     def remove(self) -> None:
         """Take the robot off the page."""
         self._root.remove()
+
+
+def _corners(visual: Geometry) -> list[np.ndarray]:
+    """Eight corners of the box around a shape, in the frame of its link."""
+    low_high = bounds(visual.shape)
+    return [
+        visual.placement.act(np.array([low_high[i, 0], low_high[j, 1], low_high[k, 2]]))
+        for i, j, k in itertools.product((0, 1), repeat=3)
+    ]

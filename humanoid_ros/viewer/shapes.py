@@ -73,6 +73,32 @@ def read_mesh(shape: Mesh) -> Triangles:
     return Triangles(vertices * shape.scale, faces)
 
 
+def bounds(shape: Shape | Triangles) -> np.ndarray:
+    """Axis-aligned box around a shape, in the shape's own frame.
+
+    Returns:
+        (2, 3) lowest and highest corner [m]; a half-space counts as a point.
+
+    Raises:
+        InputError: A mesh can't be read.
+    """
+    if isinstance(shape, Mesh):
+        shape = read_mesh(shape)
+    if isinstance(shape, Triangles):
+        return np.array([shape.vertices.min(axis=0), shape.vertices.max(axis=0)])
+    if isinstance(shape, Box):
+        half = 0.5 * np.asarray(shape.size, dtype=float)
+    elif isinstance(shape, Sphere):
+        half = np.full(3, shape.radius)
+    elif isinstance(shape, Cylinder):
+        half = np.array([shape.radius, shape.radius, 0.5 * shape.length])
+    elif isinstance(shape, Capsule):
+        half = np.array([shape.radius, shape.radius, 0.5 * shape.length + shape.radius])
+    else:
+        half = np.zeros(3)
+    return np.array([-half, half])
+
+
 def add_shape(
     scene: viser.SceneApi,
     name: str,

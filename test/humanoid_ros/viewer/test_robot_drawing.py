@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot's shapes are created once; its links follow their placements."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import viser
 
+from humanoid_model.description import Mesh
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.robot_drawing import RobotDrawing
@@ -60,11 +64,6 @@ def test_robot_is_hidden_until_placed_and_when_told(page: Page, urdf: str) -> No
 
 def test_missing_mesh_is_reported_and_the_rest_drawn(page: Page, urdf: str) -> None:
     description = read_urdf(urdf)
-    from dataclasses import replace
-    from pathlib import Path
-
-    from humanoid_model.description import Mesh
-
     arm = description.links["arm"]
     lost = replace(arm.visuals[0], shape=Mesh(Path("lost.stl"), np.ones(3)))
     links = {**description.links, "arm": replace(arm, visuals=(lost,))}
@@ -72,6 +71,16 @@ def test_missing_mesh_is_reported_and_the_rest_drawn(page: Page, urdf: str) -> N
     assert len(drawing.problems) == 1
     assert "lost.stl" in drawing.problems[0]
     assert len(nodes(page, viser.BoxHandle)) == 1
+
+
+def test_extent_is_the_box_around_all_shapes(page: Page, urdf: str) -> None:
+    drawing = RobotDrawing(page.server.scene, "r", read_urdf(urdf))
+    base = pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0]))
+    assert drawing.extent({"base": base}) is None
+    # Base: a box of 0.1 x 0.2 x 0.3 about (0, 0, 0.1); arm: a rod of 1 m along z, laid along x.
+    arm = pin.SE3(pin.utils.rotate("y", np.pi / 2), np.array([1.0, 0.0, 0.3]))
+    extent = drawing.extent({"base": base, "arm": arm})
+    np.testing.assert_allclose(extent, [[0.5, -0.1, -0.05], [1.5, 0.1, 0.32]], atol=1e-12)
 
 
 def test_remove_leaves_no_node(page: Page, urdf: str) -> None:

@@ -11,7 +11,7 @@ import viser
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.shapes import Triangles, add_shape, read_mesh, wxyz
+from humanoid_ros.viewer.shapes import Triangles, add_shape, bounds, read_mesh, wxyz
 
 GREY = (0.5, 0.5, 0.5, 1.0)
 TETRAHEDRON = """v 0 0 0
@@ -111,3 +111,17 @@ def test_bad_mesh_is_refused_by_name(
 def test_unknown_shape_is_refused(page: Page) -> None:
     with pytest.raises(InputError, match="can't draw a str"):
         add_shape(page.server.scene, "/x", "a box", pin.SE3.Identity(), GREY)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("shape", "highest"),
+    [
+        (Box(np.array([0.2, 0.4, 0.6])), [0.1, 0.2, 0.3]),
+        (Sphere(0.3), [0.3, 0.3, 0.3]),
+        (Cylinder(0.1, 0.8), [0.1, 0.1, 0.4]),
+        (Capsule(0.1, 0.8), [0.1, 0.1, 0.5]),
+        (Triangles(np.vstack([-np.eye(3), np.eye(3)]), np.array([[0, 1, 2]])), [1, 1, 1]),
+    ],
+)
+def test_bounds_are_symmetric_boxes(shape: object, highest: list[float]) -> None:
+    np.testing.assert_allclose(bounds(shape), [np.negative(highest), highest])  # type: ignore[arg-type]

@@ -1,0 +1,597 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer node as a process over DDS, seen through its page: by protocol and by a browser.
+
+A robot on topics (a node of this test) plays the simulator; the page is looked at by a client that
+speaks viser's protocol as a browser does, and once by a real browser.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pinocchio as pin
+import pytest
+import viser
+import zstandard
+from PIL import Image
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from geometry_msgs.msg import TransformStamped  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.node import Node  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+
+from humanoid_ros.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
+from humanoid_stack.msg import ContactForce, ContactForces, SimulationStatus  # noqa: E402
+from humanoid_stack.srv import ApplyWrench, LoadScene, StepSimulation  # noqa: E402
+
+DOMAIN = 41
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SILENCE = 0.8
+
+URDF = """
+<robot name="post">
+  <link name="foot">
+    <inertial><mass value="8"/>
+      <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 0.05"/><geometry><box size="0.3 0.3 0.1"/></geometry>
+      <material name="m"><color rgba="1 0 1 1"/></material></visual>
+  </link>
+  <link name="trunk">
+    <inertial><origin xyz="0 0 0.7"/><mass value="2"/>
+      <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 0.7"/><geometry><box size="0.3 0.3 1.2"/></geometry>
+      <material name="m"><color rgba="1 0 1 1"/></material></visual>
+  </link>
+  <joint name="waist" type="revolute">
+    <parent link="foot"/><child link="trunk"/><origin xyz="0 0 0.1"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/>
+  </joint>
+</robot>
+"""
+
+
+class RobotOnTopics(Node):
+    """Publishes a robot as simulator and real robot do, and notes what services are asked.
+
+    Attributes:
+        angle: Position of the waist [rad].
+        speaking: Whether anything is published.
+        asked: Requests received, in order.
+    """
+
+    def __init__(self, context: Any) -> None:
+        super().__init__("robot_on_topics", context=context)
+        self.angle = 0.0
+        self.speaking = True
+        self.asked: list[Any] = []
+        self.refusal = ""
+        self.scene = "stand"
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._tf = self.create_publisher(TFMessage, "/tf", 100)
+        self._contacts = self.create_publisher(ContactForces, "contacts", 10)
+        self._status = self.create_publisher(SimulationStatus, "status", LATCHED)
+        self._markers = self.create_publisher(MarkerArray, "scene_markers", LATCHED)
+        services = {
+            "pause": SetBool,
+            "reset": Trigger,
+            "step": StepSimulation,
+            "load_scene": LoadScene,
+            "apply_wrench": ApplyWrench,
+        }
+        for name, kind in services.items():
+            self.create_service(kind, name, self._answer)
+        self.describe(URDF)
+        self.create_timer(0.02, self._speak)
+        self._start = time.monotonic()
+
+    def describe(self, text: str) -> None:
+        self._description.publish(String(data=text))
+
+    def show_box(self, x: float, action: int = Marker.ADD) -> None:
+        marker = Marker(ns="box", id=3, type=Marker.CUBE, action=action)
+        marker.header.frame_id = "world"
+        marker.pose.position.x = x
+        marker.pose.orientation.w = 1.0
+        marker.scale.x = marker.scale.y = marker.scale.z = 0.25
+        marker.color.a = marker.color.g = 1.0
+        self._markers.publish(MarkerArray(markers=[marker]))
+
+    def placement_trunk(self) -> pin.SE3:
+        return pin.SE3(pin.utils.rotate("z", self.angle), np.array([0.0, 0.0, 0.1]))
+
+    def _answer(self, request: Any, response: Any) -> Any:
+        self.asked.append(request)
+        response.success = not self.refusal
+        response.message = self.refusal
+        return response
+
+    def _speak(self) -> None:
+        if not self.speaking:
+            return
+        now = self.get_clock().now().to_msg()
+        frames = TFMessage()
+        for link, placement in (
+            ("foot", pin.SE3.Identity()),
+            ("trunk", self.placement_trunk()),
+        ):
+            frame = TransformStamped(child_frame_id=link)
+            frame.header.frame_id, frame.header.stamp = "world", now
+            move, turn = frame.transform.translation, frame.transform.rotation
+            move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w = pin.SE3ToXYZQUAT(
+                placement
+            ).tolist()
+            frames.transforms.append(frame)
+        self._tf.publish(frames)
+        contacts = ContactForces()
+        contacts.header.stamp = now
+        for x in (-0.15, 0.15):
+            for y in (-0.15, 0.15):
+                contact = ContactForce(body_a="post/foot", body_b="floor", friction=0.8, state=1)
+                contact.position.x, contact.position.y = x, y
+                contact.normal.z = 1.0
+                contact.force.z = 24.525
+                contacts.contacts.append(contact)
+        self._contacts.publish(contacts)
+        status = SimulationStatus(
+            scene=self.scene, time=time.monotonic() - self._start, real_time_factor=0.93
+        )
+        self._status.publish(status)
+
+
+class PageClient:
+    """A client of the page that speaks viser's protocol, and keeps what a browser would show.
+
+    Attributes:
+        nodes: Scene nodes by name: type, properties, position, wxyz and visibility.
+        controls: GUI elements by label (those without: by type), with their properties.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.controls: dict[str, dict[str, Any]] = {}
+        self._by_id: dict[str, dict[str, Any]] = {}
+        self.messages = 0
+        self._socket = connect(
+            address.replace("http", "ws"),
+            subprotocols=[f"viser-v{viser.__version__}"],  # type: ignore[list-item]
+            max_size=None,
+            compression=None,
+        )
+        # The server counts a client as there once it has told where its camera is.
+        self.send(
+            "ViewerCameraMessage",
+            wxyz=(1, 0, 0, 0),
+            position=(0, 0, 0),
+            fov=1.0,
+            near=0.1,
+            far=10.0,
+            image_height=10,
+            image_width=10,
+            look_at=(1, 0, 0),
+            up_direction=(0, 0, 1),
+        )
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def send(self, kind: str, **fields: Any) -> None:
+        self._socket.send(msgspec.msgpack.encode({"type": kind, **fields}))
+
+    def set(self, label: str, value: Any) -> None:
+        """Use a control: press a button, choose from a list, tick a box."""
+        uuid = self.controls[label]["uuid"]
+        self.send("GuiUpdateMessage", uuid=uuid, updates={"value": value})
+
+    def kill(self) -> None:
+        """Vanish as a browser does whose machine fails: without a word of good-bye."""
+        self._socket.socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(5.0)
+
+    def close(self) -> None:
+        self._socket.close()
+        self._thread.join(5.0)
+
+    def _listen(self) -> None:
+        try:
+            for raw in self._socket:
+                assert isinstance(raw, bytes)
+                length = int.from_bytes(raw[8:16], "little")
+                packed = zstandard.ZstdDecompressor().decompress(raw[16 : 16 + length])
+                for message in msgspec.msgpack.decode(packed)["messages"]:
+                    self.messages += 1
+                    self._take(message)
+        except (ConnectionClosed, OSError):
+            pass
+
+    def _take(self, message: dict[str, Any]) -> None:
+        kind, name = message["type"], message.get("name")
+        if kind == "SetPositionMessage":
+            self.nodes.setdefault(name, {})["position"] = np.array(message["position"])
+        elif kind == "SetOrientationMessage":
+            self.nodes.setdefault(name, {})["wxyz"] = np.array(message["wxyz"])
+        elif kind == "SetSceneNodeVisibilityMessage":
+            self.nodes.setdefault(name, {})["visible"] = message["visible"]
+        elif kind == "RemoveSceneNodeMessage":
+            self.nodes.pop(name, None)
+        elif kind == "GuiUpdateMessage":
+            self._by_id.setdefault(message["uuid"], {}).update(message["updates"])
+        elif kind.startswith("Gui") and kind != "GuiFolderMessage" and "props" in message:
+            control = self._by_id.setdefault(message["uuid"], {})
+            control.update(message["props"], uuid=message["uuid"], type=kind)
+            control.setdefault("value", message.get("value"))
+            self.controls.setdefault(str(message["props"].get("label") or kind), control)
+        elif isinstance(name, str) and "props" in message:
+            self.nodes.setdefault(name, {}).update(type=kind, **message["props"])
+
+    @property
+    def status(self) -> str:
+        """Text of the state on top of the panel."""
+        return re.sub(r"<[^>]+>", " ", self.controls["GuiHtmlMessage"]["content"])
+
+    @property
+    def texts(self) -> str:
+        """All HTML of the panel that is visible."""
+        return " ".join(
+            control["content"]
+            for control in self._by_id.values()
+            if control.get("type") == "GuiHtmlMessage" and control.get("visible")
+        )
+
+
+def wait_for(condition: Callable[[], Any], what: str, timeout: float = 15.0) -> Any:
+    """Value of a condition as soon as it is true; fails after the timeout."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            value = condition()
+        except (KeyError, IndexError):
+            value = None
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {timeout} s in vain until {what}"
+        time.sleep(0.02)
+
+
+def start_viewer(*parameters: str) -> tuple[subprocess.Popen[str], str, list[str]]:
+    """Start the node; returns process, address of its page (if it got one) and its output."""
+    command = [sys.executable, "-m", "humanoid_ros.viewer_node", "--ros-args"]
+    for parameter in ("port:=0", f"silence:={SILENCE}", *parameters):
+        command += ["-p", parameter]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
+    )
+    output: list[str] = []
+    found = threading.Event()
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            output.append(line)
+            if "the page is at" in line:
+                found.set()
+        found.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    assert found.wait(30.0), "the viewer says nothing"
+    match = re.search(r"http://\S+", "".join(output))
+    return process, match.group() if match else "", output
+
+
+@pytest.fixture(scope="module")
+def robot() -> Iterator[RobotOnTopics]:
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=DOMAIN)
+    node = RobotOnTopics(context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    yield node
+    executor.shutdown()
+    thread.join(5.0)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture(scope="module")
+def viewer(robot: RobotOnTopics) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
+    process, address, output = start_viewer()
+    assert address, "".join(output)
+    yield process, address, output
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15.0) == 0
+    assert "Traceback" not in "".join(output)
+
+
+@pytest.fixture
+def page(viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageClient]:
+    client = PageClient(viewer[1])
+    wait_for(lambda: "running" in client.status, "the page says that the simulation runs")
+    yield client
+    client.close()
+
+
+def test_robot_of_the_description_is_on_the_page(page: PageClient) -> None:
+    wait_for(lambda: page.nodes["/robots/post"]["visible"], "the robot is shown")
+    box = page.nodes["/robots/post/trunk/0"]
+    assert box["type"] == "BoxMessage"
+    assert tuple(box["dimensions"]) == pytest.approx((0.3, 0.3, 1.2))
+    np.testing.assert_allclose(box["position"], [0.0, 0.0, 0.7])
+
+
+def test_links_follow_tf(robot: RobotOnTopics, page: PageClient) -> None:
+    for angle in (0.7, -0.4, 0.0):
+        robot.angle = angle
+        expected = pin.Quaternion(robot.placement_trunk().rotation).coeffs()
+        wait_for(
+            lambda expected=expected: (
+                abs(np.roll(page.nodes["/robots/post/trunk"]["wxyz"], -1) @ expected) > 1.0 - 1e-9
+            ),
+            f"the trunk is turned by {angle} rad",
+        )
+
+
+def test_state_and_forces_are_told(page: PageClient) -> None:
+    wait_for(lambda: "98.1 N of 98.1 N" in page.status, "forces and weight are told")
+    assert "0.93" in page.status
+    assert "stand" in page.status
+    wait_for(lambda: "/contacts/cones" in page.nodes, "there are cones")
+    wait_for(lambda: page.controls["GuiUplotMessage"], "there is a plot of forces")
+    labels = [series["label"] for series in page.controls["GuiUplotMessage"]["series"]]
+    assert labels[-3:] == ["foot", "sum", "weight"]
+    # Centre of mass by hand: 8 kg at 0, 2 kg at 0.8 m.
+    np.testing.assert_allclose(page.nodes["/balance/post/com"]["position"], [0, 0, 0.16])
+
+
+def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:
+    robot.asked.clear()
+    wait_for(lambda: page.controls["Body"]["options"] == ["foot", "trunk"], "bodies are offered")
+    page.set("Pause", True)
+    page.set("Reset", True)
+    page.set("Load", True)
+    page.set("Body", "trunk")
+    page.set("Push", True)
+    wait_for(lambda: len(robot.asked) >= 4, "four services are asked")
+    pause, reset, load, push = sorted(robot.asked, key=lambda r: "PRLA".index(_letter(r)))
+    assert pause.data is True
+    assert load.scene == "stand"
+    assert push.body == "trunk"
+    assert push.wrench.force.x == pytest.approx(60.0)
+    assert push.duration.nanosec == pytest.approx(1e8, abs=1)
+
+
+def _letter(request: Any) -> str:
+    kinds = {SetBool.Request: "P", Trigger.Request: "R", LoadScene.Request: "L"}
+    return kinds.get(type(request), "A")
+
+
+def test_refusal_is_told_on_the_page(robot: RobotOnTopics, page: PageClient) -> None:
+    robot.refusal = "scene: no scene named <stand>"
+    page.set("Load", True)
+    wait_for(lambda: "no scene named &lt;stand&gt;" in page.texts, "the refusal is told")
+    robot.refusal = ""
+
+
+def test_dragged_handle_pulls_the_link_until_its_browser_vanishes(
+    robot: RobotOnTopics, viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient
+) -> None:
+    other = PageClient(viewer[1])
+    wait_for(lambda: "trunk" in other.controls["Link"]["options"], "links are offered")
+    other.set("Link", "trunk")
+    handle = "/pull/handle"
+    wait_for(lambda: other.nodes[handle]["visible"], "the handle is shown")
+    wait_for(lambda: abs(other.nodes[handle]["position"][2] - 0.8) < 1e-6, "it rides on the link")
+    robot.asked.clear()
+    other.send("TransformControlsDragStartMessage", name=handle, owner="")
+    other.send(
+        "TransformControlsUpdateMessage",
+        name=handle,
+        wxyz=(1.0, 0.0, 0.0, 0.0),
+        position=(0.1, 0.0, 0.8),
+        owner="",
+    )
+    wait_for(
+        lambda: [r for r in robot.asked if r.wrench.force.x == pytest.approx(60.0)],
+        "the spring of 600 N/m pulls by 60 N over 0.1 m",
+    )
+    pull = next(r for r in robot.asked if r.wrench.force.x == pytest.approx(60.0))
+    assert pull.body == "trunk"
+    assert pull.at_point
+    assert pull.point.z == pytest.approx(0.8)
+    # The wrenches cover the simulated time without gap or overlap on average: wall time here.
+    start, before = time.monotonic(), sum(_seconds(r) for r in robot.asked)
+    time.sleep(1.0)
+    covered = sum(_seconds(r) for r in robot.asked) - before
+    assert covered == pytest.approx(time.monotonic() - start, abs=0.25)
+    other.kill()
+    time.sleep(0.5)
+    count = len(robot.asked)
+    time.sleep(0.5)
+    assert len(robot.asked) == count
+    page.set("Link", "no link")
+
+
+def _seconds(request: ApplyWrench.Request) -> float:
+    return float(request.duration.sec + 1e-9 * request.duration.nanosec)
+
+
+def test_scene_items_come_move_and_go(robot: RobotOnTopics, page: PageClient) -> None:
+    def boxes() -> list[dict[str, Any]]:
+        return [
+            page.nodes[name.removesuffix("/shape")]
+            for name in list(page.nodes)
+            if name.startswith("/scene/") and name.endswith("/shape")
+        ]
+
+    robot.show_box(1.0)
+    wait_for(lambda: boxes()[0]["position"][0] == 1.0, "the box is drawn")
+    robot.show_box(2.0)
+    wait_for(lambda: boxes()[0]["position"][0] == 2.0, "the box moved")
+    assert len(boxes()) == 1
+    robot.show_box(0.0, Marker.DELETE)
+    wait_for(lambda: not boxes(), "the box is gone")
+
+
+def test_silent_simulator_is_told_and_recovered_from(
+    robot: RobotOnTopics, page: PageClient
+) -> None:
+    robot.speaking = False
+    wait_for(lambda: "no simulator" in page.status, "the page says that there is no simulator")
+    assert page.controls["Pause"]["disabled"]
+    robot.speaking = True
+    wait_for(lambda: "running" in page.status, "the simulator is back")
+    assert not page.controls["Pause"]["disabled"]
+
+
+def test_other_scene_hides_the_robot_until_it_is_placed(
+    robot: RobotOnTopics, page: PageClient
+) -> None:
+    robot.scene = "slope"
+    wait_for(lambda: "slope" in page.status, "the other scene is told")
+    wait_for(lambda: page.nodes["/robots/post"]["visible"], "its robot is placed")
+    robot.scene = "stand"
+
+
+def test_bad_description_is_told_and_the_next_one_drawn(
+    robot: RobotOnTopics, page: PageClient
+) -> None:
+    robot.describe("<robot name='broken'><link/></robot>")
+    wait_for(lambda: "robot_description can&#x27;t be read" in page.texts, "the fault is told")
+    robot.describe(URDF.replace("1.2", "1.3"))
+    wait_for(
+        lambda: page.nodes["/robots/post/trunk/0"]["dimensions"][2] == pytest.approx(1.3),
+        "the other robot is drawn",
+    )
+    robot.describe(URDF)
+
+
+def test_clients_that_vanish_leave_no_mess(
+    robot: RobotOnTopics, viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient
+) -> None:
+    process, address, output = viewer
+    folder = f"/proc/{process.pid}/fd"
+    time.sleep(0.5)
+    before = len(os.listdir(folder))
+    clients = [PageClient(address) for _ in range(4)]
+    for client in clients:
+        wait_for(lambda client=client: "running" in client.status, "each client sees the page")
+    for client in clients[:2]:
+        client.kill()
+    for client in clients[2:]:
+        client.close()
+    wait_for(lambda: len(os.listdir(folder)) <= before, "their sockets are closed")
+    count = page.messages
+    robot.angle = 0.5
+    wait_for(lambda: page.messages > count, "the page goes on")
+    robot.angle = 0.0
+    assert process.poll() is None
+    assert "Traceback" not in "".join(output)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        (["host:=192.0.2.1"], "can't listen on 192.0.2.1"),
+        (["rate:=1000.0"], "rate"),
+        (["port:=70000"], "port"),
+        (["gravity:=heavy"], "gravity"),
+    ],
+)
+def test_bad_parameter_ends_the_node_with_its_name(parameters: list[str], complaint: str) -> None:
+    process, _, output = start_viewer(*parameters)
+    assert process.wait(15.0) == 1
+    assert complaint in "".join(output)
+    assert "Traceback" not in "".join(output)
+
+
+def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list[str]]) -> None:
+    from rcl_interfaces.srv import DescribeParameters, ListParameters
+
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=DOMAIN)
+    node = Node("asks", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def ask(kind: Any, service: str, request: Any) -> Any:
+        client = node.create_client(kind, service)
+        assert client.wait_for_service(10.0)
+        future = client.call_async(request)
+        executor.spin_until_future_complete(future, 10.0)
+        return future.result()
+
+    try:
+        names = ask(
+            ListParameters, "/viewer/list_parameters", ListParameters.Request()
+        ).result.names
+        own = [name for name in names if "." not in name and name != "use_sim_time"]
+        answer = ask(
+            DescribeParameters,
+            "/viewer/describe_parameters",
+            DescribeParameters.Request(names=own),
+        )
+        assert {"host", "port", "rate", "cone_scale"} <= set(own)
+        for descriptor in answer.descriptors:
+            assert descriptor.description, descriptor.name
+            if descriptor.type == 3:  # double
+                assert descriptor.floating_point_range, descriptor.name
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
+def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
+    viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient
+) -> None:
+    """Magenta, which only the robot is, in the middle of the picture; none once it is hidden."""
+    process, address, output = viewer
+    wait_for(lambda: page.nodes["/robots/post"]["visible"], "the robot is shown")
+    with HeadlessBrowser(480, 360) as browser:
+        browser.open(address)
+        browser.wait_for("document.body.innerText.includes('running')")
+        browser.wait_for("document.querySelectorAll('canvas').length > 0")
+
+        def magenta() -> np.ndarray:
+            browser.wait_for_frames(2)
+            picture = np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("RGB"))
+            red, green, blue = np.moveaxis(picture[:, :330].astype(int), 2, 0)
+            return (red > green + 60) & (blue > green + 60)
+
+        wait_for(lambda: magenta().mean() > 0.02, "it is drawn", 60.0)
+        rows, columns = np.nonzero(magenta())
+        # The camera looks at its middle: it spans the picture's height, standing upright.
+        assert np.ptp(rows) > 0.4 * 360
+        assert np.ptp(rows) > 1.5 * np.ptp(columns)
+        page.set("Robot", False)
+        wait_for(lambda: magenta().mean() < 1e-4, "it is hidden", 60.0)
+        page.set("Robot", True)
+        os.killpg(browser.process.pid, signal.SIGKILL)
+    count = page.messages
+    wait_for(lambda: page.messages > count, "the page goes on for others")
+    assert process.poll() is None
+    assert "Traceback" not in "".join(output)
