@@ -3,5 +3,6 @@
 
 from humanoid_sim.contact.problem import ContactProblem, ContactResult
 from humanoid_sim.contact.solve import solve_contacts
+from humanoid_sim.simulation import Simulation
 
-__all__ = ["ContactProblem", "ContactResult", "solve_contacts"]
+__all__ = ["ContactProblem", "ContactResult", "Simulation", "solve_contacts"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes joints move: trajectories and position control."""
+"""Reference motions for the joints of a robot."""
 
 from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import RobotError
 
-REVOLUTE, REVOLUTE_UNBOUNDED, PRISMATIC, SPHERICAL, FREE_FLYER, PLANAR = range(6)
+REVOLUTE, PRISMATIC, SPHERICAL, FREE_FLYER, PLANAR = range(5)
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
@@ -25,14 +25,10 @@ def _joint_kind(joint: pin.JointModel) -> tuple[int, NDArray[np.float64]]:
         return SPHERICAL, np.zeros(3)
     if name == "Planar":
         return PLANAR, np.zeros(3)
-    for prefix, kind in (("RUB", REVOLUTE_UNBOUNDED), ("R", REVOLUTE), ("P", PRISMATIC)):
+    for prefix, kind in (("R", REVOLUTE), ("P", PRISMATIC)):
         if name.startswith(prefix) and name[len(prefix) :] in _AXES:
             return kind, np.array(_AXES[name[len(prefix) :]])
-    unaligned = {
-        "RevoluteUnaligned": REVOLUTE,
-        "RevoluteUnboundedUnaligned": REVOLUTE_UNBOUNDED,
-        "PrismaticUnaligned": PRISMATIC,
-    }
+    unaligned = {"RevoluteUnaligned": REVOLUTE, "PrismaticUnaligned": PRISMATIC}
     if name in unaligned:
         concrete = joint.extract() if hasattr(joint, "extract") else joint
         return unaligned[name], np.array(concrete.axis).reshape(3)
@@ -168,8 +164,6 @@ def joint_placements(
         shift[:] = 0.0
         if kind == REVOLUTE:
             _rotation_about(axes[j], np.cos(q[k]), np.sin(q[k]), R_joint)
-        elif kind == REVOLUTE_UNBOUNDED:
-            _rotation_about(axes[j], q[k], q[k + 1], R_joint)
         elif kind == PRISMATIC:
             R_joint[:] = np.eye(3)
             for r in range(3):

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of a step goes (specification 000, F026 and F027)."""
+
+from __future__ import annotations
+
+import time
+
+STAGES = ("dynamics", "detection", "assembly", "contacts", "integration")
+
+
+class Profile:
+    """Seconds spent in each stage of a simulation step.
+
+    The stages: ``dynamics`` (placements, inertia, bias), ``detection`` of contact points, ``assembly`` (free
+    motion, contact Jacobian, Delassus operator), ``contacts`` (their solver), ``integration`` (position
+    correction, integration, bookkeeping).
+
+    Attributes:
+        steps: number of steps measured.
+        last: seconds of the last step by stage.
+        sums: seconds of all steps by stage.
+        longest: seconds of the longest step.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing measured."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.steps = 0
+        self.last = dict.fromkeys(STAGES, 0.0)
+        self.sums = dict.fromkeys(STAGES, 0.0)
+        self.longest = 0.0
+        self._mark = 0.0
+
+    def begin(self) -> None:
+        """Start a step."""
+        for stage in STAGES:
+            self.last[stage] = 0.0
+        self._mark = time.perf_counter()
+
+    def end(self, stage: str) -> None:
+        """Give the time since the last call to a stage."""
+        now = time.perf_counter()
+        self.last[stage] += now - self._mark
+        self._mark = now
+
+    def finish(self) -> None:
+        """Close a step."""
+        self.steps += 1
+        total = 0.0
+        for stage, seconds in self.last.items():
+            self.sums[stage] += seconds
+            total += seconds
+        self.longest = max(self.longest, total)
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """Mean seconds per step by stage."""
+        return {stage: seconds / max(self.steps, 1) for stage, seconds in self.sums.items()}
+
+    @property
+    def mean(self) -> float:
+        """Mean seconds per step."""
+        return sum(self.sums.values()) / max(self.steps, 1)
+
+    def real_time_factor(self, dt: float) -> float:
+        """How many times faster than real time the steps of size ``dt`` [s] are, on average."""
+        return dt / self.mean if self.mean > 0.0 else float("inf")

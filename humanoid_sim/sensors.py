@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sensors of the robots read, from the dynamics of the last step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model import Robot
+from humanoid_model.errors import InputError
+from humanoid_model.sensor import Sensor
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class ImuReading:
+    """Reading of an inertial measurement unit.
+
+    Attributes:
+        orientation: sensor frame in the world, quaternion x, y, z, w, shape (4,).
+        angular_velocity: in the sensor frame [rad/s], shape (3,).
+        linear_acceleration: specific force (acceleration minus gravity) in the sensor frame [m/s^2], shape
+            (3,); a sensor at rest reads 9.81 upwards.
+    """
+
+    orientation: NDArray[np.float64]
+    angular_velocity: NDArray[np.float64]
+    linear_acceleration: NDArray[np.float64]
+
+
+class Sensors:
+    """Sensor readings of a simulation, computed when they are asked for, once per step."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Readings of all robots of ``simulation``; made by the simulation."""
+        self._simulation = simulation
+        self._data = simulation.world.model.createData()
+        self._step = -1
+
+    def invalidate(self) -> None:
+        """Forget the last step's dynamics, after the state has been replaced."""
+        self._step = -1
+
+    def _update(self) -> None:
+        """Inverse dynamics of the last step: the wrenches that pass through each joint."""
+        simulation = self._simulation
+        if self._step == simulation.step_count:
+            return
+        model, data = simulation.world.model, self._data
+        q, v, a = simulation.q_before, simulation.v_before, simulation.acceleration
+        pin.forwardKinematics(model, data, q)
+        wrenches = pin.StdVec_Force()
+        for joint, force, moment in simulation.joint_wrenches():
+            if joint == 0:
+                wrenches.append(pin.Force.Zero())
+            else:
+                wrenches.append(data.oMi[joint].actInv(pin.Force(force, moment)))
+        pin.rnea(model, data, q, v, a, wrenches)
+        pin.forwardKinematics(model, data, q, v, a)  # rnea leaves accelerations that include gravity
+        self._step = simulation.step_count
+
+    def _sensor(self, robot: Robot, name: str, kind: str) -> Sensor:
+        if name not in robot.sensors or robot.sensors[name].type != kind:
+            known = [sensor.name for sensor in robot.sensors.values() if sensor.type == kind]
+            raise InputError(
+                f"the robot '{robot.name}' has no {kind} sensor '{name}'",
+                element="sensor",
+                remedy=f"It has {', '.join(known) or 'none of this type'}.",
+            )
+        return robot.sensors[name]
+
+    def _placement_joint_sensor(self, robot_name: str, sensor: Sensor) -> tuple[int, pin.SE3]:
+        world = self._simulation.world
+        body = world.bodies[world.index[f"{robot_name}/{sensor.link}"]]
+        return body.joint, body.placement_joint_body * sensor.placement_link_sensor
+
+    def wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
+        """Force-torque reading in the sensor frame, shape (6,); see :meth:`SimulatedRobot.wrench`.
+
+        Raises:
+            InputError: the robot has no force-torque sensor of that name.
+        """
+        sensor = self._sensor(robot, name, "force_torque")
+        self._update()
+        joint, placement = self._placement_joint_sensor(robot_name, sensor)
+        return np.array((-placement.actInv(self._data.f[joint])).vector)
+
+    def imu(self, robot_name: str, robot: Robot, name: str) -> ImuReading:
+        """Inertial reading; see :meth:`SimulatedRobot.imu`.
+
+        Raises:
+            InputError: the robot has no inertial measurement unit of that name.
+        """
+        sensor = self._sensor(robot, name, "imu")
+        self._update()
+        model = self._simulation.world.model
+        joint, placement = self._placement_joint_sensor(robot_name, sensor)
+        world_sensor = self._data.oMi[joint] * placement
+        twist = placement.actInv(self._data.v[joint])
+        spatial = placement.actInv(self._data.a[joint])
+        classical = spatial.linear + np.cross(twist.angular, twist.linear)
+        gravity = world_sensor.rotation.T @ model.gravity.linear
+        return ImuReading(
+            np.array(pin.Quaternion(world_sensor.rotation).coeffs()),
+            np.array(twist.angular),
+            np.array(classical - gravity),
+        )
+
+    def centre_of_mass(self, robot_name: str) -> NDArray[np.float64]:
+        """Centre of mass of the moving links of a robot at the present configuration, in the world [m], shape (3,)."""
+        simulation = self._simulation
+        R, p = simulation.joint_placements()
+        total, moment = 0.0, np.zeros(3)
+        for joint in simulation.world.robots[robot_name].joints.values():
+            inertia = simulation.world.model.inertias[joint]
+            total += inertia.mass
+            moment += inertia.mass * (R[joint] @ inertia.lever + p[joint])
+        return moment / total

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint servos of all robots of a world, as arrays over its velocity coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.actuator import default_gains
+from humanoid_sim.world import World
+
+
+@dataclass
+class Servos:
+    """Proportional-derivative servos, feed-forward efforts and passive joint properties.
+
+    Attributes:
+        q_target: target configuration of the world, shape (nq,).
+        v_target: target velocity, shape (nv,).
+        stiffness: position gains in force, zero for a joint in effort mode [N m/rad or N/m], shape (nv,).
+        damping: velocity gains in force [N m s/rad or N s/m], shape (nv,).
+        servo_stiffness: position gains of joints in position mode, shape (nv,).
+        servo_damping: velocity gains of joints in position mode, shape (nv,).
+        passive_damping: viscous friction of the joints, shape (nv,).
+        feedforward: efforts given directly [N m or N], shape (nv,).
+        limit: largest efforts [N m or N], shape (nv,).
+        saturated: which actuators gave -limit (-1) or +limit (1) in the last step, shape (nv,).
+    """
+
+    q_target: NDArray[np.float64]
+    v_target: NDArray[np.float64]
+    stiffness: NDArray[np.float64]
+    damping: NDArray[np.float64]
+    servo_stiffness: NDArray[np.float64]
+    servo_damping: NDArray[np.float64]
+    passive_damping: NDArray[np.float64]
+    feedforward: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    saturated: NDArray[np.int64]
+
+    @classmethod
+    def of_world(cls, world: World) -> Servos:
+        """Servos with the gains of the robots' actuators, holding the initial configuration.
+
+        A passive spring is a servo that holds its rest position without an effort limit. A joint that
+        mimics another one is held at the place that the other one dictates by a stiff servo.
+        """
+        nv = world.model.nv
+        stiffness = np.zeros(nv)
+        damping = np.zeros(nv)
+        limit = np.full(nv, np.inf)
+        q_target = world.q.copy()
+        for placed in world.scene.robots:
+            robot, place = placed.robot, world.robots[placed.name]
+            supports = {
+                robot.parts.links[contact.link].joint_id
+                for contact in robot.contacts.values()
+                if contact.support
+            }
+            default_stiffness, default_damping = default_gains(robot.model, supports)
+            for name in robot.joint_names:
+                joint = world.model.joints[place.joints[name]]
+                dofs = slice(joint.idx_v, joint.idx_v + joint.nv)
+                if name in robot.actuators:
+                    actuator = robot.actuators[name]
+                    stiffness[dofs] = actuator.stiffness
+                    damping[dofs] = actuator.damping
+                    limit[dofs] = actuator.effort
+                elif name in robot.springs:
+                    spring = robot.springs[name]
+                    stiffness[dofs] = spring.stiffness
+                    damping[dofs] = spring.damping
+                    q_target[joint.idx_q] = spring.rest
+                elif name in robot.mimics:
+                    own = slice(robot.index_v(name), robot.index_v(name) + joint.nv)
+                    stiffness[dofs] = default_stiffness[own]
+                    damping[dofs] = default_damping[own]
+        return cls(
+            q_target=q_target,
+            v_target=np.zeros(nv),
+            stiffness=stiffness,
+            damping=damping,
+            servo_stiffness=stiffness.copy(),
+            servo_damping=damping.copy(),
+            passive_damping=np.array(world.model.damping),
+            feedforward=np.zeros(nv),
+            limit=limit,
+            saturated=np.zeros(nv, dtype=np.int64),
+        )
+
+    def position_mode(self, dofs: slice) -> None:
+        """Let the servos of some coordinates work, without feed-forward."""
+        self.stiffness[dofs] = self.servo_stiffness[dofs]
+        self.damping[dofs] = self.servo_damping[dofs]
+        self.feedforward[dofs] = 0.0
+
+    def effort_mode(self, dofs: slice, efforts: NDArray[np.float64]) -> None:
+        """Switch the servos of some coordinates off and give efforts directly [N m or N]."""
+        self.stiffness[dofs] = 0.0
+        self.damping[dofs] = 0.0
+        self.feedforward[dofs] = efforts
+
+    def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Target minus position in the tangent space, shape (nv,); a rotation vector for a ball joint."""
+        return np.asarray(pin.difference(model, q, self.q_target))

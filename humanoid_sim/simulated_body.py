@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A single body of a running simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+
+class SimulatedBody:
+    """A free or fixed body of the scene; read its state, or put it somewhere.
+
+    Attributes:
+        name: its name in the scene.
+        fixed: whether it stays where it is.
+    """
+
+    def __init__(self, simulation: Simulation, name: str) -> None:
+        """View of the body ``name``; made by the simulation."""
+        self.name = name
+        self._simulation = simulation
+        self._slices = simulation.world.free_bodies.get(name)
+        self.fixed = self._slices is None
+
+    @property
+    def placement_world_body(self) -> pin.SE3:
+        """Body frame in the world."""
+        if self._slices is None:
+            body = self._simulation.world.bodies[self._simulation.world.index[self.name]]
+            return body.placement_joint_body.copy()
+        return pin.XYZQUATToSE3(self._simulation.q[self._slices.q])
+
+    @property
+    def twist(self) -> NDArray[np.float64]:
+        """Linear and angular velocity in the body frame [m/s, rad/s], shape (6,)."""
+        return np.zeros(6) if self._slices is None else self._simulation.v[self._slices.v].copy()
+
+    def set_state(self, placement_world_body: pin.SE3, twist: ArrayLike | None = None) -> None:
+        """Put the body somewhere.
+
+        Args:
+            placement_world_body: body frame in the world.
+            twist: linear and angular velocity in the body frame, shape (6,); zero if not given.
+
+        Raises:
+            InputError: the body is fixed, or a value is not finite or of the wrong length.
+        """
+        if self._slices is None:
+            raise InputError(f"the body '{self.name}' is fixed", element="body", remedy="Move another one.")
+        q = pin.SE3ToXYZQUAT(placement_world_body)
+        v = np.zeros(6) if twist is None else np.asarray(twist, dtype=float).reshape(-1)
+        if v.shape != (6,) or not np.all(np.isfinite(v)) or not np.all(np.isfinite(q)):
+            raise InputError(
+                f"the state of '{self.name}' is {q.tolist()}, {v.tolist()}",
+                element="state",
+                remedy="Give a finite placement and a twist of 6 finite numbers.",
+            )
+        self._simulation.overwrite(self._slices, q, v)

@@ -1,0 +1,734 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time stepping of a world of robots and bodies in frictional contact (specification 000 §3)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
+
+from humanoid_model import Scene, load_scene
+from humanoid_model.errors import InputError
+from humanoid_sim.contact.approach import correction_velocities, shift_normal_velocities
+from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
+from humanoid_sim.contact.solve import find_solver
+from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
+from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.detector import ContactDetector
+from humanoid_sim.dynamics.delassus import (
+    add_generalized_forces,
+    contact_jacobian,
+    contact_velocities,
+    delassus,
+)
+from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements, joint_twists
+from humanoid_sim.dynamics.free_motion import add_wrench, free_motion, servo_efforts
+from humanoid_sim.dynamics.ltl import solve
+from humanoid_sim.errors import SimulationError
+from humanoid_sim.profile import Profile
+from humanoid_sim.sensors import Sensors
+from humanoid_sim.servos import Servos
+from humanoid_sim.simulated_body import SimulatedBody
+from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.world import TreeSlices, World
+
+_SATURATION_PASSES = 4
+"""A step is solved again with other actuators saturated at most so many times."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Mechanical energy of the world.
+
+    Attributes:
+        kinetic: of all bodies and rotors [J].
+        potential: in gravity [J].
+    """
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """Sum of both [J]."""
+        return self.kinetic + self.potential
+
+
+@dataclass
+class _AppliedWrench:
+    """A wrench on a body, constant in the world, at a point that moves with the body."""
+
+    joint: int
+    point: NDArray[np.float64]  # in the joint frame
+    force: NDArray[np.float64]
+    torque: NDArray[np.float64]
+    last_step: int
+
+
+@dataclass(frozen=True)
+class SimulationState:
+    """Everything that decides how a simulation goes on; restoring it repeats the future bit for bit.
+
+    Attributes:
+        step_count: number of steps done.
+        q: configuration, shape (nq,).
+        v: velocity, shape (nv,).
+        servos: targets, gains and modes.
+        contact_forces: forces of the last step by contact slot, for the warm start, shape (slots, 3).
+        wrenches: external wrenches that still act.
+    """
+
+    step_count: int
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    servos: Servos
+    contact_forces: NDArray[np.float64]
+    wrenches: tuple[_AppliedWrench, ...]
+
+
+class Simulation:
+    r"""Simulates a scene step by step.
+
+    One step of size dt from the state (q, v):
+
+    1. inertia, bias efforts and placements at q (Pinocchio);
+    2. contact points, with their gaps;
+    3. velocity without contact forces, servos taken implicitly; contact Jacobian and Delassus operator
+       :math:`W = \delta t\,J H^{-1} J^T`;
+    4. contact forces in their Coulomb cones so that
+       :math:`v_c^+ = W f + v_{free}` satisfies Signorini's and Coulomb's laws (specification 000 §8.2);
+    5. :math:`v^+`, then :math:`q^+ = q \oplus \delta t\,v^+`.
+
+    All forces are evaluated at the start of the step; the position moves with the new velocity, since moving it with
+    the old one feeds energy into free flight.
+
+    Attributes:
+        scene: what is simulated.
+        world: the scene as one mechanical system.
+        dt: time step [s].
+        step_count: number of steps done.
+        q: configuration of the world, shape (nq,); change it through the robots and bodies.
+        v: velocity of the world, shape (nv,).
+        q_before: configuration at the start of the last step.
+        v_before: velocity at the start of the last step.
+        acceleration: mean acceleration of the last step, shape (nv,).
+        efforts: what the actuators applied in the last step, shape (nv,).
+        servos: targets and gains of all joints.
+        sensors: sensor readings.
+        robots: robots by name.
+        bodies: free and fixed bodies by name.
+        solver: outcome of the last contact solve, None before the first contact.
+        profile: where the time goes.
+    """
+
+    def __init__(
+        self,
+        scene: Scene | str | Path,
+        dt: float | None = None,
+        *,
+        method: str = "nsgs",
+        tolerance: float = 1e-9,
+        max_iterations: int = 1000,
+    ) -> None:
+        """Set a simulation up, compiled and ready.
+
+        Args:
+            scene: a scene, the name of one that comes with the stack, or a path.
+            dt: time step [s]; the scene's own (1 ms by default) if not given.
+            method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`.
+            tolerance: bound on the relative residual of the contact solve.
+            max_iterations: bound on its sweeps.
+
+        Raises:
+            SceneError: the scene can't be read or nothing in it moves.
+            InputError: a time step or tolerance that is not positive, an unknown method.
+            SimulationError: a joint moves a branch without any inertia.
+        """
+        self.scene = scene if isinstance(scene, Scene) else load_scene(scene)
+        self.dt = float(self.scene.time_step if dt is None else dt)
+        if not (np.isfinite(self.dt) and self.dt > 0.0):
+            raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds.")
+        if not tolerance > 0.0:
+            raise InputError(f"tolerance is {tolerance}", element="tolerance", remedy="Give a positive number.")
+        self._solve = find_solver(method)
+        self._tolerance = tolerance
+        self._max_iterations = max_iterations
+
+        self.world = World(self.scene)
+        model = self.world.model
+        self._data = model.createData()
+        self._flat = FlatModel.from_pinocchio(model)
+        self._detector = ContactDetector(self.world)
+        self._R = np.zeros((model.njoints, 3, 3))
+        self._p = np.zeros((model.njoints, 3))
+        self._twists = np.zeros((model.njoints, 6))
+        self._R_now = np.zeros_like(self._R)
+        self._p_now = np.zeros_like(self._p)
+        self._factor = np.zeros((model.nv, model.nv))
+        self._reserve(16)
+
+        gravity = float(np.linalg.norm(self.scene.gravity))
+        self._impact_speed = max(2.0 * gravity * self.dt, 0.02)
+        self.step_count = 0
+        self.q = self.world.q.copy()
+        self.v = self.world.v.copy()
+        self.q_before = self.q.copy()
+        self.v_before = self.v.copy()
+        self.acceleration = np.zeros(model.nv)
+        self.efforts = np.zeros(model.nv)
+        self.servos = Servos.of_world(self.world)
+        self._wrenches: list[_AppliedWrench] = []
+        self._slot_forces = np.zeros((self._detector.slot_count, 3))
+        self._contact_forces = np.zeros((0, 3))
+        self._contact_velocities = np.zeros((0, 3))
+        self._used_slots = np.zeros(0, dtype=np.int64)
+        self._last_wrenches: list[_AppliedWrench] = []
+        self._mimics = self._find_mimics()
+        self.solver: ContactResult | None = None
+        self.profile = Profile()
+        self.sensors = Sensors(self)
+        self.robots = {
+            placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots
+        }
+        self.bodies = {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies}
+        self._check_inertia()
+        self._initial = self.save_state()
+        self._compile()
+
+    # -- stepping ----------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.step_count * self.dt
+
+    def step(self) -> None:
+        """Advance by one time step.
+
+        Raises:
+            SimulationError: the state became infinite or not a number; it is left as it was before the step.
+        """
+        model, data, flat, servos, profile = (
+            self.world.model,
+            self._data,
+            self._flat,
+            self.servos,
+            self.profile,
+        )
+        profile.begin()
+        q, v, dt = self.q, self.v, self.dt
+        self._follow_mimics()
+        pin.crba(model, data, q, pin.Convention.WORLD)
+        pin.nonLinearEffects(model, data, q, v)
+        M, J, bias = data.M, data.J, data.nle
+        joint_placements(
+            flat.kinds,
+            flat.parents,
+            flat.idx_q,
+            flat.axes,
+            flat.rotations,
+            flat.translations,
+            q,
+            self._R,
+            self._p,
+        )
+        joint_twists(flat.parents, flat.last_dof, flat.dof_parent, J, v, self._twists)
+        external = self._external_efforts(J)
+        error = servos.error(model, q)
+        profile.end("dynamics")
+
+        points = self._detector.detect(self._R, self._p, self._twists, dt)
+        m = points.size
+        profile.end("detection")
+
+        if m > 0:
+            self._reserve(m)
+            contact_jacobian(
+                points.joint_a[:m],
+                points.joint_b[:m],
+                points.positions[:m],
+                points.normals[:m],
+                flat.last_dof,
+                flat.dof_parent,
+                J,
+                self._frames,
+                self._rows,
+                self._support,
+                self._support_size,
+            )
+        support_size = self._support_size[:m]
+        forces = self._slot_forces[points.slots[:m]].reshape(-1)
+        velocities = np.empty(3 * m)
+        residuals = np.zeros(5)
+        shifts = np.empty(m)
+        W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
+        iterations = 0
+        v_new = np.empty(model.nv)
+        impulse = np.empty(model.nv)
+        for _ in range(_SATURATION_PASSES):
+            free_motion(
+                M,
+                bias,
+                external,
+                v,
+                error,
+                servos.v_target,
+                servos.stiffness,
+                servos.damping,
+                servos.passive_damping,
+                servos.feedforward,
+                servos.limit,
+                servos.saturated,
+                flat.dof_parent,
+                dt,
+                self._factor,
+                v_new,
+            )
+            if m > 0:
+                delassus(
+                    self._factor,
+                    flat.dof_parent,
+                    self._rows,
+                    self._support,
+                    support_size,
+                    dt,
+                    self._reduced,
+                    self._mark,
+                    W,
+                )
+                v_contact = np.empty(3 * m)
+                v_start = np.empty(3 * m)
+                contact_velocities(self._rows, self._support, support_size, v_new, v_contact)
+                contact_velocities(self._rows, self._support, support_size, v, v_start)
+                shift_normal_velocities(
+                    v_contact,
+                    v_start,
+                    points.gaps[:m],
+                    points.restitution[:m],
+                    self._impact_speed,
+                    dt,
+                    shifts,
+                )
+                profile.end("assembly")
+                iterations += self._solve(
+                    W,
+                    v_contact,
+                    points.friction[:m],
+                    forces,
+                    self._tolerance,
+                    self._max_iterations,
+                    velocities,
+                    residuals,
+                )
+                profile.end("contacts")
+                impulse[:] = 0.0
+                add_generalized_forces(self._rows, self._support, support_size, forces, dt, impulse)
+                solve(self._factor, flat.dof_parent, impulse)
+                v_new += impulse
+            if not servo_efforts(
+                v_new,
+                error,
+                servos.v_target,
+                servos.stiffness,
+                servos.damping,
+                servos.feedforward,
+                servos.limit,
+                dt,
+                servos.saturated,
+                self.efforts,
+            ):
+                break
+        profile.end("assembly")
+
+        if not np.isfinite(v_new.sum()):
+            k = int(np.argmax(~np.isfinite(v_new)))
+            raise SimulationError(
+                f"the velocity of coordinate {k} ({self._coordinate_name(k)}) became {v_new[k]} in the step from "
+                f"t = {self.time:.6g} s; the state is kept as it was before"
+            )
+        q_new = pin.integrate(model, q, dt * (v_new + self._correction(points, W, support_size)))
+        self.q_before, self.v_before = q, v
+        self.acceleration = (v_new - v) / dt
+        self.q, self.v = q_new, v_new
+        self.step_count += 1
+        velocities[::3] -= shifts
+        self._contact_forces = forces.reshape(m, 3)
+        self._contact_velocities = velocities.reshape(m, 3)
+        self._slot_forces[self._used_slots] = 0.0
+        self._used_slots = points.slots[:m].copy()
+        self._slot_forces[self._used_slots] = self._contact_forces
+        if m > 0:
+            converged = residuals[0] <= self._tolerance
+            self.solver = ContactResult(
+                self._contact_forces,
+                self._contact_velocities,
+                Residuals(*residuals.tolist()),
+                iterations,
+                ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
+                profile.last["contacts"],
+            )
+        self._last_wrenches = self._wrenches
+        self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
+        profile.end("integration")
+        profile.finish()
+
+    def run(
+        self,
+        duration: float,
+        callback: Callable[[Simulation], None] | None = None,
+        *,
+        progress: bool = False,
+    ) -> None:
+        """Advance by a duration.
+
+        Args:
+            duration: simulated time to add [s]; the nearest whole number of steps is done.
+            callback: called with the simulation after each step.
+            progress: shows a progress bar.
+
+        Raises:
+            InputError: the duration is negative or not finite.
+            SimulationError: see :meth:`step`.
+        """
+        if not (np.isfinite(duration) and duration >= 0.0):
+            raise InputError(
+                f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more."
+            )
+        steps = range(round(duration / self.dt))
+        for _ in tqdm(steps, unit="step", disable=not progress):
+            self.step()
+            if callback is not None:
+                callback(self)
+
+    def _correction(
+        self, points: ContactPoints, W: NDArray[np.float64], support_size: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Velocity that takes penetrations back within this step only, shape (nv,)."""
+        m = points.size
+        correction = np.zeros(self.world.model.nv)
+        if m == 0:
+            return correction
+        wanted = np.empty(3 * m)
+        if not correction_velocities(points.gaps[:m], self.dt, wanted):
+            return correction
+        forces, velocities, residuals = np.zeros(3 * m), np.empty(3 * m), np.zeros(5)
+        self._solve(
+            W, wanted, points.friction[:m], forces, 1e-4, self._max_iterations, velocities, residuals
+        )
+        add_generalized_forces(self._rows, self._support, support_size, forces, self.dt, correction)
+        solve(self._factor, self._flat.dof_parent, correction)
+        return correction
+
+    def _follow_mimics(self) -> None:
+        """Move the servo targets of joints that mimic others to where those are."""
+        for target, leader, multiplier, offset in self._mimics:
+            self.servos.q_target[target] = multiplier * self.q[leader] + offset
+
+    def _external_efforts(self, J: NDArray[np.float64]) -> NDArray[np.float64]:
+        external = np.zeros(self.world.model.nv)
+        for wrench in self._wrenches:
+            point = self._R[wrench.joint] @ wrench.point + self._p[wrench.joint]
+            moment = wrench.torque + np.cross(point, wrench.force)
+            add_wrench(
+                int(self._flat.last_dof[wrench.joint]), self._flat.dof_parent, J, wrench.force, moment, external
+            )
+        return external
+
+    def _reserve(self, m: int) -> None:
+        """Make room for m contacts."""
+        nv = self.world.model.nv
+        if hasattr(self, "_frames") and len(self._frames) >= m:
+            return
+        capacity = max(2 * m, 16)
+        self._frames = np.zeros((capacity, 3, 3))
+        self._rows = np.zeros((capacity, 3, nv))
+        self._reduced = np.zeros((capacity, 3, nv))
+        self._support = np.zeros((capacity, nv), dtype=np.int64)
+        self._support_size = np.zeros(capacity, dtype=np.int64)
+        self._mark = np.zeros(nv, dtype=np.int64)
+        self._W = np.zeros(9 * capacity * capacity)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step."""
+        points = self._detector.points
+        m = len(self._contact_forces)
+        if m == 0:
+            return Contacts.none()
+        frames = self._frames[:m]
+        loaded = self._contact_forces[:, 0] > 0.0
+        slides = np.linalg.norm(self._contact_velocities[:, 1:], axis=1) > SLIP_SPEED
+        state = np.where(loaded, np.where(slides, ContactState.SLIP, ContactState.STICK), ContactState.OPEN)
+        names = [body.name for body in self.world.bodies]
+        return Contacts(
+            position=points.positions[:m].copy(),
+            normal=points.normals[:m].copy(),
+            force=np.einsum("irc,ir->ic", frames, self._contact_forces),
+            gap=points.gaps[:m].copy(),
+            velocity=np.einsum("irc,ir->ic", frames, self._contact_velocities),
+            friction=points.friction[:m].copy(),
+            state=state,
+            bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m])],
+        )
+
+    def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
+        flat = self._flat
+        joint_placements(
+            flat.kinds,
+            flat.parents,
+            flat.idx_q,
+            flat.axes,
+            flat.rotations,
+            flat.translations,
+            self.q,
+            self._R_now,
+            self._p_now,
+        )
+        return self._R_now, self._p_now
+
+    def placement(self, body: str) -> pin.SE3:
+        """Frame of a body or of a robot's link (``"robot/link"``) in the world.
+
+        Raises:
+            InputError: unknown body.
+        """
+        found = self.world.bodies[self._body_index(body)]
+        R, p = self.joint_placements()
+        return pin.SE3(R[found.joint], p[found.joint]) * found.placement_joint_body
+
+    def joint_wrenches(self) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
+        """External wrenches of the last step by joint: contacts and applied wrenches.
+
+        Yields:
+            Joint, force [N] and moment about the world origin [N m], in the world.
+        """
+        total = np.zeros((self.world.model.njoints, 6))
+        points = self._detector.points
+        m = len(self._contact_forces)
+        forces = np.einsum("irc,ir->ic", self._frames[:m], self._contact_forces)
+        wrenches = np.hstack([forces, np.cross(points.positions[:m], forces)])
+        np.add.at(total, points.joint_a[:m], wrenches)
+        np.subtract.at(total, points.joint_b[:m], wrenches)
+        for wrench in self._last_wrenches:
+            point = self._R[wrench.joint] @ wrench.point + self._p[wrench.joint]
+            total[wrench.joint, :3] += wrench.force
+            total[wrench.joint, 3:] += wrench.torque + np.cross(point, wrench.force)
+        for joint, row in enumerate(total):
+            yield joint, row[:3], row[3:]
+
+    def energy(self) -> Energy:
+        """Mechanical energy at the present state; what servos and springs store is not in it."""
+        model = self.world.model
+        data = model.createData()
+        pin.crba(model, data, self.q)
+        M = np.triu(data.M)
+        M = M + np.triu(M, 1).T
+        return Energy(
+            0.5 * float(self.v @ M @ self.v), float(pin.computePotentialEnergy(model, data, self.q))
+        )
+
+    # -- acting ------------------------------------------------------------------------------
+
+    def apply_wrench(
+        self,
+        body: str,
+        force: ArrayLike,
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        point: ArrayLike | None = None,
+        duration: float,
+    ) -> None:
+        """Push, pull or twist a body for a while.
+
+        Args:
+            body: a mobile body or a robot's link (``"robot/link"``).
+            force: in the world [N], shape (3,).
+            torque: in the world [N m], shape (3,).
+            point: where the force acts, in the world, now [m], shape (3,); it moves with the body. The centre of mass
+                of what the body's joint carries if not given.
+            duration: how long, at least one step [s].
+
+        Raises:
+            InputError: unknown or fixed body, a value that is not finite, a duration that is not positive.
+        """
+        found = self.world.bodies[self._body_index(body)]
+        if found.joint == 0:
+            raise InputError(
+                f"'{body}' is fixed to the world", element="body", remedy="Push something that can move."
+            )
+        vectors = {"force": force, "torque": torque}
+        if point is not None:
+            vectors["point"] = point
+        checked = {}
+        for name, value in vectors.items():
+            vector = np.asarray(value, dtype=float).reshape(-1)
+            if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+                raise InputError(
+                    f"{name} is {vector.tolist()}", element=name, remedy="Give three finite numbers."
+                )
+            checked[name] = vector
+        if not (np.isfinite(duration) and duration > 0.0):
+            raise InputError(
+                f"duration is {duration}", element="duration", remedy="Give a positive time in seconds."
+            )
+        if point is None:
+            local = np.array(self.world.model.inertias[found.joint].lever)
+        else:
+            R, p = self.joint_placements()
+            local = R[found.joint].T @ (checked["point"] - p[found.joint])
+        steps = max(round(duration / self.dt), 1)
+        self._wrenches.append(
+            _AppliedWrench(
+                found.joint, local, checked["force"], checked["torque"], self.step_count + steps - 1
+            )
+        )
+
+    def overwrite(self, slices: TreeSlices, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
+        """Replace the state of one robot or free body by checked values (used by their ``set_state``)."""
+        self.q = self.q.copy()
+        self.v = self.v.copy()
+        self.q[slices.q] = q
+        self.v[slices.v] = v
+
+    # -- saving and restoring ----------------------------------------------------------------
+
+    def save_state(self) -> SimulationState:
+        """A copy of everything that decides how the simulation goes on."""
+        return SimulationState(
+            self.step_count,
+            self.q.copy(),
+            self.v.copy(),
+            copy.deepcopy(self.servos),
+            self._slot_forces.copy(),
+            tuple(copy.deepcopy(self._wrenches)),
+        )
+
+    def restore_state(self, state: SimulationState) -> None:
+        """Go back (or forth) to a saved state of this simulation; what follows repeats bit for bit.
+
+        Raises:
+            InputError: the state is of another scene.
+        """
+        if state.q.shape != self.q.shape or state.contact_forces.shape != self._slot_forces.shape:
+            raise InputError(
+                "the state belongs to another scene", element="state", remedy="Restore it where it was saved."
+            )
+        self.step_count = state.step_count
+        self.q = state.q.copy()
+        self.v = state.v.copy()
+        self.servos = copy.deepcopy(state.servos)
+        self._slot_forces = state.contact_forces.copy()
+        self._used_slots = np.flatnonzero(self._slot_forces.any(axis=1))
+        self._wrenches = list(copy.deepcopy(state.wrenches))
+        self._forget_last_step()
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        self.restore_state(self._initial)
+        self.profile.reset()
+
+    def _forget_last_step(self) -> None:
+        self.q_before, self.v_before = self.q, self.v
+        self.acceleration = np.zeros_like(self.v)
+        self.efforts = np.zeros_like(self.v)
+        self._contact_forces = np.zeros((0, 3))
+        self._contact_velocities = np.zeros((0, 3))
+        self._last_wrenches = []
+        self.solver = None
+        self.sensors.invalidate()
+
+    # -- setting up --------------------------------------------------------------------------
+
+    def _find_mimics(self) -> list[tuple[int, int, float, float]]:
+        """Coordinate, coordinate it follows, multiplier and offset of every joint that mimics another."""
+        joints = self.world.model.joints
+        found = []
+        for placed in self.scene.robots:
+            ids = self.world.robots[placed.name].joints
+            for name, mimic in placed.robot.mimics.items():
+                follower, leader = joints[ids[name]].idx_q, joints[ids[mimic.joint]].idx_q
+                found.append((follower, leader, mimic.multiplier, mimic.offset))
+        return found
+
+    def _check_inertia(self) -> None:
+        """Every joint must move some inertia, else its acceleration is undefined."""
+        model = self.world.model
+        pin.crba(model, self._data, self.q, pin.Convention.WORLD)
+        diagonal = np.diag(self._data.M)
+        if not np.all(diagonal > 0.0):
+            k = int(np.argmax(~(diagonal > 0.0)))
+            raise SimulationError(
+                f"coordinate {k} ({self._coordinate_name(k)}) moves no inertia: give the links beyond it a mass, or "
+                "the joint an armature"
+            )
+
+    def _compile(self) -> None:
+        """Compile all kernels now, so that the first step of the user costs no more than the next one."""
+        self.step()
+        W, forces = np.eye(3), np.zeros(3)
+        residuals, velocities = np.zeros(5), np.empty(3)
+        v_free, mu = np.array([-1.0, 1.0, 0.0]), np.array([0.5])
+        self._solve(W, v_free, mu, forces, self._tolerance, 1, velocities, residuals)
+        one = np.zeros(1, dtype=np.int64)
+        J = self._data.J
+        contact_jacobian(
+            one,
+            one,
+            np.zeros((1, 3)),
+            np.array([[0.0, 0.0, 1.0]]),
+            self._flat.last_dof,
+            self._flat.dof_parent,
+            J,
+            self._frames,
+            self._rows,
+            self._support,
+            self._support_size,
+        )
+        size = self._support_size[:1]
+        delassus(
+            self._factor,
+            self._flat.dof_parent,
+            self._rows,
+            self._support,
+            size,
+            self.dt,
+            self._reduced,
+            self._mark,
+            W,
+        )
+        contact_velocities(self._rows, self._support, size, self.v, velocities)
+        add_generalized_forces(self._rows, self._support, size, forces, self.dt, np.zeros_like(self.v))
+        gaps, shifts = np.zeros(1), np.empty(1)
+        shift_normal_velocities(v_free, velocities, gaps, gaps, self._impact_speed, self.dt, shifts)
+        correction_velocities(gaps, self.dt, velocities)
+        add_wrench(-1, self._flat.dof_parent, J, gaps, gaps, self.acceleration)
+        self.reset()
+
+    def _body_index(self, body: str) -> int:
+        if body not in self.world.index:
+            robots = ", ".join(f"{name}/<link>" for name in self.robots)
+            bodies = ", ".join(self.bodies)
+            raise InputError(
+                f"there is no body '{body}'",
+                element="body",
+                remedy=f"Name one of {'; '.join(part for part in (bodies, robots) if part)}.",
+            )
+        return self.world.index[body]
+
+    def _coordinate_name(self, k: int) -> str:
+        """Name of the joint or body that a velocity coordinate belongs to."""
+        model = self.world.model
+        for joint in range(1, model.njoints):
+            first = model.joints[joint].idx_v
+            if first <= k < first + model.joints[joint].nv:
+                return str(model.names[joint])
+        raise IndexError(k)

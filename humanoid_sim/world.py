@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All robots and bodies of a scene in one Pinocchio model, and what of them can touch what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model import Robot, Scene
+from humanoid_model.description import Shape
+from humanoid_model.errors import SceneError
+from humanoid_model.pinocchio_model import append_to_model
+
+
+@dataclass(frozen=True)
+class WorldBody:
+    """A rigid body of the world: a robot's link, a free body or a fixed one.
+
+    Attributes:
+        name: ``"robot/link"`` or the body's name.
+        owner: name of the robot or body that moves as one tree.
+        joint: joint of the world's model that moves it, 0 for a fixed body.
+        placement_joint_body: body frame in the joint frame.
+        shapes: collision shapes with their placement in the body frame.
+        corners: corners of the supporting contact locations (soles) in the body frame [m], shape (k, 3).
+    """
+
+    name: str
+    owner: str
+    joint: int
+    placement_joint_body: pin.SE3
+    shapes: tuple[tuple[Shape, pin.SE3], ...]
+    corners: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TreeSlices:
+    """Where a robot or free body is in the world's configuration and velocity.
+
+    Attributes:
+        q: its part of the configuration.
+        v: its part of the velocity.
+        joints: joints of the world's model by their name in the robot; empty for a free body.
+    """
+
+    q: slice
+    v: slice
+    joints: Mapping[str, int]
+
+
+class World:
+    """A scene as one mechanical system.
+
+    Attributes:
+        scene: the scene it was made from.
+        model: Pinocchio model of everything that moves; joints and frames are named ``"robot/joint"``.
+        bodies: all bodies, fixed ones included, in the order of the scene.
+        index: place of a body in ``bodies`` by name.
+        robots: where each robot is.
+        free_bodies: where each mobile body is.
+        q: initial configuration, shape (nq,).
+        v: initial velocity, shape (nv,).
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        """Append every robot and body of a scene to one model.
+
+        Raises:
+            SceneError: two robots or bodies share a name, or nothing in the scene moves.
+        """
+        self.scene = scene
+        self.model = pin.Model()
+        self.model.gravity.linear = np.array(scene.gravity, dtype=float)
+        self.bodies: list[WorldBody] = []
+        self.robots: dict[str, TreeSlices] = {}
+        self.free_bodies: dict[str, TreeSlices] = {}
+        configurations: list[NDArray[np.float64]] = []
+        velocities: list[NDArray[np.float64]] = []
+        collision_model, visual_model = pin.GeometryModel(), pin.GeometryModel()
+        for placed in scene.robots:
+            robot: Robot = placed.robot
+            appended = append_to_model(
+                self.model,
+                collision_model,
+                visual_model,
+                robot.description,
+                prefix=f"{placed.name}/",
+                placement=None if robot.floating_base else placed.placement,
+                floating_base=robot.parts.base_joint is not None,
+                ball_joints=robot.ball_joints,
+                armature={name: actuator.armature for name, actuator in robot.actuators.items()},
+            )
+            self.robots[placed.name] = TreeSlices(
+                appended.q_slice, appended.v_slice, appended.joint_ids
+            )
+            configurations.append(np.array(placed.q))
+            velocities.append(np.zeros(robot.model.nv))
+            for link_name, attachment in appended.links.items():
+                link = robot.description.links[link_name]
+                corners = [
+                    contact.vertices_link
+                    for contact in robot.contacts.values()
+                    if contact.link == link_name and contact.support
+                ]
+                self.bodies.append(
+                    WorldBody(
+                        f"{placed.name}/{link_name}",
+                        placed.name,
+                        attachment.joint_id,
+                        attachment.placement_joint_link,
+                        tuple((geometry.shape, geometry.placement) for geometry in link.collisions),
+                        np.vstack(corners) if corners else np.zeros((0, 3)),
+                    )
+                )
+        for body in scene.bodies:
+            shapes = tuple((geometry.shape, geometry.placement) for geometry in body.geometries)
+            joint, placement = 0, body.placement_world_body
+            if body.simulated and not body.fixed:
+                joint = self.model.addJoint(
+                    0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name
+                )
+                inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
+                self.model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+                root = self.model.joints[joint]
+                self.free_bodies[body.name] = TreeSlices(
+                    slice(root.idx_q, root.idx_q + 7), slice(root.idx_v, root.idx_v + 6), {}
+                )
+                configurations.append(pin.SE3ToXYZQUAT(placement))
+                velocities.append(np.array(body.twist))
+                placement = pin.SE3.Identity()
+            self.bodies.append(
+                WorldBody(body.name, body.name, joint, placement, shapes, np.zeros((0, 3)))
+            )
+        self.index = {body.name: i for i, body in enumerate(self.bodies)}
+        if self.model.nv == 0:
+            raise SceneError(
+                f"nothing moves in the scene '{scene.name}'",
+                source=scene.source,
+                remedy="Add a robot, or a body with a mass.",
+            )
+        self.q = np.concatenate(configurations)
+        self.v = np.concatenate(velocities)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Features of shapes, and their lowest points against support functions worked out independently."""
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose
+
+from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from humanoid_sim.detection.half_space import SLOTS_PER_FEATURE, features_of, half_space_contacts
+
+DT = 1e-3
+
+
+def contacts(
+    shape: Shape, placement: pin.SE3, margin: float, twist: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, gaps and slots of a shape above the half-space z <= 0."""
+    features = features_of(shape)
+    n, room = len(features), len(features) * SLOTS_PER_FEATURE
+    R, p = np.array([np.eye(3), placement.rotation]), np.array([np.zeros(3), placement.translation])
+    twists = np.zeros((2, 6))
+    if twist is not None:
+        twists[1] = twist
+    out = [np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room), np.zeros(room), np.zeros(room)]
+    indices = [np.zeros(room, dtype=np.int64) for _ in range(5)]
+    count = half_space_contacts(
+        R,
+        p,
+        twists,
+        np.ones(n, dtype=np.int64),
+        np.full(n, 7, dtype=np.int64),
+        np.array([feature.centre for feature in features]),
+        np.array([feature.radius for feature in features]),
+        np.array([feature.axis for feature in features]),
+        np.zeros(1, dtype=np.int64),
+        np.full(1, 3, dtype=np.int64),
+        np.array([[0.0, 0.0, 1.0]]),
+        np.zeros((1, 3)),
+        np.full((n, 1), 0.5),
+        np.zeros((n, 1)),
+        margin,
+        DT,
+        *out,
+        *indices,
+    )
+    assert_allclose(out[1][:count], np.tile([0.0, 0.0, 1.0], (count, 1)))
+    assert (indices[2][:count] == 7).all() and (indices[3][:count] == 3).all()
+    assert len(set(indices[4][:count])) == count
+    return out[0][:count], out[2][:count], indices[4][:count]
+
+
+def lowest(shape: Shape, R: np.ndarray) -> float:
+    """Support function of the shape downwards."""
+    down = -R[2]
+    if isinstance(shape, Box):
+        return -float(0.5 * np.abs(down) @ shape.size)
+    if isinstance(shape, Sphere):
+        return -shape.radius
+    if isinstance(shape, Capsule):
+        return -(shape.radius + 0.5 * shape.length * abs(down[2]))
+    assert isinstance(shape, Cylinder)
+    return -(shape.radius * np.hypot(down[0], down[1]) + 0.5 * shape.length * abs(down[2]))
+
+
+@pytest.mark.parametrize(
+    "shape", [Box(np.array([0.3, 0.2, 0.1])), Sphere(0.1), Capsule(0.05, 0.2), Cylinder(0.05, 0.2)]
+)
+def test_lowest_point_is_found_in_any_attitude(shape: Shape) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        R = pin.Quaternion(rng.normal(size=4)).normalized().matrix()
+        placement = pin.SE3(R, np.array([0.1, 0.2, 1.0 - lowest(shape, R)]))
+        positions, gaps, _ = contacts(shape, placement, margin=2.0)
+        assert gaps.min() == pytest.approx(1.0, abs=1e-12)
+        assert_allclose(positions[:, 2], gaps, atol=1e-12)
+
+
+def test_flat_shapes_rest_on_four_points() -> None:
+    for shape, height in ((Box(np.array([0.3, 0.2, 0.1])), 0.05), (Cylinder(0.05, 0.2), 0.1)):
+        for yaw in (0.0, 0.4, 2.0):
+            placement = pin.SE3(pin.rpy.rpyToMatrix(0, 0, yaw), np.array([0, 0, height]))
+            _, gaps, _ = contacts(shape, placement, margin=1e-3)
+            assert_allclose(gaps, np.zeros(4), atol=1e-12)
+
+
+def test_fast_approach_is_seen_earlier() -> None:
+    """A ball 5 cm up is out of the margin at rest, and within two steps' reach at 30 m/s."""
+    placement = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.15]))
+    assert len(contacts(Sphere(0.1), placement, 1e-3)[1]) == 0
+    fast = np.array([0.0, 0.0, -30.0, 0.0, 0.0, 0.0])
+    assert_allclose(contacts(Sphere(0.1), placement, 1e-3, fast)[1], [0.05])
+
+
+def test_mesh_touches_as_its_convex_hull(tmp_path: Path) -> None:
+    """A tetrahedron with a vertex inside: the inner one never touches."""
+    path = tmp_path / "tetrahedron.obj"
+    path.write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.1 0.1 0.1\n"
+        "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 5 4\nf 5 3 4\nf 2 3 5\n"
+    )
+    vertices = np.array([feature.centre for feature in features_of(Mesh(path, np.full(3, 2.0)))])
+    assert sorted(map(tuple, vertices)) == [(0, 0, 0), (0, 0, 2), (0, 2, 0), (2, 0, 0)]
