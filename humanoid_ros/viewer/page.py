@@ -11,13 +11,13 @@ import numpy as np
 import viser
 
 from humanoid_model.errors import InputError
+from humanoid_ros.viewer.camera import Camera
 
 TITLE = "humanoid_stack"
 BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
 SECTION_COLOUR = (150, 156, 163)
-FIELD_OF_VIEW = 0.62
 
 
 class _LocalServer(viser.ViserServer):
@@ -78,16 +78,15 @@ class Page:
             centre: (3,) middle of it, world frame [m].
             height: How tall it is [m]; it fills most of the picture.
         """
-        distance = 0.68 * height / np.tan(0.5 * FIELD_OF_VIEW)
-        direction = np.array([0.83, -0.50, 0.24])
-        position = centre + distance * direction / np.linalg.norm(direction)
+        view = Camera.framing(centre, height)
         camera = self.server.initial_camera
-        camera.position, camera.look_at, camera.fov = position, centre, FIELD_OF_VIEW
+        camera.position, camera.look_at = view.position, view.look_at
+        camera.fov = view.field_of_view
         for client in self.server.get_clients().values():
             with client.atomic():
-                client.camera.position = position
-                client.camera.look_at = centre
-                client.camera.fov = FIELD_OF_VIEW
+                client.camera.position = view.position
+                client.camera.look_at = view.look_at
+                client.camera.fov = view.field_of_view
 
     @property
     def show_floor(self) -> bool:

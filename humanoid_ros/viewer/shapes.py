@@ -73,30 +73,47 @@ def read_mesh(shape: Mesh) -> Triangles:
     return Triangles(vertices * shape.scale, faces)
 
 
+def triangles(shape: Shape | Triangles) -> Triangles:
+    """A shape as triangles, in its own frame; a half-space as a square.
+
+    Raises:
+        InputError: A mesh can't be read, or the shape is of an unknown kind.
+    """
+    if isinstance(shape, Triangles):
+        return shape
+    if isinstance(shape, Mesh):
+        return read_mesh(shape)
+    if isinstance(shape, Box):
+        mesh = trimesh.creation.box(np.asarray(shape.size, dtype=float))
+    elif isinstance(shape, Sphere):
+        mesh = trimesh.creation.icosphere(subdivisions=3, radius=float(shape.radius))
+    elif isinstance(shape, Cylinder):
+        mesh = trimesh.creation.cylinder(float(shape.radius), float(shape.length), sections=32)
+    elif isinstance(shape, Capsule):
+        mesh = trimesh.creation.capsule(float(shape.length), float(shape.radius), count=(16, 24))
+        mesh.apply_translation(-mesh.bounds.mean(axis=0))  # trimesh lays it from z = 0 up
+    elif isinstance(shape, HalfSpace):
+        corners = 0.5 * HALF_SPACE_SIDE * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        return Triangles(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+    else:
+        raise InputError(
+            f"can't draw a {type(shape).__name__}",
+            remedy="Use Box, Sphere, Cylinder, Capsule, HalfSpace, Mesh or Triangles",
+        )
+    return Triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+
+
 def bounds(shape: Shape | Triangles) -> np.ndarray:
     """Axis-aligned box around a shape, in the shape's own frame.
 
     Returns:
-        (2, 3) lowest and highest corner [m]; a half-space counts as a point.
+        (2, 3) lowest and highest corner [m].
 
     Raises:
-        InputError: A mesh can't be read.
+        InputError: A mesh can't be read, or the shape is of an unknown kind.
     """
-    if isinstance(shape, Mesh):
-        shape = read_mesh(shape)
-    if isinstance(shape, Triangles):
-        return np.array([shape.vertices.min(axis=0), shape.vertices.max(axis=0)])
-    if isinstance(shape, Box):
-        half = 0.5 * np.asarray(shape.size, dtype=float)
-    elif isinstance(shape, Sphere):
-        half = np.full(3, shape.radius)
-    elif isinstance(shape, Cylinder):
-        half = np.array([shape.radius, shape.radius, 0.5 * shape.length])
-    elif isinstance(shape, Capsule):
-        half = np.array([shape.radius, shape.radius, 0.5 * shape.length + shape.radius])
-    else:
-        half = np.zeros(3)
-    return np.array([-half, half])
+    vertices = triangles(shape).vertices
+    return np.array([vertices.min(axis=0), vertices.max(axis=0)])
 
 
 def add_shape(
@@ -136,28 +153,14 @@ def add_shape(
         return scene.add_cylinder(
             name, radius=float(shape.radius), height=float(shape.length), **common
         )
-    if isinstance(shape, Capsule):
-        mesh = trimesh.creation.capsule(
-            height=float(shape.length), radius=float(shape.radius), count=(16, 24)
-        )
-        # trimesh lays the cylinder from z = 0 up; ours is centred.
-        vertices = mesh.vertices - mesh.bounds.mean(axis=0)
-        return scene.add_mesh_simple(name, vertices, mesh.faces, **common)
-    if isinstance(shape, Mesh):
-        shape = read_mesh(shape)
-    if isinstance(shape, Triangles):
-        return scene.add_mesh_simple(
-            name, shape.vertices, shape.faces, flat_shading=True, side="double", **common
-        )
+    mesh = triangles(shape)
     if isinstance(shape, HalfSpace):
-        side = 0.5 * HALF_SPACE_SIDE
-        vertices = np.array(
-            [[-side, -side, 0], [side, -side, 0], [side, side, 0], [-side, side, 0]]
-        )
-        faces = np.array([[0, 1, 2], [0, 2, 3]])
-        return scene.add_mesh_simple(name, vertices, faces, cast_shadow=False, **common)
-    raise InputError(
-        f"can't draw a {type(shape).__name__}",
-        element=name,
-        remedy="Use Box, Sphere, Cylinder, Capsule, HalfSpace or Mesh",
+        common["cast_shadow"] = False
+    return scene.add_mesh_simple(
+        name,
+        mesh.vertices,
+        mesh.faces,
+        flat_shading=not isinstance(shape, Capsule),
+        side="double" if isinstance(shape, Triangles) else "front",
+        **common,
     )

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo: HRP-2 stands, squats twice, is pushed, and is seen on a local page.
+
+`make demo` leaves the page open until Ctrl-C; `make demo HEADLESS=1` writes `out/demo.png` and
+`out/report.md` and ends by itself. Everything goes through ROS 2 topics, services and actions, as it
+would with a real robot.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Duration
+from control_msgs.action import FollowJointTrajectory
+from geometry_msgs.msg import Vector3
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from tqdm import tqdm
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from humanoid_model import load_robot
+from humanoid_model.errors import HumanoidError
+from humanoid_model.robot import Robot
+from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_for
+from humanoid_ros.demo_report import DemoNumbers, markdown_report, text_table
+from humanoid_ros.headless_browser import BrowserError, HeadlessBrowser
+from humanoid_ros.squat import LEGS, SquatMotion, squat_motion
+from humanoid_stack.srv import ApplyWrench
+
+ROBOT, SCENE = "hrp2", "stand"
+GRAVITY = 9.81
+KNEE, SQUATS, PERIOD = np.deg2rad(95.0), 2, 3.0
+PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (110.0, 0.0, 0.0), 0.15
+REST, SWAY = 1.0, 4.0
+"""Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
+PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
+START_TIMEOUT, ANSWER_TIMEOUT = 90.0, 60.0
+
+
+class Demo:
+    """The steps of the demo against a running stack.
+
+    Args:
+        robot: The robot that is simulated.
+        observer: Node that listens, spun elsewhere.
+        alive: Raises a DemoError if a node of the stack died.
+    """
+
+    def __init__(self, robot: Robot, observer: DemoObserver, alive: Callable[[], None]) -> None:
+        self._robot = robot
+        self._observer = observer
+        self._alive = alive
+        self._push = observer.create_client(ApplyWrench, "apply_wrench")
+        self._follow = ActionClient(
+            observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory"
+        )
+        self._errors: list[float] = []
+        joints = robot.description.joints
+        self._feet = {
+            leg.replace("_leg", " foot"): joints[robot.limbs[leg][-1]].child for leg in LEGS
+        }
+
+    def run(self) -> DemoNumbers:
+        """Stand, squat, push; every step waits on simulated time.
+
+        Raises:
+            DemoError: Something doesn't answer, or the robot fell.
+        """
+        self._wait_for_robot()
+        start_wall, start = time.monotonic(), self._time()
+        motion = squat_motion(self._robot, knee=KNEE, count=SQUATS, period=PERIOD)
+        self._pass(0.5, "settling")
+        standing = self._record(lambda: self._pass(REST, "standing"))
+        squats = self._record(lambda: self._squat(motion))
+        self._pass(0.5, "settling")
+        push_start = self._time()
+        pushed = self._record(lambda: self._push_once())
+        after = self._record(lambda: self._pass(REST, "standing"))
+        elapsed = self._time() - start
+        wall = time.monotonic() - start_wall
+        status = self._observer.status
+        assert status is not None
+        sway = np.linalg.norm(
+            (pushed.positions(PUSH_LINK) - pushed.positions(PUSH_LINK)[0])[:, :2], axis=1
+        )
+        description = self._robot.description
+        return DemoNumbers(
+            robot=self._robot.name,
+            scene=status.scene,
+            mass=description.total_mass,
+            weight=description.total_mass * GRAVITY,
+            standing=self._foot_forces(standing),
+            standing_after=self._foot_forces(after),
+            squats=SQUATS,
+            squat_depth=-float(
+                (squats.positions(description.root) - squats.positions(description.root)[0])[
+                    :, 2
+                ].min()
+            ),
+            squat_forces=squats.total_force_range(),
+            foot_move={foot: squats.largest_move(link) for foot, link in self._feet.items()},
+            foot_turn={foot: squats.largest_turn(link) for foot, link in self._feet.items()},
+            tracking_error=max(self._errors, default=float("nan")),
+            push_body=PUSH_LINK,
+            push_force=PUSH_FORCE,
+            push_duration=PUSH_DURATION,
+            push_sway=float(sway.max()),
+            push_rest=float(sway[-1]),
+            push_settling=pushed.settling_time(PUSH_LINK, push_start, 1e-3),
+            real_time_factor=elapsed / wall,
+            step_seconds=status.step_seconds,
+            stages={stage.stage: stage.mean for stage in status.profile},
+        )
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Links whose motion is recorded."""
+        return (self._robot.description.root, PUSH_LINK, *self._feet.values())
+
+    def check(self) -> None:
+        """Raise a DemoError if a node died or the robot fell."""
+        self._alive()
+        base = self._observer.placement(self._robot.description.root)
+        if base is not None and (base.translation[2] < 0.3 or base.rotation[2, 2] < 0.7):
+            raise DemoError(
+                f"{self._robot.name} fell: its waist is {base.translation[2]:.2f} m high and "
+                f"leans by {np.rad2deg(np.arccos(base.rotation[2, 2])):.0f} degrees"
+            )
+
+    def _wait_for_robot(self) -> None:
+        observer = self._observer
+        with tqdm(total=3, desc="starting", leave=False, disable=None) as bar:
+            for condition, what in (
+                (lambda: observer.status, "the simulator's status"),
+                (lambda: observer.contacts and observer.contacts.contacts, "contact forces"),
+                (
+                    lambda: all(observer.placement(link) is not None for link in self.links),
+                    "transforms of the robot's links",
+                ),
+            ):
+                wait_for(condition, what, START_TIMEOUT, self._alive)
+                bar.update()
+
+    def _time(self) -> float:
+        time_now = self._observer.simulated_time
+        assert time_now is not None
+        return time_now
+
+    def _pass(self, seconds: float, what: str, done: Callable[[], bool] = lambda: False) -> None:
+        """Let simulated time pass, or until `done`, with a progress bar."""
+        start = now = self._time()
+        silent_since = time.monotonic()
+        with tqdm(
+            total=seconds,
+            desc=what,
+            leave=False,
+            disable=None,
+            bar_format="{desc:<10} {bar} {n:.1f} of {total:.1f} s",
+        ) as bar:
+            while now - start < seconds and not done():
+                self.check()
+                if self._time() > now:
+                    silent_since = time.monotonic()
+                elif time.monotonic() - silent_since > 5.0:
+                    raise DemoError("simulated time stands still for 5 s")
+                now = self._time()
+                bar.update(min(now - start, seconds) - bar.n)
+                time.sleep(0.02)
+
+    def _record(self, phase: Callable[[], None]) -> Recording:
+        self._observer.start_recording()
+        phase()
+        return self._observer.stop_recording()
+
+    def _foot_forces(self, recording: Recording) -> dict[str, float]:
+        names = {link: foot for foot, link in self._feet.items()}
+        return {
+            names.get(body.rsplit("/", 1)[-1], body): force
+            for body, force in recording.mean_forces().items()
+        }
+
+    def _squat(self, motion: SquatMotion) -> None:
+        if not self._follow.wait_for_server(ANSWER_TIMEOUT):
+            raise DemoError("nothing offers whole_body_controller/follow_joint_trajectory")
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory_message(motion))
+        accepted = self._answer(
+            self._follow.send_goal_async(goal, self._on_feedback), "an answer to the trajectory"
+        )
+        if not accepted.accepted:
+            raise DemoError("the whole-body controller refused the squats")
+        result: Future = accepted.get_result_async()
+        self._pass(motion.times[-1] + 2.0, "squatting", result.done)
+        answer = self._answer(result, "the end of the squats").result
+        if answer.error_code != FollowJointTrajectory.Result.SUCCESSFUL:
+            raise DemoError(f"the squats failed: {answer.error_string} ({answer.error_code})")
+
+    def _on_feedback(self, message: Any) -> None:
+        errors = message.feedback.error.positions
+        if errors:
+            self._errors.append(float(np.abs(errors).max()))
+
+    def _push_once(self) -> None:
+        if not self._push.wait_for_service(ANSWER_TIMEOUT):
+            raise DemoError("nothing offers apply_wrench")
+        request = ApplyWrench.Request(body=PUSH_LINK)
+        x, y, z = PUSH_FORCE
+        request.wrench.force = Vector3(x=x, y=y, z=z)
+        request.duration = Duration(nanosec=int(1e9 * PUSH_DURATION))
+        answer = self._answer(self._push.call_async(request), "an answer to the push")
+        if not answer.success:
+            raise DemoError(f"the push was refused: {answer.message}")
+        self._pass(SWAY, "pushed")
+
+    def _answer(self, future: Future, what: str) -> Any:
+        wait_for(future.done, what, ANSWER_TIMEOUT, self.check)
+        return future.result()
+
+
+def trajectory_message(motion: SquatMotion) -> JointTrajectory:
+    """A motion as the message that controllers take."""
+    message = JointTrajectory(joint_names=list(motion.joint_names))
+    for seconds, positions, velocities in zip(
+        motion.times, motion.positions, motion.velocities, strict=True
+    ):
+        point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
+        point.time_from_start = Duration(sec=int(seconds), nanosec=round(1e9 * (seconds % 1.0)))
+        message.points.append(point)
+    return message

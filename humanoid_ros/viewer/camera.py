@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the view is seen from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FIELD_OF_VIEW = 0.62
+DIRECTION = np.array([0.83, -0.50, 0.24])
+"""From what is looked at towards the camera: from the front, its right, a little above."""
+MARGIN = 1.36
+"""Height of the picture over the height of what is looked at."""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera with the world's z axis up.
+
+    Attributes:
+        position: (3,) world frame [m].
+        look_at: (3,) point in the middle of the picture [m].
+        field_of_view: Vertical angle of the picture [rad].
+    """
+
+    position: np.ndarray
+    look_at: np.ndarray
+    field_of_view: float = FIELD_OF_VIEW
+
+    @classmethod
+    def framing(cls, centre: np.ndarray, height: float) -> Camera:
+        """A camera that sees the whole of something.
+
+        Args:
+            centre: (3,) middle of it [m].
+            height: Its largest size [m].
+        """
+        distance = 0.5 * MARGIN * height / np.tan(0.5 * FIELD_OF_VIEW)
+        return cls(centre + distance * DIRECTION / np.linalg.norm(DIRECTION), np.array(centre))
+
+    def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
+        """Pixels of points.
+
+        Args:
+            points: (..., 3) world frame [m].
+            width: Of the picture [px].
+            height: Of the picture [px].
+
+        Returns:
+            (..., 3) column, row and depth [m]; a depth of zero or less lies behind the camera.
+        """
+        forward = self.look_at - self.position
+        forward = forward / np.linalg.norm(forward)
+        right = np.cross(forward, (0.0, 0.0, 1.0))
+        right /= np.linalg.norm(right)
+        axes = np.array([right, np.cross(forward, right), forward])
+        local = (points - self.position) @ axes.T
+        depth = local[..., 2:]
+        focal = 0.5 * height / np.tan(0.5 * self.field_of_view)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pixels = focal * local[..., :2] / depth + 0.5 * np.array([width, height])
+        return np.concatenate([pixels, depth], axis=-1)
