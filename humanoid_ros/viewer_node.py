@@ -12,6 +12,14 @@ import pinocchio as pin
 import rclpy
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, TransformStamped, Vector3
+from humanoid_stack.msg import (
+    ContactForce,
+    ContactForces,
+    SimulationStatus,
+    SolverStatus,
+)
+from humanoid_stack.srv import ApplyWrench, StepSimulation
+from humanoid_stack.srv import LoadScene as LoadSceneService
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,
@@ -22,6 +30,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future
@@ -52,9 +61,6 @@ from humanoid_ros.viewer.scene_drawing import SceneDrawing
 from humanoid_ros.viewer.status_text import SimulationView
 from humanoid_ros.viewer.transform_tree import TransformTree
 from humanoid_ros.viewer_markers import draw_markers
-from humanoid_stack.msg import ContactForce, ContactForces, SimulationStatus, SolverStatus
-from humanoid_stack.srv import ApplyWrench, StepSimulation
-from humanoid_stack.srv import LoadScene as LoadSceneService
 
 LATCHED = QoSProfile(
     depth=1,
@@ -133,7 +139,7 @@ class ViewerNode(Node):
         self._tree = TransformTree(self._text("fixed_frame"))
         self._fresh: dict[str, TransformStamped] = {}
         self._contact_view = ContactView.empty()
-        self._contact_message: ContactForces | None = None
+        self._contact_bytes: bytes | None = None
         self._shown = {"robot": True, "balance": True}
         self._status: SimulationStatus | None = None
         self._last_heard = -np.inf
@@ -147,7 +153,8 @@ class ViewerNode(Node):
         self.create_subscription(
             TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS
         )
-        self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST)
+        # Contacts come as bytes: of the many that come between two drawings, one is decoded.
+        self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST, raw=True)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._callers: dict[type, Client] = {
@@ -266,18 +273,18 @@ class ViewerNode(Node):
             stamp = message.transforms[-1].header.stamp
             self._stamp = stamp.sec + 1e-9 * stamp.nanosec
 
-    def _on_contacts(self, message: ContactForces) -> None:
-        self._contact_message = message
-        time_stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        forces: dict[str, float] = {}
-        for contact in message.contacts:
-            along = (
-                contact.force.x * contact.normal.x
-                + contact.force.y * contact.normal.y
-                + contact.force.z * contact.normal.z
-            )
-            forces[contact.body_a] = forces.get(contact.body_a, 0.0) + along
-        self._panel.plot.history.append(time_stamp, forces)
+    def _on_contacts(self, message: bytes) -> None:
+        self._contact_bytes = message
+
+    def _take_contacts(self) -> None:
+        """Decode the newest contacts for drawing and plot."""
+        if self._contact_bytes is None:
+            return
+        message = deserialize_message(self._contact_bytes, ContactForces)
+        self._contact_bytes = None
+        self._contact_view = contact_view(message)
+        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        self._panel.plot.history.append(stamp, self._contact_view.normal_force_by_body())
 
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
@@ -318,9 +325,7 @@ class ViewerNode(Node):
             self._tree.set(
                 stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose)
             )
-        if self._contact_message is not None:
-            self._contact_view = contact_view(self._contact_message)
-            self._contact_message = None
+        self._take_contacts()
         with self.page.server.atomic():
             for robot in self._robots.values():
                 if fresh:
