@@ -15,21 +15,22 @@ from tqdm import tqdm
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import InputError
-from humanoid_sim.contact.approach import correction_velocities, shift_normal_velocities
+from humanoid_sim.contact.approach import correction_velocities
 from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import find_solver
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.dynamics.delassus import (
-    add_generalized_forces,
-    contact_jacobian,
-    contact_velocities,
-    delassus,
+from humanoid_sim.dynamics.contact_step import (
+    apply_forces,
+    assemble,
+    displace,
+    first_not_finite,
+    move_joints,
 )
-from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements, joint_twists
-from humanoid_sim.dynamics.free_motion import add_wrench, free_motion, servo_efforts
-from humanoid_sim.dynamics.ltl import solve
+from humanoid_sim.dynamics.delassus import contact_jacobian
+from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
+from humanoid_sim.dynamics.free_motion import add_wrench
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.profile import Profile
 from humanoid_sim.sensors import Sensors
@@ -123,7 +124,6 @@ class Simulation:
         sensors: sensor readings.
         robots: robots by name.
         bodies: free and fixed bodies by name.
-        solver: outcome of the last contact solve, None before the first contact.
         profile: where the time goes.
     """
 
@@ -163,7 +163,10 @@ class Simulation:
         self.world = World(self.scene)
         model = self.world.model
         self._data = model.createData()
-        self._flat = FlatModel.from_pinocchio(model)
+        self._flat = flat = FlatModel.from_pinocchio(model)
+        self._kinematics = (
+            flat.kinds, flat.parents, flat.idx_q, flat.axes, flat.rotations, flat.translations,
+        )  # fmt: skip
         self._detector = ContactDetector(self.world)
         self._R = np.zeros((model.njoints, 3, 3))
         self._p = np.zeros((model.njoints, 3))
@@ -190,7 +193,7 @@ class Simulation:
         self._used_slots = np.zeros(0, dtype=np.int64)
         self._last_wrenches: list[_AppliedWrench] = []
         self._mimics = self._find_mimics()
-        self.solver: ContactResult | None = None
+        self._outcome: tuple[NDArray[np.float64], int, float] | None = None
         self.profile = Profile()
         self.sensors = Sensors(self)
         self.robots = {
@@ -227,18 +230,9 @@ class Simulation:
         pin.crba(model, data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(model, data, q, v)
         M, J, bias = data.M, data.J, data.nle
-        joint_placements(
-            flat.kinds,
-            flat.parents,
-            flat.idx_q,
-            flat.axes,
-            flat.rotations,
-            flat.translations,
-            q,
-            self._R,
-            self._p,
+        move_joints(
+            *self._kinematics, flat.last_dof, flat.dof_parent, q, v, J, self._R, self._p, self._twists
         )
-        joint_twists(flat.parents, flat.last_dof, flat.dof_parent, J, v, self._twists)
         external = self._external_efforts(J)
         error = servos.error(model, q)
         profile.end("dynamics")
@@ -247,32 +241,31 @@ class Simulation:
         m = points.size
         profile.end("detection")
 
-        if m > 0:
-            self._reserve(m)
-            contact_jacobian(
-                points.joint_a[:m],
-                points.joint_b[:m],
-                points.positions[:m],
-                points.normals[:m],
-                flat.last_dof,
-                flat.dof_parent,
-                J,
-                self._frames,
-                self._rows,
-                self._support,
-                self._support_size,
-            )
-        support_size = self._support_size[:m]
-        forces = self._slot_forces[points.slots[:m]].reshape(-1)
-        velocities = np.empty(3 * m)
-        residuals = np.zeros(5)
-        shifts = np.empty(m)
+        self._reserve(m)
+        contact_jacobian(
+            points.joint_a[:m],
+            points.joint_b[:m],
+            points.positions[:m],
+            points.normals[:m],
+            flat.last_dof,
+            flat.dof_parent,
+            J,
+            self._frames,
+            self._rows,
+            self._support,
+            self._support_size,
+        )
+        size = self._support_size[:m]
         W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
+        v_contact, shifts = np.empty(3 * m), np.empty(m)
+        slots = points.slots[:m].copy()
+        forces = self._slot_forces[slots].reshape(-1)
+        velocities, residuals = np.empty(3 * m), np.zeros(5)
         iterations = 0
         v_new = np.empty(model.nv)
-        impulse = np.empty(model.nv)
+        efforts = np.empty(model.nv)
         for _ in range(_SATURATION_PASSES):
-            free_motion(
+            assemble(
                 M,
                 bias,
                 external,
@@ -287,52 +280,39 @@ class Simulation:
                 servos.saturated,
                 flat.dof_parent,
                 dt,
+                self._rows,
+                self._support,
+                size,
+                points.gaps[:m],
+                points.restitution[:m],
+                self._impact_speed,
                 self._factor,
+                self._reduced,
+                self._mark,
                 v_new,
+                W,
+                v_contact,
+                shifts,
             )
-            if m > 0:
-                delassus(
-                    self._factor,
-                    flat.dof_parent,
-                    self._rows,
-                    self._support,
-                    support_size,
-                    dt,
-                    self._reduced,
-                    self._mark,
-                    W,
-                )
-                v_contact = np.empty(3 * m)
-                v_start = np.empty(3 * m)
-                contact_velocities(self._rows, self._support, support_size, v_new, v_contact)
-                contact_velocities(self._rows, self._support, support_size, v, v_start)
-                shift_normal_velocities(
-                    v_contact,
-                    v_start,
-                    points.gaps[:m],
-                    points.restitution[:m],
-                    self._impact_speed,
-                    dt,
-                    shifts,
-                )
-                profile.end("assembly")
-                iterations += self._solve(
-                    W,
-                    v_contact,
-                    points.friction[:m],
-                    forces,
-                    self._tolerance,
-                    self._max_iterations,
-                    velocities,
-                    residuals,
-                )
-                profile.end("contacts")
-                impulse[:] = 0.0
-                add_generalized_forces(self._rows, self._support, support_size, forces, dt, impulse)
-                solve(self._factor, flat.dof_parent, impulse)
-                v_new += impulse
-            if not servo_efforts(
-                v_new,
+            profile.end("assembly")
+            iterations += self._solve(
+                W,
+                v_contact,
+                points.friction[:m],
+                forces,
+                self._tolerance,
+                self._max_iterations,
+                velocities,
+                residuals,
+            )
+            profile.end("contacts")
+            if not apply_forces(
+                self._factor,
+                flat.dof_parent,
+                self._rows,
+                self._support,
+                size,
+                forces,
                 error,
                 servos.v_target,
                 servos.stiffness,
@@ -340,41 +320,34 @@ class Simulation:
                 servos.feedforward,
                 servos.limit,
                 dt,
+                v_new,
                 servos.saturated,
-                self.efforts,
+                efforts,
             ):
                 break
-        profile.end("assembly")
 
-        if not np.isfinite(v_new.sum()):
-            k = int(np.argmax(~np.isfinite(v_new)))
+        wrong = first_not_finite(v_new)
+        if wrong >= 0:
             raise SimulationError(
-                f"the velocity of coordinate {k} ({self._coordinate_name(k)}) became {v_new[k]} in the step from "
-                f"t = {self.time:.6g} s; the state is kept as it was before"
+                f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {v_new[wrong]} in the "
+                f"step from t = {self.time:.6g} s; the state is kept as it was before"
             )
-        q_new = pin.integrate(model, q, dt * (v_new + self._correction(points, W, support_size)))
         self.q_before, self.v_before = q, v
+        self.q = pin.integrate(model, q, dt * self._corrected(v_new, points, W, size))
+        self.v = v_new
+        self.efforts = efforts
         self.acceleration = (v_new - v) / dt
-        self.q, self.v = q_new, v_new
         self.step_count += 1
         velocities[::3] -= shifts
         self._contact_forces = forces.reshape(m, 3)
         self._contact_velocities = velocities.reshape(m, 3)
         self._slot_forces[self._used_slots] = 0.0
-        self._used_slots = points.slots[:m].copy()
-        self._slot_forces[self._used_slots] = self._contact_forces
-        if m > 0:
-            converged = residuals[0] <= self._tolerance
-            self.solver = ContactResult(
-                self._contact_forces,
-                self._contact_velocities,
-                Residuals(*residuals.tolist()),
-                iterations,
-                ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
-                profile.last["contacts"],
-            )
+        self._slot_forces[slots] = self._contact_forces
+        self._used_slots = slots
         self._last_wrenches = self._wrenches
-        self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
+        if self._wrenches:
+            self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
+        self._outcome = (residuals, iterations, profile.last["contacts"])
         profile.end("integration")
         profile.finish()
 
@@ -406,24 +379,34 @@ class Simulation:
             if callback is not None:
                 callback(self)
 
-    def _correction(
-        self, points: ContactPoints, W: NDArray[np.float64], support_size: NDArray[np.int64]
+    def _corrected(
+        self,
+        v: NDArray[np.float64],
+        points: ContactPoints,
+        W: NDArray[np.float64],
+        support_size: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Velocity that takes penetrations back within this step only, shape (nv,)."""
+        """Velocity that moves the position: ``v``, and within this step what takes penetrations back."""
         m = points.size
-        correction = np.zeros(self.world.model.nv)
-        if m == 0:
-            return correction
         wanted = np.empty(3 * m)
         if not correction_velocities(points.gaps[:m], self.dt, wanted):
-            return correction
+            return v
         forces, velocities, residuals = np.zeros(3 * m), np.empty(3 * m), np.zeros(5)
         self._solve(
             W, wanted, points.friction[:m], forces, 1e-4, self._max_iterations, velocities, residuals
         )
-        add_generalized_forces(self._rows, self._support, support_size, forces, self.dt, correction)
-        solve(self._factor, self._flat.dof_parent, correction)
-        return correction
+        corrected = v.copy()
+        displace(
+            self._factor,
+            self._flat.dof_parent,
+            self._rows,
+            self._support,
+            support_size,
+            forces,
+            self.dt,
+            corrected,
+        )
+        return corrected
 
     def _follow_mimics(self) -> None:
         """Move the servo targets of joints that mimic others to where those are."""
@@ -479,20 +462,25 @@ class Simulation:
             bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m])],
         )
 
+    @property
+    def solver(self) -> ContactResult | None:
+        """Outcome of the last step's contact solve; None where nothing touched."""
+        if self._outcome is None or len(self._contact_forces) == 0:
+            return None
+        residuals, iterations, seconds = self._outcome
+        converged = residuals[0] <= self._tolerance
+        return ContactResult(
+            self._contact_forces.copy(),
+            self._contact_velocities.copy(),
+            Residuals(*residuals.tolist()),
+            iterations,
+            ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
+            seconds,
+        )
+
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
-        flat = self._flat
-        joint_placements(
-            flat.kinds,
-            flat.parents,
-            flat.idx_q,
-            flat.axes,
-            flat.rotations,
-            flat.translations,
-            self.q,
-            self._R_now,
-            self._p_now,
-        )
+        joint_placements(*self._kinematics, self.q, self._R_now, self._p_now)
         return self._R_now, self._p_now
 
     def placement(self, body: str) -> pin.SE3:
@@ -643,7 +631,7 @@ class Simulation:
         self._contact_forces = np.zeros((0, 3))
         self._contact_velocities = np.zeros((0, 3))
         self._last_wrenches = []
-        self.solver = None
+        self._outcome = None
         self.sensors.invalidate()
 
     # -- setting up --------------------------------------------------------------------------
@@ -672,45 +660,26 @@ class Simulation:
             )
 
     def _compile(self) -> None:
-        """Compile all kernels now, so that the first step of the user costs no more than the next one."""
+        """Compile all kernels now, so that the first step of the user costs no more than the next one.
+
+        The kernels are compiled by running them: a step in which nothing touches still calls all of them but those
+        that act on single wrenches and on penetrations.
+        """
         self.step()
-        W, forces = np.eye(3), np.zeros(3)
-        residuals, velocities = np.zeros(5), np.empty(3)
-        v_free, mu = np.array([-1.0, 1.0, 0.0]), np.array([0.5])
-        self._solve(W, v_free, mu, forces, self._tolerance, 1, velocities, residuals)
-        one = np.zeros(1, dtype=np.int64)
-        J = self._data.J
-        contact_jacobian(
-            one,
-            one,
-            np.zeros((1, 3)),
-            np.array([[0.0, 0.0, 1.0]]),
-            self._flat.last_dof,
-            self._flat.dof_parent,
-            J,
-            self._frames,
-            self._rows,
-            self._support,
-            self._support_size,
-        )
-        size = self._support_size[:1]
-        delassus(
+        gap = np.zeros(1)
+        velocity = np.zeros(3)
+        correction_velocities(gap, self.dt, velocity)
+        displace(
             self._factor,
             self._flat.dof_parent,
             self._rows,
             self._support,
-            size,
+            self._support_size[:0],
+            velocity,
             self.dt,
-            self._reduced,
-            self._mark,
-            W,
+            self.v,
         )
-        contact_velocities(self._rows, self._support, size, self.v, velocities)
-        add_generalized_forces(self._rows, self._support, size, forces, self.dt, np.zeros_like(self.v))
-        gaps, shifts = np.zeros(1), np.empty(1)
-        shift_normal_velocities(v_free, velocities, gaps, gaps, self._impact_speed, self.dt, shifts)
-        correction_velocities(gaps, self.dt, velocities)
-        add_wrench(-1, self._flat.dof_parent, J, gaps, gaps, self.acceleration)
+        add_wrench(-1, self._flat.dof_parent, self._data.J, velocity, velocity, self.efforts)
         self.reset()
 
     def _body_index(self, body: str) -> int:

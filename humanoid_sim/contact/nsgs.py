@@ -9,11 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_sim.contact.alart_curnier import newton_contact, optimal_steps, polar_search
-from humanoid_sim.contact.cone import contact_residuals, project_on_cone
-
-SWEEPS_PER_CHECK = 8
-"""The residual is looked at after so many sweeps at the latest."""
-
+from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on_cone
 
 @njit(cache=True)
 def _inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
@@ -62,7 +58,7 @@ def solve_one_contact(
     stick_n = -(W_inverse[0, 0] * v_loc[0] + W_inverse[0, 1] * v_loc[1] + W_inverse[0, 2] * v_loc[2])
     stick_1 = -(W_inverse[1, 0] * v_loc[0] + W_inverse[1, 1] * v_loc[1] + W_inverse[1, 2] * v_loc[2])
     stick_2 = -(W_inverse[2, 0] * v_loc[0] + W_inverse[2, 1] * v_loc[1] + W_inverse[2, 2] * v_loc[2])
-    if stick_n >= 0.0 and math.hypot(stick_1, stick_2) <= mu * stick_n:
+    if stick_n >= 0.0 and math.sqrt(stick_1 * stick_1 + stick_2 * stick_2) <= mu * stick_n:
         f[0] = stick_n
         f[1] = stick_1
         f[2] = stick_2
@@ -86,7 +82,7 @@ def solve_one_contact(
     v_n = v_loc[0] + W[0, 0] * previous_n + W[0, 1] * previous_1 + W[0, 2] * previous_2
     v_1 = v_loc[1] + W[1, 0] * previous_n + W[1, 1] * previous_1 + W[1, 2] * previous_2
     v_2 = v_loc[2] + W[2, 0] * previous_n + W[2, 1] * previous_1 + W[2, 2] * previous_2
-    slip = math.hypot(v_1, v_2)
+    slip = math.sqrt(v_1 * v_1 + v_2 * v_2)
     rho = 3.0 / (W[0, 0] + W[1, 1] + W[2, 2])
     f[0], f[1], f[2] = project_on_cone(
         previous_n - rho * (v_n + mu * slip), previous_1 - rho * v_1, previous_2 - rho * v_2, mu
@@ -119,11 +115,16 @@ def nsgs(
     Returns:
         Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
 
-    The relative change of a sweep, thesis equation (3.34), is cheap but can mislead: where convergence is slow
-    it is small far from the solution, and where contacts are redundant the forces may drift along
-    self-stresses that change no velocity. It decides when to look at the true residual, which decides the end.
+    The velocities are kept up to date along with the forces, so that the true residual is at hand after
+    each sweep. The relative change of the forces, thesis equation (3.34), misleads: where
+    convergence is slow it is small far from the solution, and where contacts are redundant the forces may drift
+    along self-stresses that change no velocity.
     """
     m = mu.size
+    contact_residuals(W, v_free, mu, f, v, residuals)
+    if residuals[0] <= tolerance:  # a warm start that already solves the problem costs no sweep
+        return 0
+
     inverses = np.empty((m, 3, 3))
     steps = np.empty((m, 2))
     for i in range(m):
@@ -132,45 +133,26 @@ def nsgs(
         _inverse_3x3(block, inverses[i])
         steps[i, 0], steps[i, 1] = optimal_steps(block)
 
-    # A warm start that already solves the problem costs one residual and no sweep.
-    contact_residuals(W, v_free, mu, f, v, residuals)
-    if residuals[0] <= tolerance:
-        return 0
-
     v_loc = np.empty(3)
-    previous = np.empty(3)
     sweep = 0
-    threshold = tolerance
     while sweep < max_iterations:
         sweep += 1
-        change = 0.0
         for i in range(m):
             k = 3 * i
-            block = W[k : k + 3, k : k + 3]
-            for r in range(3):
-                row = W[k + r]
-                s = v_free[k + r]
-                for c in range(k):
-                    s += row[c] * f[c]
-                for c in range(k + 3, 3 * m):
-                    s += row[c] * f[c]
-                v_loc[r] = s
-                previous[r] = f[k + r]
             f_i = f[k : k + 3]
+            f_0, f_1, f_2 = f_i[0], f_i[1], f_i[2]
+            for r in range(3):
+                v_loc[r] = v[k + r] - W[k + r, k] * f_0 - W[k + r, k + 1] * f_1 - W[k + r, k + 2] * f_2
+            block = W[k : k + 3, k : k + 3]
             solve_one_contact(block, inverses[i], steps[i, 0], steps[i, 1], v_loc, mu[i], f_i)
-            norm = math.sqrt(f_i[0] ** 2 + f_i[1] ** 2 + f_i[2] ** 2)
-            if norm > 0.0:
-                change += (
-                    math.sqrt(
-                        (f_i[0] - previous[0]) ** 2
-                        + (f_i[1] - previous[1]) ** 2
-                        + (f_i[2] - previous[2]) ** 2
-                    )
-                    / norm
-                )
-        if change <= threshold or sweep % SWEEPS_PER_CHECK == 0 or sweep == max_iterations:
+            d_0, d_1, d_2 = f_i[0] - f_0, f_i[1] - f_1, f_i[2] - f_2
+            if d_0 != 0.0 or d_1 != 0.0 or d_2 != 0.0:
+                for c in range(3 * m):
+                    v[c] += W[k, c] * d_0 + W[k + 1, c] * d_1 + W[k + 2, c] * d_2
+        if natural_map(W, v_free, mu, f, v) <= tolerance:
+            # Believed only once the velocities have been computed anew, free of accumulated rounding.
             contact_residuals(W, v_free, mu, f, v, residuals)
-            if residuals[0] <= tolerance or change == 0.0:
-                break
-            threshold = min(threshold, 0.3 * change)
+            if residuals[0] <= tolerance:
+                return sweep
+    contact_residuals(W, v_free, mu, f, v, residuals)
     return sweep
