@@ -71,7 +71,7 @@ class Sensors:
             raise InputError(
                 f"the robot '{robot.name}' has no {kind} sensor '{name}'",
                 element="sensor",
-                remedy=f"It has {', '.join(known) or 'none of this type'}.",
+                remedy=f"It has {', '.join(known) or 'none of this type'}",
             )
         return robot.sensors[name]
 

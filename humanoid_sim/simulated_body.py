@@ -54,13 +54,13 @@ class SimulatedBody:
             InputError: the body is fixed, or a value is not finite or of the wrong length.
         """
         if self._slices is None:
-            raise InputError(f"the body '{self.name}' is fixed", element="body", remedy="Move another one.")
+            raise InputError(f"the body '{self.name}' is fixed", element="body", remedy="Move another one")
         q = pin.SE3ToXYZQUAT(placement_world_body)
         v = np.zeros(6) if twist is None else np.asarray(twist, dtype=float).reshape(-1)
         if v.shape != (6,) or not np.all(np.isfinite(v)) or not np.all(np.isfinite(q)):
             raise InputError(
                 f"the state of '{self.name}' is {q.tolist()}, {v.tolist()}",
                 element="state",
-                remedy="Give a finite placement and a twist of 6 finite numbers.",
+                remedy="Give a finite placement and a twist of 6 finite numbers",
             )
         self._simulation.overwrite(self._slices, q, v)

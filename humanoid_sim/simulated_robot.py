@@ -157,7 +157,7 @@ class SimulatedRobot:
             raise InputError(
                 "a quaternion or a cosine-sine pair of q is not of unit length",
                 element="q",
-                remedy="Normalise it (pinocchio.normalize).",
+                remedy="Normalise it (pinocchio.normalize)",
             )
         self._simulation.overwrite(self._slices, pin.normalize(model, q_new), v_new)
 
@@ -255,7 +255,7 @@ class SimulatedRobot:
             if np.any(values < 0.0):
                 i = int(np.argmax(values < 0.0))
                 raise InputError(
-                    f"{name}[{i}] is {values[i]}", element=name, remedy="Gains are zero or positive."
+                    f"{name}[{i}] is {values[i]}", element=name, remedy="Gains are zero or positive"
                 )
         servos = self._simulation.servos
         start = 0
@@ -282,13 +282,13 @@ class SimulatedRobot:
                 raise InputError(
                     f"the robot '{self.name}' has no joint '{name}'",
                     element="joints",
-                    remedy=f"Its joints are {', '.join(self.joint_names)}.",
+                    remedy=f"Its joints are {', '.join(self.joint_names)}",
                 )
             places.append(self._place[name])
         if len(set(places)) != len(places):
             repeated = next(name for name in joints if list(joints).count(name) > 1)
             raise InputError(
-                f"the joint '{repeated}' is named twice", element="joints", remedy="Name each joint once."
+                f"the joint '{repeated}' is named twice", element="joints", remedy="Name each joint once"
             )
         return places
 
@@ -318,8 +318,8 @@ def _finite(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
     """Check a vector that a user gave."""
     array = np.array(values, dtype=float).reshape(-1)
     if array.size != size:
-        raise InputError(f"{name} has {array.size} values", element=name, remedy=f"Give {size}.")
+        raise InputError(f"{name} has {array.size} values", element=name, remedy=f"Give {size}")
     if not np.all(np.isfinite(array)):
         i = int(np.argmax(~np.isfinite(array)))
-        raise InputError(f"{name}[{i}] is {array[i]}", element=name, remedy="Give finite numbers.")
+        raise InputError(f"{name}[{i}] is {array[i]}", element=name, remedy="Give finite numbers")
     return array

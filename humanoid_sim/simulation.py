@@ -153,9 +153,9 @@ class Simulation:
         self.scene = scene if isinstance(scene, Scene) else load_scene(scene)
         self.dt = float(self.scene.time_step if dt is None else dt)
         if not (np.isfinite(self.dt) and self.dt > 0.0):
-            raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds.")
+            raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
         if not tolerance > 0.0:
-            raise InputError(f"tolerance is {tolerance}", element="tolerance", remedy="Give a positive number.")
+            raise InputError(f"tolerance is {tolerance}", element="tolerance", remedy="Give a positive number")
         self._solve = find_solver(method)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
@@ -371,7 +371,7 @@ class Simulation:
         """
         if not (np.isfinite(duration) and duration >= 0.0):
             raise InputError(
-                f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more."
+                f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more"
             )
         steps = range(round(duration / self.dt))
         for _ in tqdm(steps, unit="step", disable=not progress):
@@ -551,7 +551,7 @@ class Simulation:
         found = self.world.bodies[self._body_index(body)]
         if found.joint == 0:
             raise InputError(
-                f"'{body}' is fixed to the world", element="body", remedy="Push something that can move."
+                f"'{body}' is fixed to the world", element="body", remedy="Push something that can move"
             )
         vectors = {"force": force, "torque": torque}
         if point is not None:
@@ -561,12 +561,12 @@ class Simulation:
             vector = np.asarray(value, dtype=float).reshape(-1)
             if vector.shape != (3,) or not np.all(np.isfinite(vector)):
                 raise InputError(
-                    f"{name} is {vector.tolist()}", element=name, remedy="Give three finite numbers."
+                    f"{name} is {vector.tolist()}", element=name, remedy="Give three finite numbers"
                 )
             checked[name] = vector
         if not (np.isfinite(duration) and duration > 0.0):
             raise InputError(
-                f"duration is {duration}", element="duration", remedy="Give a positive time in seconds."
+                f"duration is {duration}", element="duration", remedy="Give a positive time in seconds"
             )
         if point is None:
             local = np.array(self.world.model.inertias[found.joint].lever)
@@ -608,7 +608,7 @@ class Simulation:
         """
         if state.q.shape != self.q.shape or state.contact_forces.shape != self._slot_forces.shape:
             raise InputError(
-                "the state belongs to another scene", element="state", remedy="Restore it where it was saved."
+                "the state belongs to another scene", element="state", remedy="Restore it where it was saved"
             )
         self.step_count = state.step_count
         self.q = state.q.copy()
@@ -689,7 +689,7 @@ class Simulation:
             raise InputError(
                 f"there is no body '{body}'",
                 element="body",
-                remedy=f"Name one of {'; '.join(part for part in (bodies, robots) if part)}.",
+                remedy=f"Name one of {'; '.join(part for part in (bodies, robots) if part)}",
             )
         return self.world.index[body]
 

@@ -140,7 +140,7 @@ class World:
             raise SceneError(
                 f"nothing moves in the scene '{scene.name}'",
                 source=scene.source,
-                remedy="Add a robot, or a body with a mass.",
+                remedy="Add a robot, or a body with a mass",
             )
         self.q = np.concatenate(configurations)
         self.v = np.concatenate(velocities)

@@ -42,7 +42,7 @@ class ContactProblem:
         self.v_free = np.array(v_free, dtype=float).reshape(-1)
         if self.v_free.size % 3 != 0:
             raise InputError(
-                f"v_free has {self.v_free.size} entries", element="v_free", remedy="Give 3 per contact."
+                f"v_free has {self.v_free.size} entries", element="v_free", remedy="Give 3 per contact"
             )
         m = self.v_free.size // 3
         self.W = np.array(W, dtype=float, order="C")
@@ -50,7 +50,7 @@ class ContactProblem:
             raise InputError(
                 f"W has shape {self.W.shape} beside {3 * m} free velocities",
                 element="W",
-                remedy=f"Give a matrix of shape ({3 * m}, {3 * m}).",
+                remedy=f"Give a matrix of shape ({3 * m}, {3 * m})",
             )
         mu_array = np.array(mu, dtype=float)
         self.mu = np.full(m, float(mu_array)) if mu_array.ndim == 0 else mu_array
@@ -58,23 +58,23 @@ class ContactProblem:
             raise InputError(
                 f"mu has shape {self.mu.shape} for {m} contacts",
                 element="mu",
-                remedy=f"Give one coefficient, or {m}.",
+                remedy=f"Give one coefficient, or {m}",
             )
         for name, values in (("W", self.W), ("v_free", self.v_free), ("mu", self.mu)):
             if not np.all(np.isfinite(values)):
                 index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
                 raise InputError(
-                    f"{name}{list(index)} is {values[index]}", element=name, remedy="Give finite numbers."
+                    f"{name}{list(index)} is {values[index]}", element=name, remedy="Give finite numbers"
                 )
         if np.any(self.mu < 0.0):
             i = int(np.argmax(self.mu < 0.0))
             raise InputError(
-                f"mu[{i}] is {self.mu[i]}", element="mu", remedy="A friction coefficient is 0 or more."
+                f"mu[{i}] is {self.mu[i]}", element="mu", remedy="A friction coefficient is 0 or more"
             )
         size = np.abs(self.W).max(initial=0.0)
         if np.abs(self.W - self.W.T).max(initial=0.0) > 1e-9 * size:
             raise InputError(
-                "W is not symmetric", element="W", remedy="A Delassus operator J M^-1 J^T is symmetric."
+                "W is not symmetric", element="W", remedy="A Delassus operator J M^-1 J^T is symmetric"
             )
         for i in range(m):
             block = self.W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
@@ -83,7 +83,7 @@ class ContactProblem:
                 raise InputError(
                     f"the block of contact {i} has the eigenvalue {lowest:.3g}",
                     element="W",
-                    remedy="Each contact must be free to move in three directions without the others.",
+                    remedy="Each contact must be free to move in three directions without the others",
                 )
 
 

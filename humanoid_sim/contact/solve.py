@@ -42,7 +42,7 @@ def find_solver(method: str) -> SolverKernel:
         raise InputError(
             f"there is no contact solver '{method}'",
             element="method",
-            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}.",
+            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}",
         )
     return SOLVERS[method]
 
@@ -73,10 +73,10 @@ def solve_contacts(
     """
     kernel = find_solver(method)
     if not tolerance > 0.0:
-        raise InputError(f"the tolerance is {tolerance}", element="tolerance", remedy="Give a positive number.")
+        raise InputError(f"the tolerance is {tolerance}", element="tolerance", remedy="Give a positive number")
     if max_iterations < 1:
         raise InputError(
-            f"max_iterations is {max_iterations}", element="max_iterations", remedy="Give 1 or more."
+            f"max_iterations is {max_iterations}", element="max_iterations", remedy="Give 1 or more"
         )
     m = problem.mu.size
     f = np.zeros(3 * m)
@@ -86,7 +86,7 @@ def solve_contacts(
             raise InputError(
                 f"the warm start has shape {start.shape}",
                 element="warm_start",
-                remedy=f"Give finite forces of shape ({m}, 3).",
+                remedy=f"Give finite forces of shape ({m}, 3)",
             )
         f[:] = start.reshape(-1)
     v = np.empty(3 * m)

@@ -34,7 +34,7 @@ def _joint_kind(joint: pin.JointModel) -> tuple[int, NDArray[np.float64]]:
         return unaligned[name], np.array(concrete.axis).reshape(3)
     raise RobotError(
         f"the simulator has no joint of kind '{name}'",
-        remedy="Use revolute, continuous, prismatic, spherical, planar or free-flying joints.",
+        remedy="Use revolute, continuous, prismatic, spherical, planar or free-flying joints",
     )
 
 

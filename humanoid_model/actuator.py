@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actuators with their position gains, passive springs, and the gains of joints for which none are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+#: Natural frequency of a position-controlled joint with default gains, Hz.
+DEFAULT_FREQUENCY = 8.0
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A position- or effort-controlled joint drive.
+
+    Attributes:
+        stiffness: position gain, N m/rad or N/m.
+        damping: velocity gain, N m s/rad or N s/m.
+        effort: largest effort, N m or N; infinite when unlimited.
+        velocity: largest speed, rad/s or m/s; infinite when unlimited.
+        armature: rotor inertia seen at the joint, kg m^2 or kg.
+    """
+
+    stiffness: float
+    damping: float
+    effort: float
+    velocity: float
+    armature: float
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A passive joint's spring and damper: effort = -stiffness (q - rest) - damping v.
+
+    Attributes:
+        stiffness: N m/rad or N/m.
+        damping: N m s/rad or N s/m.
+        rest: joint position without effort, rad or m.
+    """
+
+    stiffness: float
+    damping: float
+    rest: float
+
+
+def default_gains(model: pin.Model, support_joints: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness and damping of every velocity coordinate: a critically damped 8 Hz oscillator.
+
+    The inertia that a drive moves is what hangs from its joint, or, for a joint between the root and a
+    support (a leg's), all the rest of the robot. It is taken in the model's zero posture, armature added.
+
+    Args:
+        model: the robot; its inertias and armature count.
+        support_joints: joints that carry the links on which the robot stands.
+
+    Returns:
+        (nv,) stiffness and (nv,) damping.
+    """
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    below = [data.oMi[j].act(model.inertias[j]) for j in range(model.njoints)]
+    for j in range(model.njoints - 1, 0, -1):
+        below[model.parents[j]] = below[model.parents[j]] + below[j]
+    legs: set[int] = set()
+    for joint in support_joints:
+        legs.update(model.supports[joint])
+    carried = np.zeros(model.nv)
+    for j in range(1, model.njoints):
+        inertia = below[j].matrix()
+        if j in legs:
+            inertia = below[0].matrix() - inertia
+        joint = model.joints[j]
+        motion = pin.computeJointJacobian(model, data, pin.neutral(model), j)
+        columns = data.oMi[j].action @ motion[:, joint.idx_v : joint.idx_v + joint.nv]
+        carried[joint.idx_v : joint.idx_v + joint.nv] = np.einsum(
+            "ik,ij,jk->k", columns, inertia, columns
+        )
+    carried += model.armature
+    omega = 2 * math.pi * DEFAULT_FREQUENCY
+    return carried * omega**2, 2 * carried * omega

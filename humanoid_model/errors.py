@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that the stack raises on purpose, each saying what is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class HumanoidError(Exception):
+    """Base of all errors raised on purpose by this stack."""
+
+
+class InputError(HumanoidError, ValueError):
+    """A file, a field or a value given by the user can't be used.
+
+    The message reads ``robots/x.urdf:12: <joint name='a'>: axis is (0, 0, 0). Give a non-zero axis.``
+
+    Attributes:
+        problem: what is wrong, the offending value included, without final full stop.
+        source: file (or other origin) of the bad input.
+        line: line number in ``source``, from 1.
+        element: element or field that carries the bad value, as the user wrote it.
+        remedy: what would be right, a sentence without final full stop.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str | Path | None = None,
+        line: int | None = None,
+        element: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.source = None if source is None else str(source)
+        self.line = line
+        self.element = element
+        self.remedy = remedy
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        where = self.source or ""
+        if self.line is not None:
+            where += f":{self.line}" if where else f"line {self.line}"
+        parts = [part for part in (where, self.element) if part]
+        text = ": ".join([*parts, self.problem])
+        return f"{text}. {self.remedy}." if self.remedy else f"{text}."
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions travel between processes (planner workers); keyword-only arguments need help.
+        return _rebuild, (type(self), self.problem, self.source, self.line, self.element, self.remedy)
+
+
+def _rebuild(
+    kind: type[InputError],
+    problem: str,
+    source: str | None,
+    line: int | None,
+    element: str | None,
+    remedy: str | None,
+) -> InputError:
+    return kind(problem, source=source, line=line, element=element, remedy=remedy)
+
+
+class RobotError(InputError):
+    """A robot description (URDF, mesh or the YAML beside it) can't be used."""
+
+
+class SceneError(InputError):
+    """A scene file (XML, YAML or the geometry it names) can't be used."""

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding the file behind a mesh address of a URDF or scene."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+
+def resolve_mesh_path(address: str, folder: Path) -> Path | None:
+    """File that a mesh address names, None when there is no such file.
+
+    ``package://name/rest`` is looked for in ``share/name`` of each prefix of AMENT_PREFIX_PATH, in each folder
+    of ROS_PACKAGE_PATH (a package itself or a folder of packages), then beside or above ``folder``. A ``file://``
+    address and an absolute path are taken as they are, a relative path starts from ``folder``.
+
+    Args:
+        address: the address as written.
+        folder: folder of the file that holds the address.
+    """
+    address = address.strip()
+    if address.startswith(("package://", "model://")):
+        package, _, rest = unquote(address.split("://", 1)[1]).partition("/")
+        candidates = [place / rest for place in _package_folders(package, folder)]
+    elif address.startswith("file:"):
+        candidates = [folder / unquote(urlparse(address).path)]
+    else:
+        candidates = [folder / address]
+    return next((path.resolve() for path in candidates if path.is_file()), None)
+
+
+def _package_folders(package: str, folder: Path) -> list[Path]:
+    folders = [
+        Path(prefix) / "share" / package
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+        if prefix
+    ]
+    for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
+        if place:
+            folders.append(Path(place) / package)
+            if Path(place).name == package:
+                folders.append(Path(place))
+    for ancestor in (folder.resolve(), *folder.resolve().parents):
+        if ancestor.name == package:
+            folders.append(ancestor)
+        folders.append(ancestor / package)
+    return folders

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot: its description, its Pinocchio models, and what is known of it beyond the URDF."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model.actuator import Actuator, Spring, default_gains
+from humanoid_model.contact import ContactLocation
+from humanoid_model.description import Mimic, RobotDescription
+from humanoid_model.errors import RobotError
+from humanoid_model.lowest_point import lowest_point
+from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
+from humanoid_model.resources import find_resource, list_resources
+from humanoid_model.robot_file import RobotFile, read_robot_file
+from humanoid_model.sensor import Sensor
+from humanoid_model.urdf import read_urdf
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits in the order of the model's coordinates; infinite where there are none.
+
+    Attributes:
+        lower: (nq,) lowest positions.
+        upper: (nq,) highest positions.
+        velocity: (nv,) largest speeds.
+        effort: (nv,) largest efforts.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A robot ready for kinematics, dynamics, planning and simulation.
+
+    Attributes:
+        name: of the robot, from the URDF.
+        description: links and joints.
+        model: Pinocchio model; ``armature`` holds the actuators'.
+        collision_model: collision geometries, without pairs.
+        visual_model: visual geometries.
+        parts: where joints and links are in ``model``.
+        floating_base: whether the root moves freely in the world.
+        base_joint: model joint of the free base, None for a robot fixed to the world.
+        ball_joints: by name, the three URDF joints that a ball joint takes the place of.
+        joint_names: movable joints without the base, in model order.
+        postures: (nq,) by name; ``zero`` is always there. The base is placed so that the lowest point of the
+            support contacts (of the collision shapes when there are none) is on z = 0.
+        contacts: contact locations by name.
+        limits: in model order.
+        actuators: by joint name (of ``joint_names``).
+        springs: passive joints' springs by joint name.
+        mimics: joints that follow others; they keep a coordinate of their own, and postures respect them.
+        sensors: by name.
+        limbs: joint names by limb.
+        approximate: what is approximate about the robot, None when nothing is said to be.
+    """
+
+    name: str
+    description: RobotDescription
+    model: pin.Model
+    collision_model: pin.GeometryModel
+    visual_model: pin.GeometryModel
+    parts: AppendedRobot
+    floating_base: bool
+    base_joint: int | None
+    ball_joints: Mapping[str, tuple[str, ...]]
+    joint_names: tuple[str, ...]
+    postures: Mapping[str, np.ndarray]
+    contacts: Mapping[str, ContactLocation]
+    limits: Limits
+    actuators: Mapping[str, Actuator]
+    springs: Mapping[str, Spring]
+    mimics: Mapping[str, Mimic]
+    sensors: Mapping[str, Sensor]
+    limbs: Mapping[str, tuple[str, ...]]
+    approximate: str | None
+
+    @property
+    def urdf(self) -> str:
+        """Legal URDF text, as robot_description carries it."""
+        return self.description.text
+
+    @property
+    def total_mass(self) -> float:
+        """Mass in kg."""
+        return self.description.total_mass
+
+    def index_q(self, joint: str) -> int:
+        """First index of a joint in ``q``.
+
+        Raises:
+            RobotError: unknown joint.
+        """
+        return int(self.model.joints[self._joint_id(joint)].idx_q)
+
+    def index_v(self, joint: str) -> int:
+        """First index of a joint in ``v``.
+
+        Raises:
+            RobotError: unknown joint.
+        """
+        return int(self.model.joints[self._joint_id(joint)].idx_v)
+
+    def _joint_id(self, joint: str) -> int:
+        if joint not in self.parts.joint_ids:
+            raise RobotError(
+                f"unknown joint '{joint}'",
+                element=f"robot '{self.name}'",
+                remedy=f"Joints are {', '.join(self.joint_names)}",
+            )
+        return self.parts.joint_ids[joint]
+
+    def place_base(self, q: np.ndarray, placement_world_root: pin.SE3) -> np.ndarray:
+        """Copy of ``q`` with the root link's moving base at a place in the world.
+
+        Args:
+            q: (nq,) configuration.
+            placement_world_root: of the floating base's link.
+
+        Raises:
+            RobotError: the robot is fixed to the world.
+        """
+        if self.base_joint is None:
+            raise RobotError(
+                "is fixed to the world: its base can't be placed", element=f"robot '{self.name}'"
+            )
+        placed = np.array(q, dtype=float)
+        start = self.model.joints[self.base_joint].idx_q
+        local = self.model.jointPlacements[self.base_joint].inverse() * placement_world_root
+        placed[start : start + 7] = pin.SE3ToXYZQUAT(local)
+        return placed
+
+    def placement_base(self, q: np.ndarray) -> pin.SE3:
+        """Place in the world of the floating base's link at ``q``.
+
+        Raises:
+            RobotError: the robot is fixed to the world.
+        """
+        if self.base_joint is None:
+            raise RobotError("is fixed to the world", element=f"robot '{self.name}'")
+        start = self.model.joints[self.base_joint].idx_q
+        local = pin.XYZQUATToSE3(np.asarray(q, dtype=float)[start : start + 7])
+        return self.model.jointPlacements[self.base_joint] * local
+
+
+def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None) -> Robot:
+    """Loads a robot that comes with the stack, or any URDF with the YAML of the same stem beside it, if any.
+
+    Without a word in the YAML or here, a robot floats unless its root link is called ``world`` or has no mass
+    (fixed joints considered). A URDF whose massless root carries just one floating joint floats by that joint.
+
+    Args:
+        name_or_path: ``"hrp2"``, ``"bip"``, ... or the path of a URDF file.
+        floating_base: True puts the root on a free-flyer, False fixes it to the world.
+
+    Raises:
+        RobotError: unknown robot, or a file that can't be used; it names file, line, element and remedy.
+    """
+    path = _find(name_or_path)
+    description = read_urdf(path)
+    yaml_path = path.with_suffix(".yaml")
+    file = read_robot_file(yaml_path, description) if yaml_path.is_file() else RobotFile()
+    if floating_base is None:
+        floating_base = file.floating_base
+    return _build(description, file, floating_base)
+
+
+def _find(name_or_path: str | Path) -> Path:
+    path = Path(name_or_path)
+    if path.suffix or len(path.parts) > 1 or isinstance(name_or_path, Path):
+        return path
+    known = list_resources("urdf", (".urdf",))
+    if path.name not in known:
+        raise RobotError(
+            f"unknown robot '{name_or_path}'",
+            remedy=f"Give the path of a URDF file or one of {', '.join(known)}",
+        )
+    return find_resource(f"urdf/{path.name}.urdf")
+
+
+def _build(description: RobotDescription, file: RobotFile, floating_base: bool | None) -> Robot:
+    own_base = _own_floating_joint(description)
+    if own_base is not None and floating_base is False:
+        raise RobotError(
+            "floating_base is false, but this joint floats",
+            source=description.source,
+            element=f"joint '{own_base}'",
+            remedy="Give that joint the type fixed, or let the base float",
+        )
+    floats = own_base is not None or (
+        _root_mass(description) > 0 and description.root != "world"
+        if floating_base is None
+        else floating_base
+    )
+    description = _with_actuator_limits(description, file)
+    given = file.actuators
+    if given is None:
+        members = {member for ball in file.ball_joints.values() for member in ball}
+        given = {
+            name: {}
+            for name, joint in description.joints.items()
+            if joint.limit is not None
+            and joint.mimic is None
+            and name not in members
+            and name not in file.springs
+        } | {ball: {} for ball in file.ball_joints}
+    model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
+    model.name = description.name
+    parts = append_to_model(
+        model,
+        collision_model,
+        visual_model,
+        description,
+        floating_base=floats and own_base is None,
+        ball_joints=file.ball_joints,
+        armature={joint: values.get("armature", 0.0) for joint, values in given.items()},
+    )
+    base_joint = parts.base_joint if own_base is None else parts.joint_ids[own_base]
+    robot = Robot(
+        name=description.name,
+        description=description,
+        model=model,
+        collision_model=collision_model,
+        visual_model=visual_model,
+        parts=parts,
+        floating_base=floats,
+        base_joint=base_joint,
+        ball_joints=dict(file.ball_joints),
+        joint_names=tuple(name for name in parts.joint_ids if parts.joint_ids[name] != base_joint),
+        postures={},
+        contacts=dict(file.contacts),
+        limits=Limits(
+            np.array(model.lowerPositionLimit),
+            np.array(model.upperPositionLimit),
+            np.array(model.velocityLimit),
+            np.array(model.effortLimit),
+        ),
+        actuators=_actuators(model, parts, file, given),
+        springs=dict(file.springs),
+        mimics={name: joint.mimic for name, joint in description.joints.items() if joint.mimic},
+        sensors=dict(file.sensors),
+        limbs=dict(file.limbs),
+        approximate=file.approximate,
+    )
+    postures = {"zero": {}} | file.postures
+    return dataclasses.replace(
+        robot, postures={name: _posture(robot, values) for name, values in postures.items()}
+    )
+
+
+def _own_floating_joint(description: RobotDescription) -> str | None:
+    """Name of the URDF's own joint between a massless root and the robot, if it floats."""
+    root = description.links[description.root]
+    joints = description.child_joints[root.name]
+    if len(joints) == 1 and joints[0].type == "floating" and _root_mass(description) == 0:
+        return joints[0].name
+    return None
+
+
+def _root_mass(description: RobotDescription) -> float:
+    links = (description.links[name] for name in description.rigid_group(description.root))
+    return sum(link.inertial.mass for link in links if link.inertial is not None)
+
+
+def _with_actuator_limits(description: RobotDescription, file: RobotFile) -> RobotDescription:
+    """The description with the effort and velocity limits that the YAML gives instead of the URDF's."""
+    joints = dict(description.joints)
+    for name, values in (file.actuators or {}).items():
+        for member in file.ball_joints.get(name, (name,)):
+            limit = joints[member].limit
+            if limit is not None:
+                limit = dataclasses.replace(
+                    limit,
+                    effort=values.get("effort", limit.effort),
+                    velocity=values.get("velocity", limit.velocity),
+                )
+                joints[member] = dataclasses.replace(joints[member], limit=limit)
+    return dataclasses.replace(description, joints=joints)
+
+
+def _actuators(
+    model: pin.Model, parts: AppendedRobot, file: RobotFile, given: dict[str, dict[str, float]]
+) -> dict[str, Actuator]:
+    supports = {
+        parts.links[contact.link].joint_id for contact in file.contacts.values() if contact.support
+    }
+    stiffness, damping = default_gains(model, supports)
+    actuators = {}
+    for name, joint_id in parts.joint_ids.items():
+        if name not in given:
+            continue
+        values = given[name]
+        joint = model.joints[joint_id]
+        where = slice(joint.idx_v, joint.idx_v + joint.nv)
+        actuators[name] = Actuator(
+            stiffness=values.get("stiffness", float(stiffness[where].max())),
+            damping=values.get("damping", float(damping[where].max())),
+            effort=float(model.effortLimit[where].min()),
+            velocity=float(model.velocityLimit[where].min()),
+            armature=values.get("armature", 0.0),
+        )
+    return actuators
+
+
+def _posture(robot: Robot, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Configuration of a posture, its base put on the ground."""
+    description, model = robot.description, robot.model
+    position: dict[str, float] = {
+        name: float(values[name][0]) if name in values else 0.0
+        for name, joint in description.joints.items()
+        if joint.limit is not None
+    }
+    for name, joint in description.joints.items():
+        factor, offset, followed = 1.0, 0.0, joint
+        while followed.mimic is not None:
+            offset += factor * followed.mimic.offset
+            factor *= followed.mimic.multiplier
+            followed = description.joints[followed.mimic.joint]
+        if joint.mimic is not None:
+            position[name] = factor * position[followed.name] + offset
+    q = pin.neutral(model)
+    for name, joint_id in robot.parts.joint_ids.items():
+        start = model.joints[joint_id].idx_q
+        if name in position:
+            q[start] = position[name]
+        elif name in robot.ball_joints:
+            q[start : start + 4] = _ball_quaternion(description, robot.ball_joints[name], position)
+        elif name in values and len(values[name]) == 6:
+            turn = pin.rpy.rpyToMatrix(*values[name][3:])
+            q[start : start + 7] = pin.SE3ToXYZQUAT(pin.SE3(turn, values[name][:3]))
+        elif name in values:
+            x, y, angle = values[name]
+            q[start : start + 4] = [x, y, math.cos(angle), math.sin(angle)]
+    if robot.base_joint is None:
+        return q
+    q = robot.place_base(q, pin.SE3.Identity())
+    height = -_lowest_point(robot, q)
+    return robot.place_base(q, pin.SE3(np.eye(3), np.array([0.0, 0.0, height])))
+
+
+def _ball_quaternion(
+    description: RobotDescription, members: tuple[str, ...], position: Mapping[str, float]
+) -> np.ndarray:
+    """(4,) x y z w of a ball joint whose three revolute joints are at the given angles."""
+    turned, at_zero = np.eye(3), np.eye(3)
+    for index, name in enumerate(members):
+        joint = description.joints[name]
+        step = joint.placement.rotation if index else np.eye(3)
+        at_zero = at_zero @ step
+        turned = turned @ step @ pin.exp3(joint.axis * position[name])
+    return np.asarray(pin.Quaternion(at_zero.T @ turned).normalized().coeffs())
+
+
+def _lowest_point(robot: Robot, q: np.ndarray) -> float:
+    """Smallest z of the support contacts, else of the collision shapes, else 0."""
+    model = robot.model
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    heights = []
+    for contact in robot.contacts.values():
+        if contact.support:
+            link = robot.parts.links[contact.link]
+            placement = data.oMi[link.joint_id] * link.placement_joint_link
+            heights += [placement.act(vertex)[2] for vertex in contact.vertices_link]
+    if not heights:
+        heights = [
+            lowest_point(item.geometry, data.oMi[item.parentJoint] * item.placement)
+            for item in robot.collision_model.geometryObjects
+        ]
+    return float(min(heights, default=0.0))

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reader of the YAML beside a URDF: postures, contact locations, actuators, sensors and what is approximate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_model.actuator import Spring
+from humanoid_model.contact import ContactLocation, polygon_problem
+from humanoid_model.description import Joint, RobotDescription
+from humanoid_model.errors import RobotError
+from humanoid_model.sensor import SENSOR_TYPES, Sensor
+from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
+
+_KEYS = (
+    "floating_base",
+    "approximate",
+    "ball_joints",
+    "postures",
+    "contacts",
+    "actuators",
+    "springs",
+    "sensors",
+    "limbs",
+)
+_ACTUATOR_KEYS = ("stiffness", "damping", "effort", "velocity", "armature")
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """What the YAML beside a URDF says, checked against the description.
+
+    Attributes:
+        floating_base: None when the file leaves it open.
+        approximate: what of the robot is approximate, None when nothing is said.
+        ball_joints: by name, the three revolute joints that a ball joint takes the place of.
+        postures: coordinates of each named posture by URDF joint; joints left out are at zero. One number
+            for a one-coordinate joint, x y z roll pitch yaw for a floating one, x y angle for a planar one.
+        contacts: contact locations by name.
+        actuators: what is given of each actuator, by joint; None when the file has no ``actuators``.
+        springs: passive joints' springs by joint.
+        sensors: by name.
+        limbs: joint names by limb.
+    """
+
+    floating_base: bool | None = None
+    approximate: str | None = None
+    ball_joints: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    postures: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    contacts: dict[str, ContactLocation] = field(default_factory=dict)
+    actuators: dict[str, dict[str, float]] | None = None
+    springs: dict[str, Spring] = field(default_factory=dict)
+    sensors: dict[str, Sensor] = field(default_factory=dict)
+    limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
+    """Reads the YAML beside a URDF.
+
+    Args:
+        path: the YAML file.
+        description: the robot it belongs to.
+
+    Raises:
+        RobotError: broken YAML, unknown key, joint or link, wrong count or kind of values.
+    """
+    return _Reader(read_yaml(path, RobotError), description).read()
+
+
+class _Reader:
+    def __init__(self, top: YamlNode, description: RobotDescription) -> None:
+        self.values = top.mapping(_KEYS)
+        self.description = description
+
+    def read(self) -> RobotFile:
+        values = self.values
+        balls = self.read_ball_joints()
+        # Names under which drives and controllers see the joints: a ball joint stands for its members.
+        members = {member for ball in balls.values() for member in ball}
+        self.driven = [
+            name
+            for name, joint in self.description.joints.items()
+            if joint.limit is not None and joint.mimic is None and name not in members
+        ] + list(balls)
+        return RobotFile(
+            floating_base=values["floating_base"].boolean() if "floating_base" in values else None,
+            approximate=values["approximate"].string() if "approximate" in values else None,
+            ball_joints=balls,
+            postures=self.read_postures(),
+            contacts={key: self.read_contact(key, node) for key, node in self.section("contacts")},
+            actuators=self.read_actuators() if "actuators" in values else None,
+            springs={key: self.read_spring(key, node) for key, node in self.section("springs")},
+            sensors={key: self.read_sensor(key, node) for key, node in self.section("sensors")},
+            limbs={
+                key: tuple(self.driven_joint(item) for item in node.items())
+                for key, node in self.section("limbs")
+            },
+        )
+
+    def section(self, key: str) -> list[tuple[str, YamlNode]]:
+        return list(self.values[key].mapping().items()) if key in self.values else []
+
+    def read_ball_joints(self) -> dict[str, tuple[str, ...]]:
+        balls: dict[str, tuple[str, ...]] = {}
+        used: set[str] = set()
+        for key, node in self.section("ball_joints"):
+            if key in self.description.joints:
+                raise node.fail("is the name of a URDF joint", "Give the ball joint a name of its own")
+            items = node.items()
+            if len(items) != 3:
+                raise node.fail(f"holds {len(items)} joints", "Give three, parent first")
+            balls[key] = tuple(self.joint(item).name for item in items)
+            for item in items:
+                if item.string() in used:
+                    raise item.fail(f"joint '{item.string()}' is used twice", "Use each joint once")
+                used.add(item.string())
+        return balls
+
+    def joint(self, node: YamlNode) -> Joint:
+        name = node.string()
+        if name not in self.description.joints:
+            raise node.fail(f"unknown joint '{name}'", f"Joints of the URDF: {_some(self.description.joints)}")
+        return self.description.joints[name]
+
+    def driven_joint(self, node: YamlNode) -> str:
+        name = node.string()
+        if name not in self.driven:
+            raise node.fail(f"'{name}' is no joint that moves by itself", f"Such are {_some(self.driven)}")
+        return name
+
+    def link(self, node: YamlNode) -> str:
+        name = node.string()
+        if name not in self.description.links:
+            raise node.fail(f"unknown link '{name}'", f"Links of the URDF: {_some(self.description.links)}")
+        return name
+
+    def read_postures(self) -> dict[str, dict[str, np.ndarray]]:
+        postures: dict[str, dict[str, np.ndarray]] = {}
+        for name, node in self.section("postures"):
+            postures[name] = {}
+            for key, value in node.mapping().items():
+                joint = self.description.joints.get(key)
+                if joint is None:
+                    raise value.fail(
+                        f"unknown joint '{key}'", f"Joints of the URDF: {_some(self.description.joints)}"
+                    )
+                if joint.type == "fixed":
+                    raise value.fail(f"joint '{key}' is fixed", "Leave it out")
+                if joint.mimic is not None:
+                    raise value.fail(f"joint '{key}' mimics '{joint.mimic.joint}'", "Leave it out")
+                if joint.limit is None:
+                    postures[name][key] = value.numbers(6 if joint.type == "floating" else 3)
+                    continue
+                position = value.number()
+                limit = joint.limit
+                if not limit.lower - 1e-9 <= position <= limit.upper + 1e-9:
+                    raise value.fail(
+                        f"{position:g} is outside the joint's range {limit.lower:g} ... {limit.upper:g}",
+                        "Give a position within the range",
+                    )
+                postures[name][key] = np.array([position])
+        return postures
+
+    def read_contact(self, name: str, node: YamlNode) -> ContactLocation:
+        values = node.mapping(("link", "xyz", "rpy", "patch", "support"))
+        if "link" not in values or "patch" not in values:
+            raise node.fail("lacks 'link' or 'patch'", "Give both")
+        patch = values["patch"].polygon()
+        problem = polygon_problem(patch)
+        if problem is not None:
+            raise values["patch"].fail(problem, "List the corners of a convex patch counter-clockwise")
+        return ContactLocation(
+            name,
+            self.link(values["link"]),
+            read_placement(values),
+            patch,
+            "support" in values and values["support"].boolean(),
+        )
+
+    def read_actuators(self) -> dict[str, dict[str, float]]:
+        given: dict[str, dict[str, float]] = {}
+        for pattern, node in self.section("actuators"):
+            matching = [joint for joint in self.driven if fnmatchcase(joint, pattern)]
+            if not matching:
+                raise node.fail(
+                    f"no joint that moves by itself is named '{pattern}'", f"Such are {_some(self.driven)}"
+                )
+            values = {
+                key: value.number(lowest=0.0) for key, value in node.mapping(_ACTUATOR_KEYS).items()
+            }
+            for joint in matching:
+                given[joint] = given.get(joint, {}) | values
+        return given
+
+    def read_spring(self, name: str, node: YamlNode) -> Spring:
+        if name not in self.driven:
+            raise node.fail(f"'{name}' is no joint that moves by itself", f"Such are {_some(self.driven)}")
+        values = node.mapping(("stiffness", "damping", "rest"))
+        if "stiffness" not in values:
+            raise node.fail("lacks 'stiffness'", "Give it in N m/rad or N/m")
+        return Spring(
+            values["stiffness"].number(lowest=0.0),
+            values["damping"].number(lowest=0.0) if "damping" in values else 0.0,
+            values["rest"].number() if "rest" in values else 0.0,
+        )
+
+    def read_sensor(self, name: str, node: YamlNode) -> Sensor:
+        values = node.mapping(("type", "link", "xyz", "rpy"))
+        if "type" not in values or "link" not in values:
+            raise node.fail("lacks 'type' or 'link'", "Give both")
+        return Sensor(
+            name,
+            values["type"].string(SENSOR_TYPES),
+            self.link(values["link"]),
+            read_placement(values),
+        )
+
+
+def _some(names: Mapping[str, object] | list[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed[:40]) + (", ..." if len(listed) > 40 else "")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scene: robots and bodies in a world, what may touch what and how, and how to look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model.contact import Surface
+from humanoid_model.description import Geometry
+from humanoid_model.robot import Robot
+from humanoid_model.value_equality import ValueEquality
+
+#: Gravity of a scene that names none, m/s^2.
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+#: Time step of a scene that names none, s (specification 000 section 3.1.6).
+DEFAULT_TIME_STEP = 1e-3
+#: Friction between things for which the scene names none (specification 000 section 26.1).
+DEFAULT_FRICTION = 0.4
+
+
+@dataclass(frozen=True)
+class PairProperties:
+    """How two bodies touch.
+
+    Attributes:
+        friction: Coulomb coefficient, 0 or more.
+        restitution: Newton's coefficient, in 0..1.
+    """
+
+    friction: float = DEFAULT_FRICTION
+    restitution: float = 0.0
+
+
+@dataclass(frozen=True)
+class PairRule:
+    """Properties of all pairs of bodies whose names match two patterns, in either order.
+
+    Attributes:
+        first: name or pattern, for example ``hrp2/*``.
+        second: likewise.
+        friction: None leaves what an earlier rule says.
+        restitution: likewise.
+        collide: whether the pairs may touch; None leaves what an earlier rule says.
+    """
+
+    first: str
+    second: str
+    friction: float | None = None
+    restitution: float | None = None
+    collide: bool | None = None
+
+    def matches(self, a: str, b: str) -> bool:
+        """Whether the rule is about two bodies."""
+        return (fnmatchcase(a, self.first) and fnmatchcase(b, self.second)) or (
+            fnmatchcase(b, self.first) and fnmatchcase(a, self.second)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SceneBody(ValueEquality):
+    """A single rigid body.
+
+    Attributes:
+        name: unique among bodies and robots.
+        label: text to show.
+        mass: kg; 0 makes the body fixed.
+        com: (3,) centre of mass in the body frame, metres.
+        inertia: (3, 3) rotational inertia about the centre of mass, in the body frame's axes, kg m^2.
+        placement_world_body: start pose.
+        twist: (6,) start velocity in the body frame, linear then angular.
+        geometries: shapes, seen and touched.
+        simulated: False keeps a body with a mass where it is.
+    """
+
+    name: str
+    label: str
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    placement_world_body: pin.SE3
+    twist: np.ndarray
+    geometries: tuple[Geometry, ...]
+    simulated: bool = True
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the body has no mass and thus stays where it is."""
+        return self.mass == 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRobot(ValueEquality):
+    """A robot in a scene.
+
+    Attributes:
+        name: unique among bodies and robots; its links are called ``name/link``.
+        robot: what it is.
+        posture: name of the posture that it starts in.
+        placement: of its base frame's footprint: the posture's own base placement is moved by it; a robot fixed
+            to the world has its root link there.
+        q: (nq,) start configuration, the base at its place in the world.
+        label: text to show.
+    """
+
+    name: str
+    robot: Robot = field(compare=False)
+    posture: str
+    placement: pin.SE3
+    q: np.ndarray
+    label: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera(ValueEquality):
+    """View point: ``placement`` of the camera in the world, looking along its -z axis, y up (OpenGL)."""
+
+    placement: pin.SE3
+
+
+@dataclass(frozen=True, eq=False)
+class Light(ValueEquality):
+    """An OpenGL-like light.
+
+    Attributes:
+        position: (4,) x y z w, metres; w = 0 is a direction.
+        ambient: (4,) r g b a.
+        diffuse: (4,) r g b a.
+        specular: (4,) r g b a.
+    """
+
+    position: np.ndarray
+    ambient: np.ndarray
+    diffuse: np.ndarray
+    specular: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Scene(ValueEquality):
+    """What a simulation starts from.
+
+    Attributes:
+        name: of the scene.
+        robots: in the order of the file.
+        bodies: fixed and mobile, in the order of the file.
+        surfaces: faces that a planner may use.
+        rules: properties of pairs; of several rules that match a pair the last one that says something counts.
+        gravity: (3,) m/s^2.
+        time_step: s.
+        camera: None when the file names none.
+        lights: in the order of the file.
+        source: file that the scene comes from.
+    """
+
+    name: str
+    robots: tuple[SceneRobot, ...] = ()
+    bodies: tuple[SceneBody, ...] = ()
+    surfaces: tuple[Surface, ...] = ()
+    rules: tuple[PairRule, ...] = ()
+    gravity: np.ndarray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
+    time_step: float = DEFAULT_TIME_STEP
+    camera: Camera | None = None
+    lights: tuple[Light, ...] = ()
+    source: str = field(compare=False, default="")
+
+    def pairs(self, a: str, b: str) -> PairProperties:
+        """How two bodies touch, by their names (``robot/link`` for a robot's links)."""
+        friction, restitution = DEFAULT_FRICTION, 0.0
+        for rule in self.rules:
+            if rule.matches(a, b):
+                friction = friction if rule.friction is None else rule.friction
+                restitution = restitution if rule.restitution is None else rule.restitution
+        return PairProperties(friction, restitution)
+
+    def collides(self, a: str, b: str) -> bool:
+        """Whether two bodies may touch at all; by default all may."""
+        answer = True
+        for rule in self.rules:
+            if rule.collide is not None and rule.matches(a, b):
+                answer = rule.collide
+        return answer

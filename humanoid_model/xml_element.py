@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""XML elements that remember the line they come from, for error messages that a person can act on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from humanoid_model.errors import InputError
+
+
+@dataclass
+class XmlElement:
+    """One element.
+
+    Attributes:
+        tag: element name.
+        attributes: attribute values as written.
+        source: file of the document.
+        line: line of the opening tag, from 1.
+        error: exception class raised by the reading methods.
+        children: child elements in document order.
+        text: character data directly inside the element, concatenated.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    source: str
+    line: int
+    error: type[InputError]
+    children: list[XmlElement] = field(default_factory=list)
+    text: str = ""
+
+    def fail(self, problem: str, remedy: str | None = None) -> InputError:
+        """Returns the error to raise for this element."""
+        return self.error(
+            problem, source=self.source, line=self.line, element=str(self), remedy=remedy
+        )
+
+    def __str__(self) -> str:
+        for key in ("name", "id", "link", "type"):
+            if key in self.attributes:
+                return f"<{self.tag} {key}='{self.attributes[key]}'>"
+        return f"<{self.tag}>"
+
+    def all(self, tag: str) -> list[XmlElement]:
+        """Child elements of that tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> XmlElement | None:
+        """The child element of that tag, None when there is none.
+
+        Raises:
+            InputError: there are several.
+        """
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].fail(f"second <{tag}> in {self}", f"Keep one <{tag}>")
+        return found[0] if found else None
+
+    def need(self, tag: str) -> XmlElement:
+        """The child element of that tag.
+
+        Raises:
+            InputError: there is none or there are several.
+        """
+        child = self.first(tag)
+        if child is None:
+            raise self.fail(f"has no <{tag}>", f"Add one <{tag}> element")
+        return child
+
+    def attribute(self, name: str) -> str:
+        """A required attribute.
+
+        Raises:
+            InputError: it is missing or empty.
+        """
+        value = self.attributes.get(name, "").strip()
+        if not value:
+            raise self.fail(f"attribute '{name}' is missing or empty", f"Give {name}=\"...\"")
+        return value
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """A finite number in an attribute; required when ``default`` is None.
+
+        Raises:
+            InputError: missing, not a number, or not finite.
+        """
+        if default is not None and name not in self.attributes:
+            return default
+        return float(self.numbers(name, 1)[0])
+
+    def numbers(
+        self, name: str, count: int, default: Sequence[float] | None = None
+    ) -> np.ndarray:
+        """(count,) finite numbers in an attribute; required when ``default`` is None.
+
+        Raises:
+            InputError: missing, wrong count, not numbers, or not finite.
+        """
+        if default is not None and name not in self.attributes:
+            return np.array(default, dtype=float)
+        return self._parse(self.attribute(name), f"attribute '{name}'", count)
+
+    def text_numbers(self, count: int) -> np.ndarray:
+        """(count,) finite numbers in the element's text.
+
+        Raises:
+            InputError: wrong count, not numbers, or not finite.
+        """
+        return self._parse(self.text, "text", count)
+
+    def _parse(self, text: str, what: str, count: int) -> np.ndarray:
+        words = text.split()
+        plural = "number" if count == 1 else "numbers"
+        if len(words) != count:
+            raise self.fail(
+                f"{what} is '{text.strip()}', {len(words)} values",
+                f"Give {count} {plural} separated by spaces",
+            )
+        values = np.empty(count)
+        for i, word in enumerate(words):
+            try:
+                values[i] = float(word)
+            except ValueError:
+                raise self.fail(
+                    f"{what} is '{text.strip()}': '{word}' is not a number",
+                    f"Give {count} finite {plural}",
+                ) from None
+            if not math.isfinite(values[i]):
+                raise self.fail(
+                    f"{what} is '{text.strip()}': {word} is not finite",
+                    f"Give {count} finite {plural}",
+                )
+        return values
+
+    def walk(self) -> Iterator[XmlElement]:
+        """This element and all below it, in document order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def to_text(self, indent: str = "") -> str:
+        """XML text of the element and all below it."""
+        attributes = "".join(f" {key}={quoteattr(value)}" for key, value in self.attributes.items())
+        inner = "".join(child.to_text(indent + "  ") for child in self.children)
+        text = escape(self.text.strip())
+        if not inner and not text:
+            return f"{indent}<{self.tag}{attributes}/>\n"
+        if not inner:
+            return f"{indent}<{self.tag}{attributes}>{text}</{self.tag}>\n"
+        text = f"{indent}  {text}\n" if text else ""
+        return f"{indent}<{self.tag}{attributes}>\n{text}{inner}{indent}</{self.tag}>\n"
+
+
+def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlElement:
+    """Parses a document.
+
+    Args:
+        text: the document.
+        source: name of the file for error messages.
+        error: exception class for this document's errors.
+
+    Raises:
+        InputError: the text is not well-formed XML.
+    """
+    # Prefixed names (gazebo and xacro files carry some, often undeclared) stay plain names.
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    top: list[XmlElement] = []
+    stack: list[XmlElement] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = XmlElement(tag, attributes, source, parser.CurrentLineNumber, error)
+        (stack[-1].children if stack else top).append(element)
+        stack.append(element)
+
+    def end(_tag: str) -> None:
+        stack.pop()
+
+    def characters(data: str) -> None:
+        stack[-1].text += data
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as problem:
+        raise error(
+            f"not well-formed XML: {expat.ErrorString(problem.code)} in column {problem.offset + 1}",
+            source=source,
+            line=problem.lineno,
+            remedy="Mend the XML there",
+        ) from None
+    return top[0]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML values that remember the line they come from, for error messages that a person can act on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import yaml
+
+from humanoid_model.errors import InputError
+
+
+@dataclass(frozen=True)
+class YamlNode:
+    """One value of a document.
+
+    Attributes:
+        node: PyYAML's node.
+        path: where it is, for example ``contacts.right_sole.patch``; empty at the top.
+        source: file of the document.
+        error: exception class raised by the reading methods.
+    """
+
+    node: yaml.Node
+    path: str
+    source: str
+    error: type[InputError]
+
+    @property
+    def line(self) -> int:
+        """Line of the value, from 1."""
+        return int(self.node.start_mark.line) + 1
+
+    def fail(self, problem: str, remedy: str | None = None) -> InputError:
+        """Returns the error to raise for this value."""
+        return self.error(
+            problem, source=self.source, line=self.line, element=self.path or None, remedy=remedy
+        )
+
+    def _child(self, node: yaml.Node, key: object) -> YamlNode:
+        step = f"[{key}]" if isinstance(key, int) else (f".{key}" if self.path else str(key))
+        return YamlNode(node, self.path + step, self.source, self.error)
+
+    def mapping(self, allowed: Iterable[str] | None = None) -> dict[str, YamlNode]:
+        """The values of a mapping by key, in the order of the file.
+
+        Raises:
+            InputError: not a mapping, a key twice, or a key that isn't ``allowed``.
+        """
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.fail(f"is {self._shown()}, not a mapping", "Give key: value pairs")
+        known = None if allowed is None else tuple(allowed)
+        values: dict[str, YamlNode] = {}
+        for key_node, value_node in self.node.value:
+            key = self._child(key_node, getattr(key_node, "value", "?"))
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise key.fail("a key is not a word", "Give key: value pairs")
+            if known is not None and key_node.value not in known:
+                raise key.fail("unknown key", f"Known keys: {', '.join(known)}")
+            if key_node.value in values:
+                raise key.fail("key given twice", "Keep one")
+            values[key_node.value] = self._child(value_node, key_node.value)
+        return values
+
+    def items(self) -> list[YamlNode]:
+        """The values of a sequence.
+
+        Raises:
+            InputError: not a sequence.
+        """
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.fail(f"is {self._shown()}, not a list", "Give a list: [a, b] or one '- a' per line")
+        return [self._child(node, index) for index, node in enumerate(self.node.value)]
+
+    def string(self, choices: Iterable[str] | None = None) -> str:
+        """A non-empty text.
+
+        Raises:
+            InputError: not a text, or none of ``choices``.
+        """
+        if not isinstance(self.node, yaml.ScalarNode) or not self.node.value.strip():
+            raise self.fail(f"is {self._shown()}, not a text", "Give a text")
+        if choices is not None:
+            known = tuple(choices)
+            if self.node.value not in known:
+                raise self.fail(f"is '{self.node.value}'", f"Use one of {', '.join(known)}")
+        return str(self.node.value)
+
+    def boolean(self) -> bool:
+        """True or false.
+
+        Raises:
+            InputError: neither.
+        """
+        if isinstance(self.node, yaml.ScalarNode) and self.node.value.lower() in ("true", "false"):
+            return bool(self.node.value.lower() == "true")
+        raise self.fail(f"is {self._shown()}", "Give true or false")
+
+    def number(self, lowest: float = -math.inf, above: float = -math.inf) -> float:
+        """A finite number that is at least ``lowest`` and greater than ``above``.
+
+        Raises:
+            InputError: not a number, not finite or out of range.
+        """
+        # PyYAML follows YAML 1.1 and takes 1e3 for a text: read the characters instead.
+        text = self.node.value if isinstance(self.node, yaml.ScalarNode) else ""
+        try:
+            value = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+        except ValueError:
+            raise self.fail(f"is {self._shown()}, not a number", "Give a finite number") from None
+        if not math.isfinite(value):
+            raise self.fail(f"is {text}", "Give a finite number")
+        if value < lowest:
+            raise self.fail(f"is {value:g}", f"Give {lowest:g} or more")
+        if value <= above:
+            raise self.fail(f"is {value:g}", f"Give more than {above:g}")
+        return value
+
+    def numbers(self, count: int) -> np.ndarray:
+        """(count,) finite numbers.
+
+        Raises:
+            InputError: not a list of that many finite numbers.
+        """
+        items = self.items()
+        if len(items) != count:
+            raise self.fail(f"holds {len(items)} values", f"Give {count} numbers")
+        return np.array([item.number() for item in items])
+
+    def polygon(self, minimum: int = 1) -> np.ndarray:
+        """(k, 2) vertices, k at least ``minimum``.
+
+        Raises:
+            InputError: not a list of pairs of finite numbers.
+        """
+        items = self.items()
+        if len(items) < minimum:
+            raise self.fail(f"holds {len(items)} vertices", f"Give {minimum} or more")
+        return np.array([item.numbers(2) for item in items]).reshape(-1, 2)
+
+    def _shown(self) -> str:
+        if isinstance(self.node, yaml.MappingNode):
+            return "a mapping"
+        if isinstance(self.node, yaml.SequenceNode):
+            return "a list"
+        return f"'{self.node.value}'" if self.node.value else "empty"
+
+
+def read_placement(values: dict[str, YamlNode]) -> pin.SE3:
+    """Placement from the keys ``xyz`` (metres) and ``rpy`` (roll, pitch, yaw in rad), each optional.
+
+    Raises:
+        InputError: not three finite numbers.
+    """
+    xyz = values["xyz"].numbers(3) if "xyz" in values else np.zeros(3)
+    roll, pitch, yaw = values["rpy"].numbers(3) if "rpy" in values else np.zeros(3)
+    return pin.SE3(pin.rpy.rpyToMatrix(roll, pitch, yaw), xyz)
+
+
+def read_yaml(path: str | Path, error: type[InputError]) -> YamlNode:
+    """Reads a YAML file.
+
+    Args:
+        path: the file.
+        error: exception class for this document's errors.
+
+    Raises:
+        InputError: the file can't be read, isn't YAML, or is empty.
+    """
+    source = str(path)
+    try:
+        node = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except OSError as problem:
+        raise error(f"can't be read: {problem.strerror}", source=source) from None
+    except UnicodeDecodeError:
+        raise error("is not UTF-8 text", source=source, remedy="Save it as UTF-8") from None
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        reason = " ".join(str(getattr(problem, "problem", problem)).split())
+        raise error(
+            f"not YAML: {reason}",
+            source=source,
+            line=None if mark is None else mark.line + 1,
+            remedy="Mend the YAML there",
+        ) from None
+    if node is None:
+        raise error("is empty", source=source, remedy="Give key: value pairs")
+    return YamlNode(node, "", source, error)
