@@ -239,3 +239,39 @@ def trajectory_message(motion: SquatMotion) -> JointTrajectory:
         point.time_from_start = Duration(sec=int(seconds), nanosec=round(1e9 * (seconds % 1.0)))
         message.points.append(point)
     return message
+
+
+def free_port(first: int) -> int:
+    """The first TCP port of this machine, from `first` on, that nobody listens on."""
+    for port in range(first, first + 100):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise DemoError(f"no free TCP port from {first} to {first + 99}")
+
+
+def take_picture(address: str, path: Path, demo: Demo) -> str:
+    """Picture of the page, or, without a browser, of the same scene drawn here.
+
+    Returns:
+        What the picture shows and how it was made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with HeadlessBrowser(1600, 900) as browser:
+            browser.open(address)
+            browser.wait_for("document.body.innerText.includes('simulated time')")
+            # The browser warns of drawing without a graphics card, which is what it was told.
+            browser.evaluate(
+                "document.querySelectorAll('.mantine-Notification-closeButton')"
+                ".forEach(button => button.click())"
+            )
+            path.write_bytes(browser.settled_screenshot())
+        return "The page of the viewer, photographed by a headless Chromium."
+    except BrowserError as error:
+        demo.sketch(path)
+        return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import re
@@ -18,6 +19,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+from PIL import Image
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
@@ -42,6 +45,8 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
+SETTLED = 0.25
+"""Mean difference of grey values, of 255, between pictures of a page that has settled."""
 
 
 class BrowserError(HumanoidError):
@@ -74,6 +79,8 @@ class HeadlessBrowser:
         self._profile = tempfile.mkdtemp(prefix="humanoid_browser_")
         self.process = subprocess.Popen(
             [
+                # Drawing by the processor takes all it can get: what is looked at goes first.
+                *("nice", "-n", "10"),
                 browser,
                 *FLAGS,
                 f"--window-size={width},{height}",
@@ -152,6 +159,24 @@ class HeadlessBrowser:
         """The page as it looks now, as a PNG."""
         return base64.b64decode(self._call("Page.captureScreenshot", {"format": "png"})["data"])
 
+    def settled_screenshot(self, timeout: float = 40.0) -> bytes:
+        """The page once it no longer changes much: scenes fade in, textures come late.
+
+        Returns:
+            A PNG; the last one if the page never settles.
+        """
+        end = time.monotonic() + timeout
+        last = None
+        while True:
+            self.wait_for_frames(3)
+            png = self.screenshot()
+            picture = np.asarray(Image.open(io.BytesIO(png)).convert("L"), dtype=float)
+            if last is not None and np.abs(picture - last).mean() < SETTLED:
+                return png
+            if time.monotonic() > end:
+                return png
+            last = picture
+
     def close(self) -> None:
         """End the browser and remove its profile."""
         if hasattr(self, "_socket"):
@@ -190,7 +215,7 @@ class HeadlessBrowser:
         threading.Thread(target=read, name="browser output", daemon=True).start()
         started.wait(self._timeout)
         if not found:
-            raise BrowserError(f"{self.process.args[0]} doesn't start")  # type: ignore[index]
+            raise BrowserError(f"{find_browser()} doesn't start")
         with urllib.request.urlopen(f"http://{found[0]}/json", timeout=self._timeout) as answer:
             pages = [target for target in json.load(answer) if target["type"] == "page"]
         return str(pages[0]["webSocketDebuggerUrl"])

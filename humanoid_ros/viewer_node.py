@@ -6,6 +6,7 @@ from __future__ import annotations
 import queue
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
@@ -234,11 +235,11 @@ class ViewerNode(Node):
             self._descriptions[topic] = self.create_subscription(
                 String,
                 topic,
-                lambda message, prefix="/".join(prefix): self._on_description(message, prefix),
+                partial(self._on_description, "/".join(prefix)),
                 LATCHED,
             )
 
-    def _on_description(self, message: String, prefix: str) -> None:
+    def _on_description(self, prefix: str, message: String) -> None:
         old = self._robots.get(prefix)
         if old is not None and old.text == message.data:
             return

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -67,7 +68,7 @@ class BalanceDrawing:
     def __init__(self, scene: viser.SceneApi, name: str) -> None:
         self._root = scene.add_frame(f"/balance/{name}", show_axes=False)
         blue, green = (30, 90, 230), (20, 150, 60)
-        flat = {"height": 0.002, "cast_shadow": False, "visible": False}
+        flat: dict[str, Any] = {"height": 0.002, "cast_shadow": False, "visible": False}
         self._com = scene.add_icosphere(
             f"/balance/{name}/com", radius=0.025, color=blue, visible=False, cast_shadow=False
         )

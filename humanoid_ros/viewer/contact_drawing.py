@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
-CONE_COLOUR = (225, 20, 20)
+CONE_COLOUR = (205, 0, 0)
 STICK_COLOUR = (255, 176, 0)
 SLIP_COLOUR = (190, 30, 200)
 RESULTANT_COLOUR = (20, 110, 220)
@@ -124,9 +124,9 @@ class ContactDrawing:
         self._root = scene.add_frame("/contacts", show_axes=False)
         self._cones: viser.BatchedMeshHandle | None = None
         self._capacity = 0
-        self._forces = _Arrows(scene, "/contacts/forces", shaft_radius=0.006)
-        self._resultants = _Arrows(scene, "/contacts/resultants", shaft_radius=0.011)
-        self._sent_cones = np.zeros((0, 8))
+        self._forces = _Arrows(scene, "/contacts/forces", shaft_radius=0.008)
+        self._resultants = _Arrows(scene, "/contacts/resultants", shaft_radius=0.013)
+        self._sent_cones: np.ndarray = np.zeros((0, 8))
         self._show_cones = True
 
     def update(self, contacts: ContactView) -> None:
@@ -180,7 +180,7 @@ class ContactDrawing:
                 batched_positions=np.zeros((self._capacity, 3)),
                 batched_scales=np.zeros((self._capacity, 3)),
                 batched_colors=CONE_COLOUR,
-                opacity=0.55,
+                opacity=0.6,
                 side="double",
                 lod="off",
                 cast_shadow=False,
@@ -228,7 +228,7 @@ class _Arrows:
         self._name = name
         self._radius = shaft_radius
         self._node: viser.ArrowsHandle | None = None
-        self._sent = np.zeros((0, 3, 3))
+        self._sent: np.ndarray = np.zeros((0, 3, 3))
         self._visible = True
 
     def update(self, start: np.ndarray, end: np.ndarray, colours: np.ndarray) -> None:

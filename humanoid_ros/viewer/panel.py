@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import viser
@@ -54,9 +55,9 @@ class Panel:
         self._paused = False
         self._html = gui.add_html(status_html(None, 0.0, None))
         self._message = gui.add_html("", visible=False)
-        self._pause = gui.add_button("Pause", icon="player-pause")
+        self._pause = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE)
         self._step = gui.add_button_group("Step", ("1", "10", "100"), visible=False)
-        self._reset = gui.add_button("Reset", icon="refresh", color="gray")
+        self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, color="gray")
         with gui.add_folder("Normal forces [N] over time [s]"):
             self.plot = ForcePlot(gui, window)
         with gui.add_folder("Push"):
@@ -66,7 +67,7 @@ class Panel:
             )
             self._force = gui.add_slider("Force [N]", 5, 500, 5, 60)
             self._duration = gui.add_slider("Duration [s]", 0.02, 1.0, 0.02, 0.1)
-            self._push = gui.add_button("Push", icon="hand-move", color="orange")
+            self._push = gui.add_button("Push", icon=viser.Icon.HAND_MOVE, color="orange")
         with gui.add_folder("Pull", expand_by_default=False):
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
@@ -74,7 +75,7 @@ class Panel:
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
-            self._load = gui.add_button("Load", icon="folder-open", color="gray")
+            self._load = gui.add_button("Load", icon=viser.Icon.FOLDER_OPEN, color="gray")
 
         self._pause.on_click(lambda _: send(Pause(not self._paused)))
         self._step.on_click(lambda event: send(Step(int(event.target.value))))
@@ -83,7 +84,10 @@ class Panel:
         self._pull_link.on_update(lambda _: self._send_link())
         self._load.on_click(lambda _: send(LoadScene(self._scene.value)))
         for part, box in self._boxes.items():
-            box.on_update(lambda event, part=part: send(Show(part, event.target.value)))
+            box.on_update(partial(self._send_show, part))
+
+    def _send_show(self, part: str, event: viser.GuiEvent) -> None:
+        self._send(Show(part, bool(event.target.value)))
 
     def _send_push(self) -> None:
         if self._push_body.value == NO_LINK:
@@ -103,10 +107,10 @@ class Panel:
         if tuple(self._pull_link.options) == (NO_LINK, *bodies):
             return
         self._push_body.options = tuple(bodies) or (NO_LINK,)
-        if preferred in bodies:
-            self._push_body.value = preferred
+        if preferred is not None and preferred in bodies:
+            self._push_body.value = preferred  # type: ignore[misc]  # viser's setter is real
         self._pull_link.options = (NO_LINK, *bodies)
-        self._pull_link.value = NO_LINK
+        self._pull_link.value = NO_LINK  # type: ignore[misc]
 
     def show_status(
         self, view: SimulationView | None, normal_force: float, weight: float | None
@@ -120,7 +124,7 @@ class Panel:
         label = "Run" if self._paused else "Pause"
         if label != self._pause.label:
             self._pause.label = label
-            self._pause.icon = "player-play" if self._paused else "player-pause"
+            self._pause.icon = viser.Icon.PLAYER_PLAY if self._paused else viser.Icon.PLAYER_PAUSE
         for control, disabled in (
             (self._pause, silent),
             (self._reset, silent),

@@ -67,9 +67,7 @@ class SceneDrawing:
         path = f"/scene/{self._count}"
         frame = self._scene.add_frame(path, show_axes=False, visible=False)
         try:
-            add_shape(
-                self._scene, f"{path}/shape", item.shape, pin.SE3.Identity(), tuple(item.colour)
-            )
+            add_shape(self._scene, f"{path}/shape", item.shape, pin.SE3.Identity(), item.colour)
         except Exception:
             frame.remove()
             raise

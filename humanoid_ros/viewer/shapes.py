@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def read_mesh(shape: Mesh) -> Triangles:
         vertices, faces = geometry.points, geometry.triangles
     else:
         try:
-            mesh = trimesh.load(path, force="mesh")
+            mesh: Any = trimesh.load(path, force="mesh")
         except Exception as error:  # each of trimesh's readers raises errors of its own
             raise InputError(
                 f"mesh can't be read: {error}", source=path, remedy="Give an STL, OBJ or VRML file"
@@ -121,7 +122,7 @@ def add_shape(
     name: str,
     shape: Shape | Triangles,
     placement: pin.SE3,
-    colour: tuple[float, float, float, float],
+    colour: Sequence[float] | np.ndarray,
 ) -> viser.SceneNodeHandle:
     """Draw one shape.
 
@@ -130,7 +131,7 @@ def add_shape(
         name: Path of the node, e.g. "/robots/hrp2/WAIST/0".
         shape: A shape of a robot description or of a scene; sizes in metres.
         placement: Placement of the shape in its parent node.
-        colour: Red, green, blue and opacity, each in [0, 1].
+        colour: (4,) red, green, blue and opacity, each in [0, 1].
 
     Returns:
         The node, which the caller moves or removes.

@@ -52,8 +52,10 @@ def sketch(
     draw = ImageDraw.Draw(image, "RGBA")
     lines = np.arange(-4.0, 4.01, 0.25)
     for line in lines:
-        for ends in ([[line, -4.0, 0.0], [line, 4.0, 0.0]], [[-4.0, line, 0.0], [4.0, line, 0.0]]):
-            pixels = camera.project(np.linspace(*np.array(ends), 65), width, height)
+        along = np.linspace(-4.0, 4.0, 65)
+        across, ground = np.full(65, line), np.zeros(65)
+        for points in ((across, along, ground), (along, across, ground)):
+            pixels = camera.project(np.column_stack(points), width, height)
             pixels = pixels[pixels[:, 2] > 0.05]
             draw.line([tuple(p) for p in pixels[:, :2].tolist()], fill=FLOOR_LINE)
 
@@ -62,22 +64,22 @@ def sketch(
     corners = np.concatenate([corners, cones])
     colours = np.concatenate([colours, cone_colours])
     pixels = camera.project(corners, width, height)
-    visible = (pixels[..., 2] > 0.05).all(axis=1)
+    visible = pixels[..., 2].min(axis=1, initial=np.inf) > 0.05
     for i in np.argsort(-pixels[..., 2].mean(axis=1)):
         if visible[i]:
             draw.polygon([tuple(p) for p in pixels[i, :, :2].tolist()], fill=tuple(colours[i]))
 
-    ends = contacts.position + arrow_scale * contacts.force
-    for start, end in zip(contacts.position, ends, strict=True):
+    tips = contacts.position + arrow_scale * contacts.force
+    for start, end in zip(contacts.position, tips, strict=True):
         (x0, y0, _), (x1, y1, _) = camera.project(np.array([start, end]), width, height).tolist()
         draw.line([(x0, y0), (x1, y1)], fill=STICK_COLOUR, width=4)
-        along = np.array([x1 - x0, y1 - y0])
-        length = float(np.linalg.norm(along))
+        shaft = np.array([x1 - x0, y1 - y0])
+        length = float(np.linalg.norm(shaft))
         if length > 1.0:
-            along /= length
-            across = np.array([-along[1], along[0]])
+            shaft /= length
+            side = np.array([-shaft[1], shaft[0]])
             tip = np.array([x1, y1])
-            head = [tip + 10.0 * along, tip + 6.0 * across, tip - 6.0 * across]
+            head = [tip + 10.0 * shaft, tip + 6.0 * side, tip - 6.0 * side]
             draw.polygon([tuple(p) for p in np.array(head).tolist()], fill=STICK_COLOUR)
     return image
 
@@ -87,7 +89,8 @@ def _robot_triangles(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(t, 3, 3) corners that face outwards and (t, 4) shaded colours."""
     light = LIGHT / np.linalg.norm(LIGHT)
-    all_corners, all_colours = [np.zeros((0, 3, 3))], [np.zeros((0, 4), dtype=int)]
+    all_corners: list[np.ndarray] = [np.zeros((0, 3, 3))]
+    all_colours: list[np.ndarray] = [np.zeros((0, 4), dtype=int)]
     for link in description.links.values():
         placement = placements.get(link.name)
         if placement is None:
@@ -111,7 +114,7 @@ def _robot_triangles(
 
 def _cone_triangles(contacts: ContactView, cone_scale: float) -> tuple[np.ndarray, np.ndarray]:
     vertices, faces = unit_cone()
-    cones = [np.zeros((0, 3, 3))]
+    cones: list[np.ndarray] = [np.zeros((0, 3, 3))]
     height = cone_scale * np.maximum(contacts.normal_force, 0.0)
     for position, wxyz, h, mu in zip(
         contacts.position, rotation_to(contacts.normal), height, contacts.friction, strict=True
