@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything from a checkout, with nothing but Python 3.10-3.12 and a C++ compiler. Each target does the set-up that it
+# needs, once. PYTHON=python3.12 chooses the Python.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PYTHON HEADLESS
+
+.PHONY: help
+help:  ## this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+.PHONY: build
+build:  ## environment, interfaces and package, ready to run
+	@scripts/setup .venv requirements.txt
+	@scripts/build
+
+.PHONY: demo
+demo: build  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+	@scripts/run python -m humanoid_ros.demo
+
+.PHONY: test
+test: build  ## all tests but the slow ones; TESTS="test/humanoid_sim -k slope" for some of them
+	@scripts/run python -m pytest -m "not slow" $(TESTS)
+
+.PHONY: test-slow
+test-slow: build  ## the slow tests
+	@scripts/run python -m pytest -m slow $(TESTS)
+
+.PHONY: test-pin3
+test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
+	@scripts/setup .venv-pin3 requirements-pin3.txt
+	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_sim $(TESTS)
+
+.PHONY: bench
+bench: build  ## our figures beside the peers', which have an environment of their own
+	@scripts/setup .venv-peers benchmark/requirements.txt
+	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
+
+.PHONY: lint
+lint:  ## ruff and mypy
+	@scripts/setup .venv requirements.txt
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+
+.PHONY: clean
+clean:  ## remove what builds and tests left behind; the environments stay
+	rm -rf build install log out dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
+
+.PHONY: clean-all
+clean-all: clean  ## remove the environments too
+	rm -rf .venv .venv-pin3 .venv-peers
