@@ -2,14 +2,13 @@
 """The demo: HRP-2 stands, squats twice, is pushed, and is seen on a local page.
 
 `make demo` leaves the page open until Ctrl-C; `make demo HEADLESS=1` writes `out/demo.png` and
-`out/report.md` and ends by itself. Everything goes through ROS 2 topics, services and actions, as it
-would with a real robot.
+`out/report.md` and ends by itself. Everything goes through ROS 2 topics, services and actions, as
+it would with a real robot.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 import threading
@@ -24,6 +23,7 @@ import rclpy
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import Vector3
+from humanoid_stack.srv import ApplyWrench
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -38,7 +38,10 @@ from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_
 from humanoid_ros.demo_report import DemoNumbers, markdown_report, text_table
 from humanoid_ros.headless_browser import BrowserError, HeadlessBrowser
 from humanoid_ros.squat import LEGS, SquatMotion, squat_motion
-from humanoid_stack.srv import ApplyWrench
+from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.contact_drawing import ARROW_SCALE, CONE_SCALE
+from humanoid_ros.viewer.sketch import sketch
+from humanoid_ros.viewer_contacts import contact_view
 
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
@@ -47,6 +50,7 @@ PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (110.0, 0.0, 0.0), 0.15
 REST, SWAY = 1.0, 4.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
+FIRST_PORT = 8080
 START_TIMEOUT, ANSWER_TIMEOUT = 90.0, 60.0
 
 
@@ -68,10 +72,7 @@ class Demo:
             observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory"
         )
         self._errors: list[float] = []
-        joints = robot.description.joints
-        self._feet = {
-            leg.replace("_leg", " foot"): joints[robot.limbs[leg][-1]].child for leg in LEGS
-        }
+        self._feet = feet(robot)
 
     def run(self) -> DemoNumbers:
         """Stand, squat, push; every step waits on simulated time.
@@ -93,9 +94,7 @@ class Demo:
         wall = time.monotonic() - start_wall
         status = self._observer.status
         assert status is not None
-        sway = np.linalg.norm(
-            (pushed.positions(PUSH_LINK) - pushed.positions(PUSH_LINK)[0])[:, :2], axis=1
-        )
+        sway = np.linalg.norm(pushed.displacements(PUSH_LINK)[:, :2], axis=1)
         description = self._robot.description
         return DemoNumbers(
             robot=self._robot.name,
@@ -105,11 +104,7 @@ class Demo:
             standing=self._foot_forces(standing),
             standing_after=self._foot_forces(after),
             squats=SQUATS,
-            squat_depth=-float(
-                (squats.positions(description.root) - squats.positions(description.root)[0])[
-                    :, 2
-                ].min()
-            ),
+            squat_depth=-float(squats.displacements(description.root)[:, 2].min()),
             squat_forces=squats.total_force_range(),
             foot_move={foot: squats.largest_move(link) for foot, link in self._feet.items()},
             foot_turn={foot: squats.largest_turn(link) for foot, link in self._feet.items()},
@@ -125,11 +120,6 @@ class Demo:
             stages={stage.stage: stage.mean for stage in status.profile},
         )
 
-    @property
-    def links(self) -> tuple[str, ...]:
-        """Links whose motion is recorded."""
-        return (self._robot.description.root, PUSH_LINK, *self._feet.values())
-
     def check(self) -> None:
         """Raise a DemoError if a node died or the robot fell."""
         self._alive()
@@ -140,6 +130,23 @@ class Demo:
                 f"leans by {np.rad2deg(np.arccos(base.rotation[2, 2])):.0f} degrees"
             )
 
+    def sketch(self, path: Path) -> None:
+        """Draw the robot as it stands now, without a browser."""
+        description = self._robot.description
+        placements = self._observer.placements(description.links)
+        contacts = self._observer.contacts
+        assert contacts is not None
+        feet = np.mean([placements[link].translation for link in self._feet.values()], axis=0)
+        centre = feet * (1.0, 1.0, 0.0) + (0.0, 0.0, 0.75)
+        sketch(
+            description,
+            placements,
+            contact_view(contacts),
+            Camera.framing(centre, 1.54),
+            cone_scale=CONE_SCALE,
+            arrow_scale=ARROW_SCALE,
+        ).save(path)
+
     def _wait_for_robot(self) -> None:
         observer = self._observer
         with tqdm(total=3, desc="starting", leave=False, disable=None) as bar:
@@ -147,7 +154,9 @@ class Demo:
                 (lambda: observer.status, "the simulator's status"),
                 (lambda: observer.contacts and observer.contacts.contacts, "contact forces"),
                 (
-                    lambda: all(observer.placement(link) is not None for link in self.links),
+                    lambda: all(
+                        observer.placement(link) is not None for link in demo_links(self._robot)
+                    ),
                     "transforms of the robot's links",
                 ),
             ):
@@ -229,6 +238,17 @@ class Demo:
         return future.result()
 
 
+def feet(robot: Robot) -> dict[str, str]:
+    """Link of each foot, by "right foot" and "left foot"."""
+    joints = robot.description.joints
+    return {leg.replace("_leg", " foot"): joints[robot.limbs[leg][-1]].child for leg in LEGS}
+
+
+def demo_links(robot: Robot) -> tuple[str, ...]:
+    """Links whose motion the demo records."""
+    return (robot.description.root, PUSH_LINK, *feet(robot).values())
+
+
 def trajectory_message(motion: SquatMotion) -> JointTrajectory:
     """A motion as the message that controllers take."""
     message = JointTrajectory(joint_names=list(motion.joint_names))
@@ -275,3 +295,71 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
     except BrowserError as error:
         demo.sketch(path)
         return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
+
+
+@contextmanager
+def observed(links: tuple[str, ...]) -> Iterator[DemoObserver]:
+    """A listening node in a ROS context of its own, spun by a thread of its own."""
+    context = rclpy.Context()
+    # Ctrl-C is the demo's: it has nodes to stop.
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    observer = DemoObserver(links, context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(observer)
+    thread = threading.Thread(target=executor.spin, name="demo observer", daemon=True)
+    thread.start()
+    try:
+        yield observer
+    finally:
+        executor.shutdown()
+        thread.join(5.0)
+        observer.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def show(headless: bool) -> None:
+    """Start the stack, run the demo, and show what came of it.
+
+    Args:
+        headless: Write picture and report and end, instead of leaving the page open.
+
+    Raises:
+        HumanoidError: A node died, the robot fell, or the forces don't carry the weight.
+    """
+    robot = load_robot(ROBOT)
+    port = free_port(FIRST_PORT)
+    address = f"http://127.0.0.1:{port}"
+    with running_stack(port) as alive, observed(demo_links(robot)) as observer:
+        print(f"The page is at {address}", flush=True)
+        demo = Demo(robot, observer, alive)
+        numbers = demo.run()
+        print(text_table(numbers.rows()), flush=True)
+        if headless:
+            drawn = take_picture(address, PICTURE, demo)
+            REPORT.write_text(markdown_report(numbers, PICTURE.name, drawn))
+            print(f"{drawn}\nPicture: {PICTURE}\nReport:  {REPORT}", flush=True)
+        demo.check()
+        for fault in numbers.faults():
+            raise DemoError(fault)
+        if not headless:
+            print(f"Push and pull {robot.name} at {address}. Ctrl-C ends.", flush=True)
+            while True:
+                alive()
+                time.sleep(0.5)
+
+
+def main() -> int:
+    """Run the demo; exit code 1 and a message if something is wrong."""
+    headless = os.environ.get("HEADLESS", "") not in ("", "0")
+    try:
+        show(headless)
+    except KeyboardInterrupt:
+        return 0 if not headless else 130
+    except HumanoidError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

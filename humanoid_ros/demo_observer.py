@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio as pin
+from humanoid_stack.msg import ContactForces, SimulationStatus
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
@@ -18,7 +19,6 @@ from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.viewer.transform_tree import TransformTree
-from humanoid_stack.msg import ContactForces, SimulationStatus
 
 T = TypeVar("T")
 LATCHED = QoSProfile(
@@ -60,8 +60,7 @@ class Recording:
 
     def largest_move(self, link: str) -> float:
         """Largest distance of a link's origin from where it was at the begin [m]."""
-        positions = self.positions(link)
-        return float(np.linalg.norm(positions - positions[0], axis=1).max())
+        return float(np.linalg.norm(self.displacements(link), axis=1).max())
 
     def largest_turn(self, link: str) -> float:
         """Largest angle that a link turned from its orientation at the begin [rad]."""
@@ -70,12 +69,17 @@ class Recording:
         return max(float(np.linalg.norm(pin.log3(first.T @ p.rotation))) for p in placements)
 
     def settling_time(self, link: str, since: float, tolerance: float) -> float:
-        """Simulated time from `since` until a link stayed within a distance of its last place [s]."""
+        """Simulated time from `since` until a link stayed near its last place [s]."""
         positions = self.positions(link)
         away = np.linalg.norm(positions - positions[-1], axis=1) > tolerance
         times = np.array(self.transform_times)
         last = float(times[away][-1]) if away.any() else since
         return max(last - since, 0.0)
+
+    def displacements(self, link: str) -> np.ndarray:
+        """(k, 3) positions of a link's origin relative to the first one [m]."""
+        positions = self.positions(link)
+        return positions - positions[0]
 
     def positions(self, link: str) -> np.ndarray:
         """(k, 3) positions of a link's origin [m]."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
 import os
@@ -180,10 +181,8 @@ class HeadlessBrowser:
     def close(self) -> None:
         """End the browser and remove its profile."""
         if hasattr(self, "_socket"):
-            try:
+            with contextlib.suppress(OSError, WebSocketException):
                 self._socket.close()
-            except (OSError, WebSocketException):
-                pass
         # The browser is a family of processes in a session of its own: they end together.
         for end in (signal.SIGTERM, signal.SIGKILL):
             try:

@@ -76,7 +76,7 @@ def squat_motion(
         CubicSpline(knees, pitches) if knee > first else CubicSpline(knees[::-1], pitches[::-1])
     )
 
-    times = np.linspace(0.0, count * period, int(round(10.0 * count * period)) + 1)
+    times = np.linspace(0.0, count * period, round(10.0 * count * period) + 1)
     phase = 2.0 * np.pi * times / period
     angle = first + 0.5 * (knee - first) * (1.0 - np.cos(phase))
     rate = 0.5 * (knee - first) * np.sin(phase) * 2.0 * np.pi / period

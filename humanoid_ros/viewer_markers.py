@@ -31,7 +31,7 @@ def draw_markers(drawing: SceneDrawing, message: MarkerArray) -> list[str]:
     for marker in message.markers:
         key: Hashable = (marker.ns, marker.id)
         if marker.action == Marker.DELETEALL:
-            for drawn in drawing.keys():
+            for drawn in drawing.keys:
                 if not marker.ns or drawn[0] == marker.ns:  # type: ignore[index]
                     drawing.remove(drawn)
         elif marker.action == Marker.DELETE:

@@ -14,7 +14,6 @@ import rclpy
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, TransformStamped, Vector3
 from humanoid_stack.msg import (
-    ContactForce,
     ContactForces,
     SimulationStatus,
     SolverStatus,
@@ -43,7 +42,12 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.errors import InputError
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
-from humanoid_ros.viewer.contact_drawing import ContactDrawing, ContactView
+from humanoid_ros.viewer.contact_drawing import (
+    ARROW_SCALE,
+    CONE_SCALE,
+    ContactDrawing,
+    ContactView,
+)
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panel import Panel
 from humanoid_ros.viewer.pull_handle import PullHandle, Spring
@@ -61,6 +65,7 @@ from humanoid_ros.viewer.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.scene_drawing import SceneDrawing
 from humanoid_ros.viewer.status_text import SimulationView
 from humanoid_ros.viewer.transform_tree import TransformTree
+from humanoid_ros.viewer_contacts import contact_view
 from humanoid_ros.viewer_markers import draw_markers
 
 LATCHED = QoSProfile(
@@ -201,8 +206,10 @@ class ViewerNode(Node):
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
         words("scenes", ["stand"], "Scenes that the page offers to load: names or paths")
         number("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
-        number("cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
-        number("arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
+        number(
+            "cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]"
+        )
+        number("arrow_scale", ARROW_SCALE, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
         number("plot_window", 10.0, 1.0, 120.0, "Simulated time that the force plot spans [s]")
         number("gravity", 9.81, 0.0, 100.0, "Gravity, for the weight shown beside forces [m/s^2]")
         number("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
@@ -480,28 +487,9 @@ class ViewerNode(Node):
         return None
 
     def destroy_node(self) -> None:
+        """Close the page and leave the graph."""
         self.page.close()
         super().destroy_node()
-
-
-def contact_view(message: ContactForces) -> ContactView:
-    """Contacts of a message as arrays."""
-    contacts = message.contacts
-    if not contacts:
-        return ContactView.empty()
-
-    def rows(name: str) -> np.ndarray:
-        vectors = [getattr(contact, name) for contact in contacts]
-        return np.array([[vector.x, vector.y, vector.z] for vector in vectors])
-
-    return ContactView(
-        position=rows("position"),
-        normal=rows("normal"),
-        force=rows("force"),
-        friction=np.array([contact.friction for contact in contacts]),
-        slipping=np.array([contact.state == ContactForce.SLIP for contact in contacts]),
-        bodies=tuple((contact.body_a, contact.body_b) for contact in contacts),
-    )
 
 
 def simulation_view(status: SimulationStatus) -> SimulationView:

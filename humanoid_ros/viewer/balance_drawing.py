@@ -87,11 +87,12 @@ class BalanceDrawing:
             _place(self._com_mark, None)
             _place(self._pressure_mark, None)
             return
-        _place(self._pressure_mark, pressure + (0.0, 0.0, 2.0 * LIFT))
+        _place(self._pressure_mark, pressure + np.array([0.0, 0.0, 2.0 * LIFT]))
         _place(self._com_mark, None if com is None else np.array([*com[:2], pressure[2] + LIFT]))
 
     @property
     def visible(self) -> bool:
+        """Whether ball and marks are shown, where there is something to mark."""
         return self._root.visible
 
     @visible.setter

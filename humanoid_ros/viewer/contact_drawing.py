@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
+CONE_SCALE = 0.0016
+"""Usual height of a cone per normal force [m/N]."""
+ARROW_SCALE = 0.0018
+"""Usual length of an arrow per force [m/N]."""
 CONE_COLOUR = (205, 0, 0)
 STICK_COLOUR = (255, 176, 0)
 SLIP_COLOUR = (190, 30, 200)

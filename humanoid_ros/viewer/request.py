@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,4 @@ class Show:
     visible: bool
 
 
-Request = Union[Pause, Step, Reset, LoadScene, Push, PickLink, Show]
+Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show

@@ -30,7 +30,6 @@ class RobotDrawing:
         description: The robot, as read from `robot_description`.
 
     Attributes:
-        links: Names of the links that have shapes.
         problems: One message per shape that couldn't be drawn (a missing mesh file, say).
     """
 
@@ -57,6 +56,7 @@ class RobotDrawing:
 
     @property
     def links(self) -> list[str]:
+        """Names of the links that have shapes."""
         return list(self._nodes)
 
     def update(self, placements_world_link: Mapping[str, pin.SE3]) -> int:

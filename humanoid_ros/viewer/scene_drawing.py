@@ -79,6 +79,7 @@ class SceneDrawing:
         if drawn is not None:
             drawn.node.remove()
 
+    @property
     def keys(self) -> list[Hashable]:
         """Keys of the items that are drawn."""
         return list(self._items)

@@ -12,11 +12,11 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from geometry_msgs.msg import TransformStamped  # noqa: E402
+from humanoid_stack.msg import ContactForce, ContactForces  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_for  # noqa: E402
-from humanoid_stack.msg import ContactForce, ContactForces  # noqa: E402
 
 DOMAIN = 43
 

@@ -8,15 +8,15 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from geometry_msgs.msg import Point  # noqa: E402
-from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+from geometry_msgs.msg import Point
+from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_model.description import Box, Cylinder, Mesh, Sphere  # noqa: E402
-from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_ros.viewer.page import Page  # noqa: E402
-from humanoid_ros.viewer.scene_drawing import SceneDrawing  # noqa: E402
-from humanoid_ros.viewer.shapes import Triangles  # noqa: E402
-from humanoid_ros.viewer_markers import draw_markers, scene_item  # noqa: E402
+from humanoid_model.description import Box, Cylinder, Mesh, Sphere
+from humanoid_model.errors import InputError
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.scene_drawing import SceneDrawing
+from humanoid_ros.viewer.shapes import Triangles
+from humanoid_ros.viewer_markers import draw_markers, scene_item
 
 
 @pytest.fixture
@@ -104,11 +104,11 @@ def test_actions_add_delete_and_delete_all(page: Page) -> None:
     assert draw_markers(drawing, MarkerArray(markers=[first, second, third])) == []
     assert len(drawing) == 3
     draw_markers(drawing, MarkerArray(markers=[Marker(ns="floor", id=2, action=Marker.DELETE)]))
-    assert drawing.keys() == [("floor", 1), ("box", 1)]
+    assert drawing.keys == [("floor", 1), ("box", 1)]
     draw_markers(drawing, MarkerArray(markers=[Marker(ns="floor", action=Marker.DELETEALL)]))
-    assert drawing.keys() == [("box", 1)]
+    assert drawing.keys == [("box", 1)]
     draw_markers(drawing, MarkerArray(markers=[Marker(action=Marker.DELETEALL), second]))
-    assert drawing.keys() == [("floor", 2)]
+    assert drawing.keys == [("floor", 2)]
 
 
 def test_bad_marker_does_not_keep_the_others_from_being_drawn(page: Page) -> None:

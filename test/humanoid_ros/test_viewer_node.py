@@ -32,6 +32,8 @@ from websockets.sync.client import connect
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from geometry_msgs.msg import TransformStamped  # noqa: E402
+from humanoid_stack.msg import ContactForce, ContactForces, SimulationStatus  # noqa: E402
+from humanoid_stack.srv import ApplyWrench, LoadScene, StepSimulation  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
@@ -41,8 +43,6 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_ros.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
-from humanoid_stack.msg import ContactForce, ContactForces, SimulationStatus  # noqa: E402
-from humanoid_stack.srv import ApplyWrench, LoadScene, StepSimulation  # noqa: E402
 
 DOMAIN = 41
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -375,7 +375,7 @@ def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:
     page.set("Body", "trunk")
     page.set("Push", True)
     wait_for(lambda: len(robot.asked) >= 4, "four services are asked")
-    pause, reset, load, push = sorted(robot.asked, key=lambda r: "PRLA".index(_letter(r)))
+    pause, _, load, push = sorted(robot.asked, key=lambda r: "PRLA".index(_letter(r)))
     assert pause.data is True
     assert load.scene == "stand"
     assert push.body == "trunk"

@@ -22,7 +22,7 @@ def test_body_that_lifts_off_counts_as_zero_and_leaves_after_the_window() -> Non
     history = ForceHistory(1.0)
     history.append(0.0, {"left": 10.0, "right": 20.0})
     history.append(0.5, {"right": 30.0})
-    times, forces = history.table()
+    _, forces = history.table()
     np.testing.assert_array_equal(forces["left"], [10.0, 0.0])
     np.testing.assert_array_equal(forces["right"], [20.0, 30.0])
     history.append(1.4, {"right": 30.0})
@@ -33,7 +33,7 @@ def test_reset_starts_a_new_history() -> None:
     history = ForceHistory(1.0)
     history.append(5.0, {"left": 1.0})
     history.append(0.0, {"left": 2.0})
-    times, forces = history.table()
+    times, _ = history.table()
     np.testing.assert_array_equal(times, [0.0])
 
 

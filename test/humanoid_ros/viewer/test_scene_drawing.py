@@ -65,7 +65,7 @@ def test_remove_and_bad_shape_leave_no_node(page: Page) -> None:
     drawing.set(2, SceneItem("world", pin.SE3.Identity(), Sphere(0.1), RED))
     drawing.remove(1)
     drawing.remove("never there")
-    assert drawing.keys() == [2]
+    assert drawing.keys == [2]
     with pytest.raises(InputError):
         drawing.set(3, SceneItem("world", pin.SE3.Identity(), None, RED))  # type: ignore[arg-type]
     assert len(frames(page)) == 1
