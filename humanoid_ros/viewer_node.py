@@ -146,7 +146,7 @@ class ViewerNode(Node):
         self._fresh: dict[str, TransformStamped] = {}
         self._contact_view = ContactView.empty()
         self._contact_bytes: bytes | None = None
-        self._shown = {"robot": True, "balance": True}
+        self._shown = {"robot": True, "balance": True, "floor": True}
         self._status: SimulationStatus | None = None
         self._last_heard = -np.inf
         self._aimed = False
@@ -297,6 +297,12 @@ class ViewerNode(Node):
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
             self._complain(problem)
+        self._show_grid()
+
+    def _show_grid(self) -> None:
+        """Show the grid where it is the ground: on a floor at height 0, or where no scene is told."""
+        fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
+        self.page.show_floor = self._shown["floor"] and fits
 
     def _on_status(self, message: SimulationStatus) -> None:
         if self._status is not None and self._status.scene != message.scene:
@@ -411,7 +417,8 @@ class ViewerNode(Node):
         elif request.part == "cones":
             self._contacts.show_cones = request.visible
         elif request.part == "floor":
-            self.page.show_floor = request.visible
+            self._shown["floor"] = request.visible
+            self._show_grid()
         else:
             self._shown[request.part] = request.visible
             for robot in self._robots.values():

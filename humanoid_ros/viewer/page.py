@@ -14,6 +14,8 @@ from humanoid_model.errors import InputError
 from humanoid_ros.viewer.camera import Camera
 
 TITLE = "humanoid_stack"
+GRID_LIFT = 5e-4
+"""Height of the grid: over the top of a floor at height 0 that is drawn too [m]."""
 BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
@@ -68,6 +70,7 @@ class Page:
             plane_color=FLOOR_COLOUR,
             plane_opacity=1.0,
             shadow_opacity=0.28,
+            position=(0.0, 0.0, GRID_LIFT),
         )
         self.look_at(np.array([0.0, 0.0, 0.75]), 1.6)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -11,9 +12,13 @@ import pinocchio as pin
 import viser
 
 from humanoid_model.description import Shape
-from humanoid_ros.viewer.shapes import Triangles, add_shape, wxyz
+from humanoid_ros.viewer.shapes import Triangles, add_shape, bounds, wxyz
 
 MOVED = 1e-5
+LEVEL = 2e-3
+"""Ground counts as at height 0 up to this [m]."""
+GROUND_SIDE = 1.0
+"""What is at least as long and wide as this is ground, not a stepping stone [m]."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,26 @@ class SceneDrawing:
     def keys(self) -> list[Hashable]:
         """Keys of the items that are drawn."""
         return list(self._items)
+
+    def has_level_ground(self, frame: str) -> bool:
+        """Whether a shape fixed to a frame has its top at height 0 and is large enough to stand on.
+
+        Args:
+            frame: Frame of the ground, e.g. "world".
+        """
+        for drawn in self._items.values():
+            item = drawn.item
+            if item.frame != frame:
+                continue
+            low, high = bounds(item.shape)
+            corners = [
+                item.placement.act(np.array(c))
+                for c in itertools.product(*zip(low, high, strict=True))
+            ]
+            spans = np.ptp(corners, axis=0)
+            if abs(np.max(corners, axis=0)[2]) < LEVEL and spans[:2].min() > GROUND_SIDE:
+                return True
+        return False
 
     def update(self, placement_world_frame: Callable[[str], pin.SE3 | None]) -> None:
         """Move the items to where their frames are; those of unknown frames are hidden."""

@@ -59,6 +59,25 @@ def test_same_look_moves_and_other_look_replaces(page: Page) -> None:
     assert len(drawing) == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "height", "tilt", "level"),
+    [
+        ((4.0, 4.0, 0.2), -0.1, 0.0, True),
+        ((4.0, 4.0, 0.2), 0.1, 0.0, False),  # its top is at 0.2 m
+        ((4.0, 4.0, 0.2), -0.1, 0.2, False),  # a slope
+        ((0.4, 0.4, 0.2), -0.1, 0.0, False),  # a stepping stone
+    ],
+)
+def test_level_ground(
+    page: Page, size: tuple[float, float, float], height: float, tilt: float, level: bool
+) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    placement = pin.SE3(pin.utils.rotate("y", tilt), np.array([0.0, 0.0, height]))
+    drawing.set(1, SceneItem("world", placement, Box(np.array(size)), RED))
+    assert drawing.has_level_ground("world") == level
+    assert not drawing.has_level_ground("another frame")
+
+
 def test_remove_and_bad_shape_leave_no_node(page: Page) -> None:
     drawing = SceneDrawing(page.server.scene)
     drawing.set(1, item())
