@@ -300,7 +300,7 @@ class ViewerNode(Node):
         self._show_grid()
 
     def _show_grid(self) -> None:
-        """Show the grid where it is the ground: on a floor at height 0, or where no scene is told."""
+        """Show the grid on a floor at height 0, and where no scene is told."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
         self.page.show_floor = self._shown["floor"] and fits
 
