@@ -60,6 +60,7 @@ class _Target:
     visual_model: pin.GeometryModel
     description: RobotDescription
     prefix: str
+    split_floating: bool
     ball_of_first: dict[str, tuple[str, tuple[Joint, Joint, Joint]]]
     joint_ids: dict[str, int] = field(default_factory=dict)
     links: dict[str, LinkAttachment] = field(default_factory=dict)
@@ -74,6 +75,7 @@ def append_to_model(
     prefix: str = "",
     placement: pin.SE3 | None = None,
     floating_base: bool,
+    split_floating: bool = False,
     ball_joints: Mapping[str, Sequence[str]] | None = None,
     armature: Mapping[str, float] | None = None,
 ) -> AppendedRobot:
@@ -93,6 +95,9 @@ def append_to_model(
         placement: of the root link of a fixed robot in the world, or of the frame that a floating base's
             coordinates count from.
         floating_base: puts a free-flyer between the world and the root link.
+        split_floating: writes every free-flyer as a translation followed by a ball joint. The coordinates ``q`` are the
+            same; the linear velocity is then that of the origin in the axes of the joint's fixed frame instead of
+            the moving body's, which time stepping needs to conserve the momentum of a spinning body.
         ball_joints: by name of the ball joint, the three revolute joints it replaces, parent first.
         armature: rotor inertia seen at the joint, kg m^2 or kg, by joint name.
 
@@ -103,17 +108,14 @@ def append_to_model(
         members[0]: (name, _check_ball(description, name, members))
         for name, members in (ball_joints or {}).items()
     }
-    target = _Target(model, collision_model, visual_model, description, prefix, balls)
+    target = _Target(
+        model, collision_model, visual_model, description, prefix, split_floating, balls
+    )
     first_q, first_v = model.nq, model.nv
     world = pin.SE3.Identity() if placement is None else placement
     base_joint = None
     if floating_base:
-        infinite = np.full(6, math.inf)
-        bounds = np.array([math.inf] * 3 + [1.01] * 4)
-        base_joint = model.addJoint(
-            0, pin.JointModelFreeFlyer(), world, _free_name(target, ROOT_JOINT),
-            infinite, infinite, -bounds, bounds,
-        )  # fmt: skip
+        base_joint = _add_free_flyer(target, 0, world, ROOT_JOINT)
         target.joint_ids[ROOT_JOINT] = base_joint
         frame = model.addJointFrame(base_joint, 0)
         _attach_link(target, description.root, base_joint, pin.SE3.Identity(), frame)
@@ -130,6 +132,31 @@ def append_to_model(
         slice(first_q, model.nq),
         slice(first_v, model.nv),
     )
+
+
+def _add_free_flyer(target: _Target, parent: int, placement: pin.SE3, name: str) -> int:
+    """Adds a free-flyer, in one joint or two; returns the joint that moves the body."""
+    model = target.model
+    infinite, unit = np.full(3, math.inf), np.full(4, 1.01)
+    if not target.split_floating:
+        bounds = np.concatenate([infinite, unit])
+        efforts = np.full(6, math.inf)
+        return int(
+            model.addJoint(
+                parent, pin.JointModelFreeFlyer(), placement, _free_name(target, name),
+                efforts, efforts, -bounds, bounds,
+            )
+        )  # fmt: skip
+    translation = model.addJoint(
+        parent, pin.JointModelTranslation(), placement, _free_name(target, f"{name}/translation"),
+        infinite, infinite, -infinite, infinite,
+    )  # fmt: skip
+    return int(
+        model.addJoint(
+            translation, pin.JointModelSpherical(), pin.SE3.Identity(), _free_name(target, name),
+            infinite, infinite, -unit, unit,
+        )
+    )  # fmt: skip
 
 
 def _append_children(target: _Target, root: str) -> None:
@@ -159,11 +186,14 @@ def _append_joint(target: _Target, joint: Joint) -> str:
     turn = pin.SE3.Identity()
     if joint.type == "planar":
         turn.rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), joint.axis).matrix()
-    joint_model, effort, velocity, lower, upper = _joint_model(joint)
-    joint_id = model.addJoint(
-        parent.joint_id, joint_model, placement * turn, _free_name(target, joint.name),
-        effort, velocity, lower, upper,
-    )  # fmt: skip
+    if joint.type == "floating":
+        joint_id = _add_free_flyer(target, parent.joint_id, placement, joint.name)
+    else:
+        joint_model, effort, velocity, lower, upper = _joint_model(joint)
+        joint_id = model.addJoint(
+            parent.joint_id, joint_model, placement * turn, _free_name(target, joint.name),
+            effort, velocity, lower, upper,
+        )  # fmt: skip
     idx_v, nv = model.joints[joint_id].idx_v, model.joints[joint_id].nv
     _set_friction(model, slice(idx_v, idx_v + nv), [joint] * nv)
     target.joint_ids[joint.name] = joint_id
@@ -207,12 +237,9 @@ def _joint_model(
 ) -> tuple[pin.JointModel, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Pinocchio joint with effort and velocity limits (nv) and lower and upper positions (nq)."""
     if joint.limit is None:
-        floating = joint.type == "floating"
-        free = np.full(6 if floating else 3, math.inf)
-        unit = [1.01] * (4 if floating else 2)
-        bounds = np.array([math.inf] * (3 if floating else 2) + unit)
-        kind = pin.JointModelFreeFlyer() if floating else pin.JointModelPlanar()
-        return kind, free, free, -bounds, bounds
+        free = np.full(3, math.inf)
+        bounds = np.array([math.inf, math.inf, 1.01, 1.01])
+        return pin.JointModelPlanar(), free, free, -bounds, bounds
     limit = joint.limit
     arrays = [
         np.array([value]) for value in (limit.effort, limit.velocity, limit.lower, limit.upper)

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real-time dynamic simulation of robots in contact, with exact Coulomb friction."""
 
-from humanoid_sim.contact.problem import ContactProblem, ContactResult
-from humanoid_sim.contact.solve import solve_contacts
-from humanoid_sim.simulation import Simulation
+from pathlib import Path
+
+from humanoid_sim.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
+
+from humanoid_sim.contact.problem import ContactProblem, ContactResult  # noqa: E402
+from humanoid_sim.contact.solve import solve_contacts  # noqa: E402
+from humanoid_sim.simulation import Simulation  # noqa: E402
 
 __all__ = ["ContactProblem", "ContactResult", "Simulation", "solve_contacts"]

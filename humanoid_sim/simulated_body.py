@@ -41,7 +41,10 @@ class SimulatedBody:
     @property
     def twist(self) -> NDArray[np.float64]:
         """Linear and angular velocity in the body frame [m/s, rad/s], shape (6,)."""
-        return np.zeros(6) if self._slices is None else self._simulation.v[self._slices.v].copy()
+        if self._slices is None:
+            return np.zeros(6)
+        simulation = self._simulation
+        return self._slices.told(simulation.q[self._slices.q], simulation.v[self._slices.v])
 
     def set_state(self, placement_world_body: pin.SE3, twist: ArrayLike | None = None) -> None:
         """Put the body somewhere.

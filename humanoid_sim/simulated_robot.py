@@ -73,12 +73,15 @@ class SimulatedRobot:
     @property
     def v(self) -> NDArray[np.float64]:
         """Velocity, as of ``robot.model``: the base's twist is in the base frame, shape (nv,)."""
-        return self._simulation.v[self._slices.v].copy()
+        return self._slices.told(self.q, self._simulation.v[self._slices.v])
 
     @property
     def acceleration(self) -> NDArray[np.float64]:
         """Mean acceleration of the last step, shape (nv,)."""
-        return self._simulation.acceleration[self._slices.v].copy()
+        simulation, slices = self._simulation, self._slices
+        return slices.told_acceleration(
+            simulation.q_before[slices.q], simulation.v_before[slices.v], simulation.acceleration[slices.v]
+        )
 
     @property
     def joint_positions(self) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from humanoid_model import Scene, load_scene
+from humanoid_model.scene import Scene
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.approach import correction_velocities
 from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
@@ -115,7 +115,8 @@ class Simulation:
         dt: time step [s].
         step_count: number of steps done.
         q: configuration of the world, shape (nq,); change it through the robots and bodies.
-        v: velocity of the world, shape (nv,).
+        v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
+            :mod:`humanoid_sim.floating_base`.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
         acceleration: mean acceleration of the last step, shape (nv,).
@@ -581,11 +582,17 @@ class Simulation:
         )
 
     def overwrite(self, slices: TreeSlices, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
-        """Replace the state of one robot or free body by checked values (used by their ``set_state``)."""
+        """Replace the state of one robot or free body by checked values (used by their ``set_state``).
+
+        Args:
+            slices: where it is.
+            q: its configuration.
+            v: its velocity, a floating base's twist in the base frame.
+        """
         self.q = self.q.copy()
         self.v = self.v.copy()
         self.q[slices.q] = q
-        self.v[slices.v] = v
+        self.v[slices.v] = slices.stepped(q, v)
 
     # -- saving and restoring ----------------------------------------------------------------
 

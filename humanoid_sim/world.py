@@ -10,7 +10,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model import Robot, Scene
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_sim.floating_base import body_acceleration, body_twist, stepped_velocity
 from humanoid_model.description import Shape
 from humanoid_model.errors import SceneError
 from humanoid_model.pinocchio_model import append_to_model
@@ -45,11 +47,39 @@ class TreeSlices:
         q: its part of the configuration.
         v: its part of the velocity.
         joints: joints of the world's model by their name in the robot; empty for a free body.
+        base_q: the floating base within the tree's own configuration, None where the base is fixed.
+        base_v: likewise within its velocity.
     """
 
     q: slice
     v: slice
     joints: Mapping[str, int]
+    base_q: slice | None
+    base_v: slice | None
+
+    def stepped(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The simulator's velocity coordinates of a velocity as Pinocchio's free-flyer tells it."""
+        converted = v.copy()
+        if self.base_q is not None and self.base_v is not None:
+            converted[self.base_v] = stepped_velocity(q[self.base_q], v[self.base_v])
+        return converted
+
+    def told(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The opposite of :meth:`stepped`."""
+        converted = v.copy()
+        if self.base_q is not None and self.base_v is not None:
+            converted[self.base_v] = body_twist(q[self.base_q], v[self.base_v])
+        return converted
+
+    def told_acceleration(
+        self, q: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Acceleration as Pinocchio's free-flyer tells it, of the simulator's velocity and acceleration."""
+        converted = a.copy()
+        if self.base_q is not None and self.base_v is not None:
+            base = self.base_v
+            converted[base] = body_acceleration(q[self.base_q], v[base], a[base])
+        return converted
 
 
 class World:
@@ -91,11 +121,19 @@ class World:
                 prefix=f"{placed.name}/",
                 placement=None if robot.floating_base else placed.placement,
                 floating_base=robot.parts.base_joint is not None,
+                split_floating=True,
                 ball_joints=robot.ball_joints,
                 armature={name: actuator.armature for name, actuator in robot.actuators.items()},
             )
+            base = robot.base_joint
+            start_q = 0 if base is None else robot.model.joints[base].idx_q
+            start_v = 0 if base is None else robot.model.joints[base].idx_v
             self.robots[placed.name] = TreeSlices(
-                appended.q_slice, appended.v_slice, appended.joint_ids
+                appended.q_slice,
+                appended.v_slice,
+                appended.joint_ids,
+                None if base is None else slice(start_q, start_q + 7),
+                None if base is None else slice(start_v, start_v + 6),
             )
             configurations.append(np.array(placed.q))
             velocities.append(np.zeros(robot.model.nv))
@@ -120,17 +158,24 @@ class World:
             shapes = tuple((geometry.shape, geometry.placement) for geometry in body.geometries)
             joint, placement = 0, body.placement_world_body
             if body.simulated and not body.fixed:
+                translation = self.model.addJoint(
+                    0, pin.JointModelTranslation(), pin.SE3.Identity(), f"{body.name}/translation"
+                )
                 joint = self.model.addJoint(
-                    0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name
+                    translation, pin.JointModelSpherical(), pin.SE3.Identity(), body.name
                 )
                 inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
                 self.model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
-                root = self.model.joints[joint]
+                first = self.model.joints[translation]
                 self.free_bodies[body.name] = TreeSlices(
-                    slice(root.idx_q, root.idx_q + 7), slice(root.idx_v, root.idx_v + 6), {}
+                    slice(first.idx_q, first.idx_q + 7),
+                    slice(first.idx_v, first.idx_v + 6),
+                    {},
+                    slice(0, 7),
+                    slice(0, 6),
                 )
                 configurations.append(pin.SE3ToXYZQUAT(placement))
-                velocities.append(np.array(body.twist))
+                velocities.append(stepped_velocity(configurations[-1], np.array(body.twist)))
                 placement = pin.SE3.Identity()
             self.bodies.append(
                 WorldBody(body.name, body.name, joint, placement, shapes, np.zeros((0, 3)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import RobotError
 
-REVOLUTE, PRISMATIC, SPHERICAL, FREE_FLYER, PLANAR = range(5)
+REVOLUTE, PRISMATIC, SPHERICAL, TRANSLATION, FREE_FLYER, PLANAR = range(6)
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
@@ -23,6 +23,8 @@ def _joint_kind(joint: pin.JointModel) -> tuple[int, NDArray[np.float64]]:
         return FREE_FLYER, np.zeros(3)
     if name == "Spherical":
         return SPHERICAL, np.zeros(3)
+    if name == "Translation":
+        return TRANSLATION, np.zeros(3)
     if name == "Planar":
         return PLANAR, np.zeros(3)
     for prefix, kind in (("R", REVOLUTE), ("P", PRISMATIC)):
@@ -170,6 +172,10 @@ def joint_placements(
                 shift[r] = axes[j, r] * q[k]
         elif kind == SPHERICAL:
             _rotation_of_quaternion(q[k], q[k + 1], q[k + 2], q[k + 3], R_joint)
+        elif kind == TRANSLATION:
+            R_joint[:] = np.eye(3)
+            for r in range(3):
+                shift[r] = q[k + r]
         elif kind == FREE_FLYER:
             _rotation_of_quaternion(q[k + 3], q[k + 4], q[k + 5], q[k + 6], R_joint)
             for r in range(3):

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies in contact: rest, slide, stack, bounce, drop; and what the simulation refuses."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.scenes import ball, body, box, floor, place, scene
+from numpy.testing import assert_allclose
+
+from humanoid_model.description import Box, Capsule, Cylinder
+from humanoid_model.errors import InputError, SceneError
+from humanoid_model.scene import PairRule
+from humanoid_sim import Simulation
+from humanoid_sim.contacts import ContactState
+from humanoid_sim.errors import SimulationError
+
+G = 9.8
+
+
+def tilted(degrees: float) -> tuple[float, float, float]:
+    """Gravity of a slope that goes down towards +x."""
+    angle = math.radians(degrees)
+    return (G * math.sin(angle), 0.0, -G * math.cos(angle))
+
+
+def box_on_slope(degrees: float, friction: float = 0.4) -> Simulation:
+    return Simulation(
+        scene(floor(), box("box", (0.5, 0.5, 0.1), place(0, 0, 0.05)), gravity=tilted(degrees), friction=friction)
+    )
+
+
+@pytest.mark.parametrize(
+    ("degrees", "normal", "tangent", "velocity"),
+    [
+        (0.0, 9.8, 0.0, 0.0),
+        (20.0, 9.20898768, -3.35179740, 0.0),
+        (25.0, 8.88181631, -3.55272653, 5.889324e-4),
+    ],
+)
+def test_first_step_on_a_slope(degrees: float, normal: float, tangent: float, velocity: float) -> None:
+    """The oracle of specification 000 §9.9, through the whole simulator."""
+    simulation = box_on_slope(degrees)
+    simulation.step()
+    assert_allclose(simulation.contacts.force.sum(axis=0), [tangent, 0.0, normal], atol=2e-8)
+    assert_allclose(simulation.v[:3], [velocity, 0.0, 0.0], atol=1e-10)
+    states = {ContactState(s) for s in simulation.contacts.state}
+    assert states == ({ContactState.SLIP} if velocity else {ContactState.STICK})
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95, 0.99])
+def test_box_within_its_cone_does_not_creep(share: float) -> None:
+    """10 s on a slope of 50, 95 and 99 % of the critical one: less than a nanometre."""
+    simulation = box_on_slope(math.degrees(math.atan(0.4 * share)))
+    simulation.run(10.0)
+    moved = simulation.bodies["box"].placement_world_body.translation - [0.0, 0.0, 0.05]
+    assert np.linalg.norm(moved) < 1e-9
+
+
+def test_box_slides_as_coulomb_says() -> None:
+    """On 25 degrees it accelerates at g (sin - mu cos); on the flat it stops after v^2 / (2 mu g)."""
+    simulation = box_on_slope(25.0)
+    simulation.run(1.0)
+    assert_allclose(simulation.v[:3], [0.5889324, 0.0, 0.0], atol=1e-7)
+    simulation = Simulation(
+        scene(floor(), box("box", (0.5, 0.5, 0.1), place(0, 0, 0.05), twist=np.array([1.0, 0, 0, 0, 0, 0])))
+    )
+    simulation.run(0.5)
+    # velocity-level stepping with the end velocity stops half a step's travel early: 0.5 mm at 1 m/s
+    assert simulation.bodies["box"].placement_world_body.translation[0] == pytest.approx(
+        1.0 / (2 * 0.4 * G), abs=6e-4
+    )
+    assert_allclose(simulation.v, 0.0, atol=1e-10)
+
+
+def test_stack_carries_the_weight_above() -> None:
+    """Four turned boxes on each other: 1, 2, 3, 4 times the weight through the interfaces, no drift."""
+    boxes = [box(f"b{i}", (0.3, 0.3, 0.1), place(0.01 * i, 0, 0.05 + 0.1 * i, yaw=0.1 * i)) for i in range(4)]
+    simulation = Simulation(scene(floor(), *boxes, friction=0.5))
+    simulation.run(1.0)
+    contacts = simulation.contacts
+    below = {0: "floor", 1: "b0", 2: "b1", 3: "b2"}
+    for i in range(4):
+        pair = {f"b{i}", below[i]}
+        rows = [set(names) == pair for names in contacts.bodies]
+        assert np.abs(contacts.force[rows].sum(axis=0)[2]) == pytest.approx((4 - i) * G, abs=1e-5)
+        moved = simulation.bodies[f"b{i}"].placement_world_body.translation - [0.01 * i, 0, 0.05 + 0.1 * i]
+        assert np.linalg.norm(moved) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_energy_never_grows_in_a_passive_drop(seed: int) -> None:
+    """A box, a capsule and a cylinder thrown tumbling on the floor: no step adds energy.
+
+    The position correction may lift a rolling rim by some micrometres, a millionth of the energy here.
+    """
+    rng = np.random.default_rng(seed)
+    diagonal = np.diag([0.02, 0.02, 0.01])
+    shapes = [Box(np.array([0.5, 0.3, 0.2])), Capsule(0.1, 0.3), Cylinder(0.15, 0.3)]
+    bodies = [
+        body(
+            f"body{i}", shape, 1.0, diagonal, place(1.5 * i, 0, 0.7, *rng.uniform(-1, 1, 3)),
+            np.array([0.5, 0.0, 0.0, *rng.uniform(-2, 2, 3)]),
+        )
+        for i, shape in enumerate(shapes)
+    ]  # fmt: skip
+    simulation = Simulation(scene(floor(), *bodies, friction=0.5))
+    energies = [simulation.energy().total]
+    simulation.run(2.5, lambda s: energies.append(s.energy().total))
+    steps = np.diff(energies)
+    assert steps.max() < 1e-6 * energies[0]
+    assert np.sort(steps)[-100] < 1e-12 * energies[0]
+    assert energies[-1] < 0.5 * energies[0]
+
+
+def test_free_flight_conserves_momentum_of_a_spinning_body() -> None:
+    """One second at 7 rad/s without gravity: linear velocity exactly, spin energy to 1 %."""
+    twist = np.array([1.0, 0.5, -0.2, 3.0, 5.0, -4.0])
+    thrown = box("box", (0.5, 0.3, 0.2), place(0, 0, 5, 0.3, 0.2, 0.1), twist=twist)
+    simulation = Simulation(scene(thrown, gravity=(0, 0, 0)))
+    before = simulation.energy().kinetic
+    R = simulation.bodies["box"].placement_world_body.rotation
+    simulation.run(1.0)
+    after = simulation.bodies["box"]
+    assert_allclose(after.placement_world_body.rotation @ after.twist[:3], R @ twist[:3], atol=1e-12)
+    assert_allclose(after.placement_world_body.translation, [0, 0, 5] + R @ twist[:3], atol=1e-9)
+    assert simulation.energy().kinetic == pytest.approx(before, rel=0.01)
+
+
+def test_ball_rolls_without_losing_speed() -> None:
+    """Pushed off sliding at 1 m/s it ends rolling at 5/7 m/s and stays so, at height zero."""
+    pushed = ball("ball", 0.1, place(0, 0, 0.1), twist=np.array([1.0, 0, 0, 0, 0, 0]))
+    simulation = Simulation(scene(floor(), pushed))
+    simulation.run(2.0)
+    assert simulation.v[0] == pytest.approx(5 / 7, abs=1e-6)
+    assert simulation.v[4] == pytest.approx(50 / 7, abs=1e-5)
+    assert simulation.q[2] == pytest.approx(0.1, abs=2e-9)
+
+
+def test_ball_bounces_to_e_squared() -> None:
+    """Oracle N17: peaks of a ball dropped from 1 m with e = 0.8."""
+    simulation = Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 1.1)), restitution=0.8), dt=1e-4)
+    heights: list[float] = []
+    simulation.run(2.2, lambda s: heights.append(s.q[2] - 0.1))
+    peaks = [b for a, b, c in zip(heights, heights[1:], heights[2:]) if a < b >= c]
+    assert_allclose(peaks[:3], [0.64, 0.4096, 0.2621], atol=5e-4)
+
+
+def test_gap_is_closed_without_passing_the_floor() -> None:
+    """A box that falls flat touches down at height zero, whatever its speed."""
+    for height in (0.0503, 0.0601, 0.3):
+        simulation = Simulation(scene(floor(), box("box", (0.2, 0.2, 0.1), place(0, 0, height))))
+        lowest: list[float] = []
+        simulation.run(0.4, lambda s, lowest=lowest: lowest.append(s.q[2] - 0.05))
+        assert min(lowest) > -1e-9
+        assert lowest[-1] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_bad_start_is_lifted_slowly_and_without_speed() -> None:
+    """A box that starts 1 cm inside the floor comes out within a second and never jumps."""
+    simulation = Simulation(scene(floor(), box("box", (0.2, 0.2, 0.1), place(0, 0, 0.04))))
+    speeds: list[float] = []
+    simulation.run(1.0, lambda s: speeds.append(float(np.abs(s.v).max())))
+    assert max(speeds) < 1e-6
+    assert simulation.q[2] == pytest.approx(0.05, abs=2e-6)
+
+
+def test_rules_decide_friction_and_what_collides() -> None:
+    boxes = [box(name, (0.2, 0.2, 0.1), place(x, 0, 0.05)) for x, name in enumerate(["ice", "rubber", "ghost"])]
+    rules = (PairRule("ice", "floor", friction=0.0), PairRule("floor", "ghost", collide=False))
+    simulation = Simulation(scene(floor(), *boxes, gravity=(1.0, 0.0, -9.8), rules=rules))
+    simulation.run(0.1)
+    assert simulation.bodies["ice"].twist[0] == pytest.approx(0.1)
+    assert_allclose(simulation.bodies["rubber"].twist, 0.0, atol=1e-9)
+    assert simulation.bodies["ghost"].twist[2] == pytest.approx(-0.98)
+
+
+def test_applied_wrench_moves_a_free_body_as_newton_says() -> None:
+    simulation = Simulation(scene(box("box", (0.2, 0.2, 0.1), place(0, 0, 5.0), mass=2.0), gravity=(0, 0, 0)))
+    simulation.apply_wrench("box", [3.0, 0.0, 0.0], duration=0.1)
+    simulation.run(0.2)
+    assert_allclose(simulation.v, [0.15, 0, 0, 0, 0, 0], atol=1e-12)
+    simulation.reset()
+    simulation.apply_wrench("box", [0.0, 0.0, 0.0], [0.0, 0.0, 0.01], duration=0.1)
+    simulation.run(0.1)
+    assert simulation.v[5] == pytest.approx(0.01 * 0.1 / (2.0 / 12.0 * 0.08))
+    simulation.reset()
+    simulation.apply_wrench("box", [0.0, 1e-3, 0.0], point=[0.1, 0.0, 5.0], duration=1e-3)
+    simulation.step()
+    assert simulation.v[5] == pytest.approx(0.1 * 1e-6 / (2.0 / 12.0 * 0.08))
+
+
+def test_two_runs_and_a_restored_run_agree_bit_for_bit() -> None:
+    def throw() -> Simulation:
+        return Simulation(
+            scene(
+                floor(),
+                box("a", (0.3, 0.2, 0.1), place(0, 0, 0.4, 0.3, 0.2), twist=np.array([1.0, 0, 0, 3, 2, 1])),
+                box("b", (0.3, 0.3, 0.1), place(0.3, 0, 0.05)),
+            )
+        )
+
+    first, second = throw(), throw()
+    first.run(0.3)
+    second.run(0.3)
+    saved = second.save_state()
+    first.run(0.5)
+    second.run(0.5)
+    assert first.q.tobytes() == second.q.tobytes()
+    second.restore_state(saved)
+    assert second.time == pytest.approx(0.3)
+    second.run(0.5)
+    assert first.q.tobytes() == second.q.tobytes()
+    assert first.v.tobytes() == second.v.tobytes()
+    second.reset()
+    assert second.step_count == 0
+    second.run(0.8)
+    assert first.q.tobytes() == second.q.tobytes()
+
+
+def test_profile_shares_add_up() -> None:
+    simulation = box_on_slope(25.0)
+    simulation.run(0.1)
+    assert simulation.profile.steps == 100
+    assert sum(simulation.profile.stages.values()) == pytest.approx(simulation.profile.mean)
+    assert min(simulation.profile.stages.values()) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"body": "bos", "force": [1, 0, 0], "duration": 1.0}, "no body 'bos'.*box"),
+        ({"body": "floor", "force": [1, 0, 0], "duration": 1.0}, "'floor' is fixed"),
+        ({"body": "box", "force": [math.nan, 0, 0], "duration": 1.0}, r"force is \[nan"),
+        ({"body": "box", "force": [1, 0], "duration": 1.0}, "force is .*three"),
+        ({"body": "box", "force": [1, 0, 0], "torque": [math.inf, 0, 0], "duration": 1.0}, "torque"),
+        ({"body": "box", "force": [1, 0, 0], "point": [0, 0, math.nan], "duration": 1.0}, "point"),
+        ({"body": "box", "force": [1, 0, 0], "duration": 0.0}, "duration is 0"),
+        ({"body": "box", "force": [1, 0, 0], "duration": math.nan}, "duration is nan"),
+    ],
+)
+def test_bad_wrenches_are_refused(arguments: dict, says: str) -> None:
+    simulation = box_on_slope(0.0)
+    with pytest.raises(InputError, match=says):
+        simulation.apply_wrench(**arguments)
+    simulation.step()
+    assert_allclose(simulation.v, 0.0, atol=1e-10)
+
+
+def test_bad_options_and_states_are_refused() -> None:
+    thing = scene(floor(), box("box", (0.5, 0.5, 0.1), place(0, 0, 0.05)))
+    for dt in (0.0, -1e-3, math.nan):
+        with pytest.raises(InputError, match="dt is"):
+            Simulation(thing, dt=dt)
+    with pytest.raises(InputError, match="no contact solver"):
+        Simulation(thing, method="hope")
+    with pytest.raises(SceneError, match="nothing moves"):
+        Simulation(scene(floor()))
+    simulation = Simulation(thing)
+    with pytest.raises(InputError, match="duration is -1"):
+        simulation.run(-1.0)
+    with pytest.raises(InputError, match="fixed"):
+        simulation.bodies["floor"].set_state(pin.SE3.Identity())
+    with pytest.raises(InputError, match="state of 'box'"):
+        simulation.bodies["box"].set_state(pin.SE3.Identity(), [0, 0, math.nan, 0, 0, 0])
+    other = Simulation(scene(ball("ball", 0.1, place(0, 0, 1)), ball("other", 0.1, place(1, 0, 1))))
+    with pytest.raises(InputError, match="another scene"):
+        simulation.restore_state(other.save_state())
+    with pytest.raises(SimulationError, match="moves no inertia"):
+        Simulation(scene(body("ghost", Box(np.ones(3)), 1e-320, np.zeros((3, 3)))))
+
+
+def test_state_that_explodes_is_kept_from_before() -> None:
+    simulation = Simulation(scene(box("box", (0.5, 0.5, 0.1), place(0, 0, 5.0))))
+    simulation.apply_wrench("box", [1e308, 1e308, 0.0], [1e308, 0, 0], duration=1.0)
+    before = simulation.q.copy()
+    with pytest.raises(SimulationError, match="box"):
+        for _ in range(20):
+            before = simulation.q.copy()
+            simulation.step()
+    assert np.isfinite(simulation.q).all()
+    assert_allclose(simulation.q, before, atol=0.0)
