@@ -9,12 +9,14 @@ it would with a real robot.
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_model import load_robot
 from humanoid_model.errors import HumanoidError
 from humanoid_model.robot import Robot
+from humanoid_ros.bringup import processes
 from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_for
 from humanoid_ros.demo_report import DemoNumbers, markdown_report, text_table
 from humanoid_ros.headless_browser import BrowserError, HeadlessBrowser
+from humanoid_ros.node_list import ParameterValue, stack_nodes
 from humanoid_ros.squat import LEGS, SquatMotion, squat_motion
+from humanoid_ros.supervisor import Supervisor
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.contact_drawing import ARROW_SCALE, CONE_SCALE
 from humanoid_ros.viewer.sketch import sketch
@@ -50,6 +55,8 @@ PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (110.0, 0.0, 0.0), 0.15
 REST, SWAY = 1.0, 4.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
+PARAMETERS: dict[str, dict[str, ParameterValue]] = {"viewer": {"plot_window": 20.0}}
+"""What the demo sets beside the stack's own parameters: the plot shows squats and push."""
 FIRST_PORT = 8080
 START_TIMEOUT, ANSWER_TIMEOUT = 90.0, 60.0
 
@@ -256,7 +263,8 @@ def trajectory_message(motion: SquatMotion) -> JointTrajectory:
         motion.times, motion.positions, motion.velocities, strict=True
     ):
         point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
-        point.time_from_start = Duration(sec=int(seconds), nanosec=round(1e9 * (seconds % 1.0)))
+        whole, nanoseconds = divmod(round(1e9 * seconds), 10**9)
+        point.time_from_start = Duration(sec=whole, nanosec=nanoseconds)
         message.points.append(point)
     return message
 
@@ -295,6 +303,29 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
     except BrowserError as error:
         demo.sketch(path)
         return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
+
+
+@contextmanager
+def running_stack(port: int) -> Iterator[Callable[[], None]]:
+    """The simulator and the viewer, as processes that all have to live.
+
+    Args:
+        port: TCP port of the page.
+
+    Yields:
+        A function that raises a SupervisorError if one of them ended.
+    """
+    nodes = [
+        replace(
+            node,
+            required=True,
+            respawn=False,
+            parameters={**node.parameters, **PARAMETERS.get(node.name, {})},
+        )
+        for node in stack_nodes({"scene": SCENE, "port": str(port)})
+    ]
+    with Supervisor(processes(nodes)) as supervisor:
+        yield supervisor.check
 
 
 @contextmanager
@@ -351,6 +382,8 @@ def show(headless: bool) -> None:
 def main() -> int:
     """Run the demo; exit code 1 and a message if something is wrong."""
     headless = os.environ.get("HEADLESS", "") not in ("", "0")
+    # Being told to end is no reason to leave nodes behind: the stack is stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         show(headless)
     except KeyboardInterrupt:

@@ -528,8 +528,8 @@ def wrench_request(
     request.wrench.force = Vector3(x=x, y=y, z=z)
     if point is not None:
         request.point = Point(x=float(point[0]), y=float(point[1]), z=float(point[2]))
-    seconds = int(duration)
-    request.duration = Duration(sec=seconds, nanosec=int(1e9 * (duration - seconds)))
+    seconds, nanoseconds = divmod(round(1e9 * duration), 10**9)
+    request.duration = Duration(sec=seconds, nanosec=nanoseconds)
     return request
 
 
