@@ -441,7 +441,7 @@ def urdf_text(efforts: dict[str, float], bushing: bool) -> str:
     ):
         for index, (hinge, body) in enumerate(chain):
             joint, link = f"{prefix}_JOINT{index}", f"{prefix}_LINK{index}"
-            text += joint_text(joint, parent, link, hinge, side, efforts[joint.lstrip("RL")])
+            text += joint_text(joint, parent, link, hinge, side, efforts[sideless(joint)])
             if prefix.endswith("LEG") and index == 5:
                 text += foot_text(prefix[0], body.mass, bushing)
             else:
@@ -460,6 +460,11 @@ def joint_keys() -> list[str]:
     return [f"{prefix}_JOINT{index}" for prefix, chain in chains for index in range(len(chain))]
 
 
+def sideless(name: str) -> str:
+    """A joint's name without its side: ``RLEG_JOINT3`` and ``LLEG_JOINT3`` are ``LEG_JOINT3``."""
+    return name[1:] if name[1:4] in ("LEG", "ARM") else name
+
+
 def loaded(text: str, yaml: str = "") -> Robot:
     """The robot of a URDF text and its YAML."""
     with tempfile.TemporaryDirectory() as folder:
@@ -476,7 +481,8 @@ def squat_torques(robot: Robot) -> dict[str, float]:
     The squat goes from a bent knee of 30 degrees to the deepest that the joint ranges allow, with the trunk
     upright or leaning forward by up to 45 degrees, the free leg hanging or stretched forward, and the arms,
     5 kg in each hand, hanging, held forward or held sideways. In each posture the ankle's pitch and the
-    leg's sideways tilt bring the centre of mass above the middle of the sole, which bears the whole weight.
+    leg's sideways tilt bring the centre of mass above the middle of the sole, which bears the whole weight, or above
+    the middle of one of its edges, as far as a foot can go before it tips.
     """
     model = robot.model.copy()
     for hand in ("RARM_LINK6", "LARM_LINK6"):
@@ -485,25 +491,34 @@ def squat_torques(robot: Robot) -> dict[str, float]:
         model.appendBodyToJoint(link.joint_id, pin.Inertia(CARRIED, lever, np.zeros((3, 3))), pin.SE3.Identity())
     data = model.createData()
     largest = dict.fromkeys(joint_keys(), 0.0)
+    half = (SOLE_LENGTH / 2, SOLE_WIDTH / 2)
+    targets = [np.array([SOLE_AHEAD + x, y]) for x, y in ((0, 0), (half[0], 0), (-half[0], 0), (0, half[1]), (0, -half[1]))]
     for knee in range(30, 151, 10):
         for lean in (0, 15, 30, 45):
             for free_hip, free_knee in ((-20, 40), (-90, 0)):
                 for shoulder, roll in ((0, -10), (-90, 0), (0, -90)):
                     angles = {"RARM_JOINT0": shoulder, "RARM_JOINT1": roll, "LARM_JOINT0": shoulder}
                     angles |= {"LARM_JOINT1": -roll, "LLEG_JOINT2": free_hip - lean, "LLEG_JOINT3": free_knee}
-                    q = balanced(robot, model, data, angles, float(knee), float(lean))
-                    if q is None:
-                        continue
-                    for name, torque in support_torques(robot, model, data, q).items():
-                        key = name.lstrip("RL")
-                        largest[key] = max(largest[key], abs(torque))
+                    for target in targets:
+                        q = balanced(robot, model, data, angles, float(knee), float(lean), target)
+                        if q is None:
+                            continue
+                        for name, torque in support_torques(robot, model, data, q).items():
+                            key = sideless(name)
+                            largest[key] = max(largest[key], abs(torque))
     return largest
 
 
 def balanced(
-    robot: Robot, model: pin.Model, data: pin.Data, angles: dict[str, float], knee: float, lean: float
+    robot: Robot,
+    model: pin.Model,
+    data: pin.Data,
+    angles: dict[str, float],
+    knee: float,
+    lean: float,
+    target: np.ndarray,
 ) -> np.ndarray | None:
-    """Posture (nq,) on the right foot with the centre of mass above its sole's middle, None if out of range."""
+    """Posture (nq,) on the right foot with the centre of mass above a point of the sole, None if out of range."""
     unknown = np.array([-knee / 2, 10.0])  # ankle pitch and sideways tilt of the leg, degrees
 
     def posture(ankle: float, tilt: float) -> np.ndarray:
@@ -520,7 +535,7 @@ def balanced(
 
     def miss(values: np.ndarray) -> np.ndarray:
         com = pin.centerOfMass(model, data, posture(*values))
-        return np.asarray(com[:2]) - np.array([SOLE_AHEAD, 0.0])
+        return np.asarray(com[:2]) - target
 
     for _ in range(30):
         error = miss(unknown)
