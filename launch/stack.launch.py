@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole stack: ros2 launch humanoid_stack stack.launch.py scene:=stand rviz:=true."""
+
+from launch import LaunchDescription
+
+from humanoid_ros.launch_description import launch_description
+from humanoid_ros.node_list import STACK_ARGUMENTS, stack_nodes
+
+
+def generate_launch_description() -> LaunchDescription:
+    return launch_description(STACK_ARGUMENTS, stack_nodes)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bring-up command, with a package of small executables installed for the test."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_ros.bringup import main, parameter_text, processes, read_arguments, ros_arguments
+from humanoid_ros.node_list import NodeEntry
+from humanoid_ros.supervisor import Supervisor
+
+NODE = """#!/usr/bin/env python3
+import json, rclpy
+from rclpy.node import Node
+rclpy.init()
+node = Node("own_name", automatically_declare_parameters_from_overrides=True)
+publisher = node.create_publisher(__import__("std_msgs.msg").msg.String, "topic", 1)
+print(json.dumps({
+    "name": node.get_fully_qualified_name(),
+    "topic": publisher.topic_name,
+    **{name: node.get_parameter(name).value for name in ("text", "number", "flag", "texts", "whole")},
+}))
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package 'small' whose executables are the files put into the returned folder."""
+    folder = tmp_path / "lib" / "small"
+    folder.mkdir(parents=True)
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "small").touch()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}:{os.environ.get('AMENT_PREFIX_PATH', '')}")
+    return folder
+
+
+def install(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.ros
+def test_name_namespace_parameters_and_remappings_reach_a_node(package, capsys):
+    install(package, "node", NODE)
+    node = NodeEntry(
+        name="given",
+        executable="node",
+        package="small",
+        namespace="lab",
+        parameters={
+            "text": "true",
+            "number": 2.5,
+            "whole": 3,
+            "flag": False,
+            "texts": ["a b", "it's"],
+        },
+        remappings=(("topic", "other"),),
+    )
+    assert Supervisor(processes([node]), output=sys.stdout).run() == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "lab" in line)
+    assert json.loads(line.removeprefix("[given] ")) == {
+        "name": "/lab/given",
+        "topic": "/lab/other",
+        "text": "true",
+        "number": 2.5,
+        "whole": 3,
+        "flag": False,
+        "texts": ["a b", "it's"],
+    }
+
+
+def test_a_package_that_is_not_installed_is_named():
+    with pytest.raises(InputError, match="node r: package 'nowhere' is not installed. Install it, or"):
+        processes([NodeEntry("r", "r", package="nowhere")])
+
+
+def test_an_executable_that_is_not_installed_is_named(package):
+    with pytest.raises(InputError, match="node n: package 'small' has no executable 'absent'"):
+        processes([NodeEntry("n", "absent", package="small")])
+
+
+def test_arguments_of_the_program_come_before_those_of_ros():
+    node = NodeEntry("n", "e", namespace="/a/", remappings=(("x", "y"),))
+    assert ros_arguments(node) == ["--ros-args", "-r", "__node:=n", "-r", "__ns:=/a", "-r", "x:=y"]
+
+
+def test_texts_are_quoted_so_that_they_stay_texts():
+    assert parameter_text("1") == '"1"'
+    assert parameter_text(1) == "1"
+    assert parameter_text(True) == "true"
+
+
+def test_arguments_are_read_in_both_spellings():
+    assert read_arguments(["scene=a=b", "port:=1"]) == {"scene": "a=b", "port": "1"}
+
+
+def test_usage_lists_the_arguments(capsys):
+    assert main(["--help"]) == 0
+    assert "scene to simulate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["stand"], "'stand' is no argument. Write name=value, e.g. scene=stand."),
+        (["speed=2"], "there is no argument 'speed'"),
+        (["viewer=maybe"], "argument viewer: 'maybe' can't be used. Give true or false."),
+    ],
+)
+def test_bad_arguments_end_the_command_with_a_message(words, message, capsys):
+    assert main(words) == 2
+    assert f"bringup: {message}" in capsys.readouterr().err
+
+
+@pytest.mark.ros
+def test_the_command_stops_its_nodes_when_it_is_interrupted(package, tmp_path):
+    install(package, "node", "#!/bin/sh\necho up\nexec sleep 60\n")
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\n"
+        "from humanoid_ros.bringup import processes\n"
+        "from humanoid_ros.node_list import NodeEntry\n"
+        "from humanoid_ros.supervisor import Supervisor\n"
+        "sys.exit(Supervisor(processes([NodeEntry('n', 'node', package='small')])).run())\n"
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as popen:
+        assert popen.stdout.readline() == "[n] up\n"
+        popen.terminate()
+        start = time.monotonic()
+        assert popen.wait(20.0) == 0
+        assert time.monotonic() - start < 15.0

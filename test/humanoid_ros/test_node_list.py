@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node list: what arguments turn into which nodes, and that the build installs their programs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_ros.node_list import STACK_ARGUMENTS, simulator_nodes, stack_nodes
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_stack_is_a_required_simulator_and_a_viewer_that_comes_back():
+    simulator, viewer = stack_nodes({})
+    assert (simulator.name, simulator.required) == ("simulator", True)
+    assert simulator.parameters == {"scene": "stand"}
+    assert (viewer.name, viewer.respawn, viewer.required) == ("viewer", True, False)
+    assert viewer.parameters == {"host": "127.0.0.1", "port": 8080}
+
+
+def test_arguments_reach_the_nodes():
+    simulator, viewer = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
+    assert simulator.parameters["scene"] == "stairs"
+    assert viewer.parameters["port"] == 0
+    assert {simulator.namespace, viewer.namespace} == {"lab"}
+
+
+def test_the_viewer_can_be_left_out():
+    assert [node.name for node in stack_nodes({"viewer": "false"})] == ["simulator"]
+    assert [node.name for node in simulator_nodes({})] == ["simulator"]
+
+
+def test_rviz_shows_the_stack():
+    rviz = stack_nodes({"rviz": "true", "viewer": "false"})[-1]
+    assert (rviz.package, rviz.executable) == ("rviz2", "rviz2")
+    assert Path(rviz.arguments[1]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"viewr": "true"}, "there is no argument 'viewr'. Arguments are scene, namespace, viewer"),
+        ({"viewer": "yes"}, "argument viewer: 'yes' can't be used. Give true or false."),
+        ({"port": "-1"}, "argument port: '-1' is no TCP port"),
+        ({"port": "65536"}, "'65536' is no TCP port"),
+        ({"port": "http"}, "'http' is no TCP port"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        stack_nodes(arguments)
+
+
+def test_every_node_of_this_package_has_an_executable_that_the_build_makes():
+    executables = re.search(r"foreach\(node ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
+    assert executables is not None
+    everything = {argument.name: "true" for argument in STACK_ARGUMENTS if argument.choices}
+    needed = {
+        node.executable for node in stack_nodes(everything) if node.package == "humanoid_stack"
+    }
+    assert needed <= set(executables[1].split())
