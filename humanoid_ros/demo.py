@@ -51,8 +51,8 @@ from humanoid_ros.viewer_contacts import contact_view
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
 KNEE, SQUATS, PERIOD = np.deg2rad(95.0), 2, 3.0
-PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (110.0, 0.0, 0.0), 0.15
-REST, SWAY = 1.0, 4.0
+PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (100.0, 0.0, 0.0), 0.15
+REST, SWAY = 1.0, 3.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
 PARAMETERS: dict[str, dict[str, ParameterValue]] = {"viewer": {"plot_window": 20.0}}

@@ -65,8 +65,8 @@ class Panel:
             self._direction = gui.add_slider(
                 "Direction", 0, 355, 5, 0, hint="Degrees in the ground plane: 0 forward, 90 left"
             )
-            self._force = gui.add_slider("Force [N]", 5, 500, 5, 60)
-            self._duration = gui.add_slider("Duration [s]", 0.02, 1.0, 0.02, 0.1)
+            self._force = gui.add_slider("Force [N]", 5, 500, 5, 90)
+            self._duration = gui.add_slider("Duration [s]", 0.01, 1.0, 0.01, 0.15)
             self._push = gui.add_button("Push", icon=viser.Icon.HAND_MOVE, color="orange")
         with gui.add_folder("Pull", expand_by_default=False):
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))

@@ -379,8 +379,8 @@ def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:
     assert pause.data is True
     assert load.scene == "stand"
     assert push.body == "trunk"
-    assert push.wrench.force.x == pytest.approx(60.0)
-    assert push.duration.nanosec == pytest.approx(1e8, abs=1)
+    assert push.wrench.force.x == pytest.approx(90.0)
+    assert push.duration.nanosec == 150_000_000
 
 
 def _letter(request: Any) -> str:
