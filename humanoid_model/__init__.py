@@ -4,16 +4,34 @@
 from humanoid_model.contact import Contact, ContactLocation, Stance, Surface
 from humanoid_model.errors import HumanoidError, InputError, RobotError, SceneError
 from humanoid_model.robot import Robot, load_robot
+from humanoid_model.scene import (
+    Camera,
+    Light,
+    PairProperties,
+    PairRule,
+    Scene,
+    SceneBody,
+    SceneRobot,
+)
+from humanoid_model.scene_file import load_scene
 
 __all__ = [
+    "Camera",
     "Contact",
     "ContactLocation",
     "HumanoidError",
     "InputError",
+    "Light",
+    "PairProperties",
+    "PairRule",
     "Robot",
     "RobotError",
+    "Scene",
+    "SceneBody",
     "SceneError",
+    "SceneRobot",
     "Stance",
     "Surface",
     "load_robot",
+    "load_scene",
 ]

@@ -166,6 +166,13 @@ class Scene(ValueEquality):
     lights: tuple[Light, ...] = ()
     source: str = field(compare=False, default="")
 
+    def body_names(self) -> list[str]:
+        """Names of all bodies and of all links of all robots (``robot/link``)."""
+        links = [
+            f"{placed.name}/{link}" for placed in self.robots for link in placed.robot.description.links
+        ]
+        return [*(body.name for body in self.bodies), *links]
+
     def pairs(self, a: str, b: str) -> PairProperties:
         """How two bodies touch, by their names (``robot/link`` for a robot's links)."""
         friction, restitution = DEFAULT_FRICTION, 0.0
@@ -182,3 +189,20 @@ class Scene(ValueEquality):
             if rule.collide is not None and rule.matches(a, b):
                 answer = rule.collide
         return answer
+
+
+def place_robot(robot: Robot, posture: str, placement: pin.SE3) -> np.ndarray:
+    """Configuration (nq,) of a robot that stands in a posture at a place in the world.
+
+    A posture puts a floating base above the origin of its footprint, the soles on z = 0: ``placement`` moves that
+    footprint. A robot fixed to the world keeps its coordinates; its root goes where the world's model puts it.
+
+    Args:
+        robot: the robot.
+        posture: name of one of its postures.
+        placement: of the footprint in the world.
+    """
+    q = np.array(robot.postures[posture])
+    if robot.base_joint is None:
+        return q
+    return robot.place_base(q, placement * robot.placement_base(q))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from humanoid_model.scene import Scene
+from humanoid_model.scene_file import load_scene
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.approach import correction_velocities
 from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
