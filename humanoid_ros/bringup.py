@@ -7,6 +7,7 @@ The arguments are those of ``launch/stack.launch.py``, and so are the nodes.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -74,7 +75,7 @@ def find_executable(node: NodeEntry) -> Path:
             remedy=f"Install it, or leave {node.name} out",
         ) from None
     path = Path(prefix) / "lib" / node.package / node.executable
-    if not path.is_file():
+    if not os.access(path, os.X_OK):
         raise InputError(
             f"package '{node.package}' has no executable '{node.executable}'",
             element=f"node {node.name}",

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launch files with the real `launch` and `launch_ros`, where they are installed."""
+
+import asyncio
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+launch = pytest.importorskip("launch", reason="launch is not installed (not on PyPI)")
+pytest.importorskip("launch_ros", reason="launch_ros is not installed (not on PyPI)")
+
+from launch.actions import (  # noqa: E402
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+)
+from launch.event_handlers import OnProcessExit, OnProcessIO  # noqa: E402
+from launch.launch_description_source import LaunchDescriptionSource  # noqa: E402
+from launch.utilities import perform_substitutions  # noqa: E402
+
+from humanoid_ros.bringup import processes  # noqa: E402
+from humanoid_ros.launch_description import launch_description, node_action  # noqa: E402
+from humanoid_ros.node_list import LaunchArgument, NodeEntry, stack_nodes  # noqa: E402
+
+LAUNCH = Path(__file__).parents[2] / "launch"
+NODE = """#!/usr/bin/env python3
+import json, rclpy
+from rclpy.node import Node
+rclpy.init()
+node = Node("own_name", automatically_declare_parameters_from_overrides=True)
+publisher = node.create_publisher(__import__("std_msgs.msg").msg.String, "topic", 1)
+print(json.dumps({
+    "name": node.get_fully_qualified_name(),
+    "topic": publisher.topic_name,
+    **{name: node.get_parameter(name).value for name in ("text", "number", "flag", "texts")},
+}), flush=True)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package 'small' whose executables are the files put into the returned folder."""
+    folder = tmp_path / "lib" / "small"
+    folder.mkdir(parents=True)
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "small").touch()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}:{os.environ.get('AMENT_PREFIX_PATH', '')}")
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+    return folder
+
+
+def install(folder, name, text):
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, LAUNCH / f"{name}.launch.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.generate_launch_description()
+
+
+def run(description, arguments=(), stop_after=None):
+    """Run a description; returns launch's exit code, output per process and exit codes in order."""
+    output, exits = {}, []
+
+    def on_output(event):
+        output.setdefault(event.process_name, []).append(event.text.decode())
+
+    def on_exit(event, context):
+        exits.append((re.sub(r"-\d+$", "", event.process_name), event.returncode))
+
+    included = IncludeLaunchDescription(
+        LaunchDescriptionSource(description), launch_arguments=list(arguments)
+    )
+    service = launch.LaunchService()
+    service.include_launch_description(
+        launch.LaunchDescription(
+            [
+                RegisterEventHandler(OnProcessIO(on_stdout=on_output, on_stderr=on_output)),
+                RegisterEventHandler(OnProcessExit(on_exit=on_exit)),
+                SetEnvironmentVariable("PYTHONUNBUFFERED", "1"),
+                included,
+            ]
+        )
+    )
+
+    async def main():
+        task = asyncio.ensure_future(service.run_async())
+        if stop_after is not None:
+            for _ in range(600):
+                if task.done() or stop_after(output, exits):
+                    break
+                await asyncio.sleep(0.1)
+            await service.shutdown()
+        return await asyncio.wait_for(task, 60.0)
+
+    code = asyncio.new_event_loop().run_until_complete(main())
+    lines = [line for texts in output.values() for line in "".join(texts).splitlines()]
+    return code, lines, exits
+
+
+@pytest.mark.parametrize("name", ["stack", "simulator"])
+def test_launch_files_declare_described_arguments(name):
+    actions = load(name).entities
+    declared = [action for action in actions if isinstance(action, DeclareLaunchArgument)]
+    assert {"scene", "namespace"} <= {argument.name for argument in declared}
+    assert all(argument.description for argument in declared)
+
+
+def test_launch_starts_what_the_bringup_command_starts():
+    """Same programs, names, namespaces and parameters, whichever way they are started."""
+    nodes = stack_nodes({"namespace": "lab", "port": "0"})
+    context = launch.LaunchContext()
+    for node, process in zip(nodes, processes(nodes), strict=True):
+        action = node_action(node)
+        action._perform_substitutions(context)
+        assert action.node_name == f"/lab/{node.name}"
+        command = [perform_substitutions(context, part) for part in action.cmd]
+        assert command[0] == process.command[0]
+
+
+@pytest.mark.ros
+def test_name_namespace_parameters_and_remappings_reach_a_node(package):
+    install(package, "node", NODE)
+    entry = NodeEntry(
+        name="given",
+        executable="node",
+        package="small",
+        namespace="lab",
+        parameters={"text": "true", "number": 2.5, "flag": False, "texts": ["a b", "it's"]},
+        remappings=(("topic", "other"),),
+    )
+    code, lines, exits = run(launch_description((), lambda values: (entry,)))
+    assert code == 0
+    assert exits == [("node", 0)]
+    assert json.loads(next(line for line in lines if line.startswith("{"))) == {
+        "name": "/lab/given",
+        "topic": "/lab/other",
+        "text": "true",
+        "number": 2.5,
+        "flag": False,
+        "texts": ["a b", "it's"],
+    }
+
+
+@pytest.mark.ros
+def test_the_end_of_a_required_node_stops_the_others(package):
+    install(package, "vital", "#!/bin/sh\nexit 3\n")
+    install(package, "other", "#!/bin/sh\nexec sleep 60\n")
+    nodes = (
+        NodeEntry("other", "other", package="small"),
+        NodeEntry("vital", "vital", package="small", required=True),
+    )
+    _, _, exits = run(launch_description((), lambda values: nodes))
+    assert exits[0] == ("vital", 3)
+    assert [name for name, _ in exits] == ["vital", "other"]
+
+
+@pytest.mark.ros
+def test_a_node_is_started_again_as_configured(package):
+    install(package, "node", "#!/bin/sh\necho started\nexit 1\n")
+    node = NodeEntry("node", "node", package="small", respawn=True, respawn_delay=0.1)
+    _, lines, _ = run(
+        launch_description((), lambda values: (node,)),
+        stop_after=lambda output, exits: len(exits) >= 3,
+    )
+    assert sum("started" in line for line in lines) >= 3
+
+
+@pytest.mark.ros
+def test_values_of_arguments_reach_the_list(package):
+    install(package, "node", "#!/bin/sh\nexit 0\n")
+    seen = []
+
+    def nodes(values):
+        seen.append(dict(values))
+        return (NodeEntry("node", "node", package="small"),)
+
+    declared = (LaunchArgument("scene", "stand", "scene"), LaunchArgument("port", "1", "port"))
+    run(launch_description(declared, nodes), [("scene", "stairs")])
+    assert seen == [{"scene": "stairs", "port": "1"}]
