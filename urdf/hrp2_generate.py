@@ -18,6 +18,18 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from primitive_urdf import (
+    QUARTER,
+    Shape,
+    box,
+    capsule,
+    cylinder,
+    joint_text,
+    link_text,
+    material_text,
+    number,
+    uniform,
+)
 
 from humanoid_model.robot import Robot, load_robot
 
@@ -50,17 +62,6 @@ TORQUE_MARGIN, CARRIED, TORQUE_STEP = 1.3, 5.0, 5.0
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A primitive: box (x, y, z), sphere (radius), or cylinder and capsule (radius, length) along an axis."""
-
-    kind: str
-    size: tuple[float, ...]
-    centre: tuple[float, float, float]
-    colour: str
-    axis: str = "z"
-
-
-@dataclass(frozen=True)
 class Body:
     """A link: its mass, the shapes drawn, of which the first is also what carries the mass and collides."""
 
@@ -78,22 +79,6 @@ class Hinge:
     upper: float
     speed: float
     armature: float
-
-
-def box(x: float, y: float, z: float, at: tuple[float, float, float], colour: str) -> Shape:
-    return Shape("box", (x, y, z), at, colour)
-
-
-def capsule(
-    radius: float, length: float, at: tuple[float, float, float], colour: str, axis: str = "z"
-) -> Shape:
-    return Shape("capsule", (radius, length), at, colour, axis)
-
-
-def cylinder(
-    radius: float, length: float, at: tuple[float, float, float], colour: str, axis: str = "z"
-) -> Shape:
-    return Shape("cylinder", (radius, length), at, colour, axis)
 
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -263,7 +248,6 @@ POSTURES = {
     },
 }
 
-QUARTER = math.pi / 2
 # Contact locations of a side: name, link, origin, rotation (rpy), size of the patch along x and y.
 # The patch's z axis is the inward normal: +z under a sole, +x behind a thigh, -x in front of a knee.
 SIDE_CONTACTS = (
@@ -285,104 +269,23 @@ MIDDLE_CONTACTS = (
 # Numbers -> URDF --------------------------------------------------------------------------------------
 
 
-def number(value: float) -> str:
-    """Shortest text of at most 9 digits, never ``-0``."""
-    text = f"{value:.9g}"
-    return "0" if float(text) == 0 else text
-
-
-def numbers(values: tuple[float, ...] | np.ndarray) -> str:
-    return " ".join(number(float(value)) for value in values)
-
-
-def mirrored(shape: Shape, side: int) -> Shape:
-    x, y, z = shape.centre
-    return Shape(shape.kind, shape.size, (x, side * y, z), shape.colour, shape.axis)
-
-
-def inertia(shape: Shape, mass: float) -> np.ndarray:
-    """(3,) principal moments of a uniform body about its centre, along x, y, z."""
-    if shape.kind == "box":
-        x, y, z = shape.size
-        return mass / 12 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
-    radius, length = shape.size
-    cylinder_volume, sphere_volume = length * radius**2, 4 / 3 * radius**3
-    caps = 0.0 if shape.kind == "cylinder" else mass * sphere_volume / (cylinder_volume + sphere_volume)
-    core = mass - caps
-    along = core * radius**2 / 2 + caps * 2 / 5 * radius**2
-    # Each hemisphere's centre of mass is 3/8 radius beyond its flat face.
-    across = core * (3 * radius**2 + length**2) / 12
-    across += caps * (83 / 320 * radius**2 + (length / 2 + 3 / 8 * radius) ** 2)
-    moments = np.full(3, across)
-    moments["xyz".index(shape.axis)] = along
-    return moments
-
-
-def inertial_text(mass: float, shape: Shape) -> str:
-    moments = inertia(shape, mass)
-    return (
-        f'    <inertial>\n      <origin xyz="{numbers(shape.centre)}"/>\n      <mass value="{number(mass)}"/>\n'
-        f'      <inertia ixx="{number(moments[0])}" ixy="0" ixz="0" iyy="{number(moments[1])}" iyz="0" '
-        f'izz="{number(moments[2])}"/>\n    </inertial>\n'
-    )
-
-
-def primitives(shape: Shape) -> list[Shape]:
-    """What URDF can say: a capsule is a cylinder and two spheres."""
-    if shape.kind != "capsule":
-        return [shape]
-    radius, length = shape.size
-    ends = []
-    for sign in (-1, 1):
-        centre = list(shape.centre)
-        centre["xyz".index(shape.axis)] += sign * length / 2
-        ends.append(Shape("sphere", (radius,), (centre[0], centre[1], centre[2]), shape.colour))
-    return [Shape("cylinder", (radius, length), shape.centre, shape.colour, shape.axis), *ends]
-
-
-def geometry_text(tag: str, shape: Shape) -> str:
-    turn = {"x": f' rpy="0 {number(QUARTER)} 0"', "y": f' rpy="{number(QUARTER)} 0 0"', "z": ""}
-    size = {
-        "box": f'size="{numbers(shape.size)}"',
-        "sphere": f'radius="{number(shape.size[0])}"',
-        "cylinder": f'radius="{number(shape.size[0])}" length="{number(shape.size[-1])}"',
-    }
-    colour = f'\n      <material name="{shape.colour}"/>' if tag == "visual" else ""
-    return (
-        f'    <{tag}>\n      <origin xyz="{numbers(shape.centre)}"{turn[shape.axis]}/>\n'
-        f"      <geometry><{shape.kind} {size[shape.kind]}/></geometry>{colour}\n    </{tag}>\n"
-    )
-
-
-def link_text(name: str, mass: float, shapes: tuple[Shape, ...]) -> str:
-    if not shapes:
-        return f'  <link name="{name}"/>\n'
-    drawn = "".join(geometry_text("visual", part) for shape in shapes for part in primitives(shape))
-    solid = "".join(geometry_text("collision", part) for part in primitives(shapes[0]))
-    return f'  <link name="{name}">\n{inertial_text(mass, shapes[0])}{drawn}{solid}  </link>\n'
-
-
-def joint_text(
-    name: str, parent: str, child: str, hinge: Hinge, side: int, effort: float, kind: str = "revolute"
+def hinge_text(
+    name: str, parent: str, child: str, hinge: Hinge, side: int, effort: float
 ) -> str:
+    """A joint of the right (-1) or left (1) side or of the middle (0)."""
     x, y, z = hinge.offset
     lower, upper = hinge.lower * DEGREE, hinge.upper * DEGREE
-    if side > 0 and hinge.axis != "y":  # mirrored: yaw and roll ranges change sign
-        lower, upper = -upper, -lower
-    axis = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}[hinge.axis]
-    return (
-        f'  <joint name="{name}" type="{kind}">\n    <parent link="{parent}"/>\n    <child link="{child}"/>\n'
-        f'    <origin xyz="{numbers((x, -side * y if side else y, z))}"/>\n    <axis xyz="{axis}"/>\n'
-        f'    <limit lower="{number(lower)}" upper="{number(upper)}" effort="{number(effort)}" '
-        f'velocity="{number(hinge.speed * DEGREE)}"/>\n  </joint>\n'
-    )
+    if side > 0:
+        y = -y
+        if hinge.axis != "y":  # mirrored: yaw and roll ranges change sign
+            lower, upper = -upper, -lower
+    limits = (lower, upper, effort, hinge.speed * DEGREE)
+    return joint_text(name, "revolute", parent, child, (x, y, z), hinge.axis, limits)
 
 
-def fixed_text(name: str, parent: str, child: str, offset: tuple[float, float, float]) -> str:
-    return (
-        f'  <joint name="{name}" type="fixed">\n    <parent link="{parent}"/>\n    <child link="{child}"/>\n'
-        f'    <origin xyz="{numbers(offset)}"/>\n  </joint>\n'
-    )
+def body_text(name: str, mass: float, shapes: tuple[Shape, ...]) -> str:
+    """A link whose first shape carries the mass and collides."""
+    return link_text(name, uniform(mass, shapes[0]), shapes, shapes[:1])
 
 
 def foot_text(letter: str, mass: float, bushing: bool) -> str:
@@ -390,33 +293,27 @@ def foot_text(letter: str, mass: float, bushing: bool) -> str:
     name = f"{letter}LEG_LINK5"
     sole = f"{letter.lower()}_sole"
     if not bushing:
-        shapes = (FOOT_BLOCK, TOE_CAP, ANKLE_BLOCK)
         return (
-            link_text(name, mass, shapes)
-            + f'  <link name="{sole}"/>\n'
-            + fixed_text(f"{sole}_joint", name, sole, (0.0, 0.0, -ANKLE_HEIGHT))
+            body_text(name, mass, (FOOT_BLOCK, TOE_CAP, ANKLE_BLOCK))
+            + link_text(sole)
+            + joint_text(f"{sole}_joint", "fixed", name, sole, (0.0, 0.0, -ANKLE_HEIGHT))
         )
-    text = link_text(name, ANKLE_MASS, (ANKLE_BLOCK,))
+    text = body_text(name, ANKLE_MASS, (ANKLE_BLOCK,))
     parent, offset = name, (0.0, 0.0, BUSHING_HEIGHT)
     for step, (axis, kind, reach) in enumerate(
         (("z", "prismatic", 0.01), ("x", "revolute", 0.2), ("y", "revolute", 0.2))
     ):
         child = f"{letter}LEG_FOOT" if step == 2 else f"{letter}LEG_BUSHING_LINK{step}"
-        hinge = Hinge(axis, offset, -reach / DEGREE, reach / DEGREE, 10 / DEGREE, 0.0)
-        text += joint_text(f"{letter}LEG_BUSHING_{axis.upper()}", parent, child, hinge, 0, 1e5, kind)
-        shapes = tuple(lifted(shape, -BUSHING_HEIGHT) for shape in (FOOT_BLOCK, TOE_CAP))
-        text += link_text(child, mass - ANKLE_MASS, shapes if step == 2 else ())
+        joint = f"{letter}LEG_BUSHING_{axis.upper()}"
+        text += joint_text(joint, kind, parent, child, offset, axis, (-reach, reach, 1e5, 10.0))
+        if step < 2:
+            text += link_text(child)
+        else:
+            shapes = tuple(shape.moved(z=-BUSHING_HEIGHT) for shape in (FOOT_BLOCK, TOE_CAP))
+            text += body_text(child, mass - ANKLE_MASS, shapes)
         parent, offset = child, ORIGIN
-    return (
-        text
-        + f'  <link name="{sole}"/>\n'
-        + fixed_text(f"{sole}_joint", parent, sole, (0.0, 0.0, -ANKLE_HEIGHT - BUSHING_HEIGHT))
-    )
-
-
-def lifted(shape: Shape, height: float) -> Shape:
-    x, y, z = shape.centre
-    return Shape(shape.kind, shape.size, (x, y, z + height), shape.colour, shape.axis)
+    below = (0.0, 0.0, -ANKLE_HEIGHT - BUSHING_HEIGHT)
+    return text + link_text(sole) + joint_text(f"{sole}_joint", "fixed", parent, sole, below)
 
 
 def urdf_text(efforts: dict[str, float], bushing: bool) -> str:
@@ -429,8 +326,8 @@ def urdf_text(efforts: dict[str, float], bushing: bool) -> str:
         f'<robot name="{name}">\n'
     )
     for colour, rgb in COLOURS.items():
-        text += f'  <material name="{colour}"><color rgba="{numbers((*rgb, 1.0))}"/></material>\n'
-    text += link_text("WAIST", WAIST.mass, WAIST.shapes)
+        text += material_text(colour, rgb)
+    text += body_text("WAIST", WAIST.mass, WAIST.shapes)
     for prefix, parent, chain, side in (
         ("RLEG", "WAIST", LEG, -1),
         ("LLEG", "WAIST", LEG, 1),
@@ -441,12 +338,12 @@ def urdf_text(efforts: dict[str, float], bushing: bool) -> str:
     ):
         for index, (hinge, body) in enumerate(chain):
             joint, link = f"{prefix}_JOINT{index}", f"{prefix}_LINK{index}"
-            text += joint_text(joint, parent, link, hinge, side, efforts[sideless(joint)])
+            text += hinge_text(joint, parent, link, hinge, side, efforts[sideless(joint)])
             if prefix.endswith("LEG") and index == 5:
                 text += foot_text(prefix[0], body.mass, bushing)
             else:
-                shapes = tuple(mirrored(shape, -side if side else 1) for shape in body.shapes)
-                text += link_text(link, body.mass, shapes)
+                shapes = tuple(s.mirrored() if side > 0 else s for s in body.shapes)
+                text += body_text(link, body.mass, shapes)
             parent = link
     return text + "</robot>\n"
 
