@@ -55,7 +55,7 @@ PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (100.0, 0.0, 0.0), 0.15
 REST, SWAY = 1.0, 3.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
-PARAMETERS: dict[str, dict[str, ParameterValue]] = {"viewer": {"plot_window": 20.0}}
+PARAMETERS: dict[str, dict[str, ParameterValue]] = {"viewer": {"plot_window": 45.0}}
 """What the demo sets beside the stack's own parameters: the plot shows squats and push."""
 FIRST_PORT = 8080
 START_TIMEOUT, ANSWER_TIMEOUT = 90.0, 60.0

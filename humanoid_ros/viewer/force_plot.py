@@ -97,7 +97,10 @@ class ForcePlot:
         series: list[uplot.Series] = [{"label": "t [s]"}]
         for i, body in enumerate(bodies):
             name = body.rsplit("/", 1)[-1]
-            series.append({"label": name, "stroke": COLOURS[i % len(COLOURS)], "width": 1.5})
+            line: uplot.Series = {"label": name, "stroke": COLOURS[i % len(COLOURS)], "width": 2}
+            if i % 2:
+                line["dash"] = (8, 8)  # feet that carry the same would hide each other
+            series.append(line)
         series.append({"label": "sum", "stroke": TOTAL_COLOUR, "width": 1.5})
         if self.weight is not None:
             series.append({"label": "weight", "stroke": WEIGHT_COLOUR, "width": 1, "dash": (6, 4)})

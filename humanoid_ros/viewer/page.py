@@ -56,7 +56,7 @@ class Page:
         )
         self.server.scene.configure_default_lights(enabled=True, cast_shadow=True)
         self.server.scene.configure_environment_map("studio", environment_intensity=0.35)
-        self.server.scene.configure_fog(9.0, 22.0, color=(255, 255, 255))
+        self.server.scene.configure_fog(6.0, 13.0, color=(255, 255, 255))
         self._floor = self.server.scene.add_grid(
             "/floor",
             width=30.0,
