@@ -13,9 +13,9 @@ from humanoid_model.description import RobotDescription
 
 
 class BallJoint:
-    """Conversions between a ball joint's quaternion and the angles of its three revolute members.
+    r"""Conversions between a ball joint's quaternion and the angles of its three revolute members.
 
-    The rotation is :math:`e^{\\theta_1 a_1}e^{\\theta_2 a_2}e^{\\theta_3 a_3}` with orthogonal axes
+    The rotation is :math:`e^{\theta_1 a_1}e^{\theta_2 a_2}e^{\theta_3 a_3}` with orthogonal axes
     :math:`a_i` in the joint frame; where the second angle is at +-90 degrees the other two
     are not unique.
 
@@ -56,7 +56,7 @@ class BallJoint:
     def quaternion(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
         """Unit quaternion (x, y, z, w), shape (4,), of the members' angles [rad]."""
         R = np.eye(3)
-        for axis, angle in zip(self.axes.T, angles):
+        for axis, angle in zip(self.axes.T, angles, strict=True):
             R = R @ pin.exp3(axis * angle)
         return np.asarray(pin.Quaternion(R).coeffs())
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Velocities of free bodies, as the simulator steps them and as Pinocchio's free-flyer tells them.
+r"""Velocities of free bodies, as the simulator steps them and as Pinocchio's free-flyer tells them.
 
 The simulator writes a free body as a translation followed by a ball joint: its linear velocity is in the axes of
 the world. Pinocchio's free-flyer has it in the axes of the moving body, where a spinning body's linear velocity
-turns all the time: explicit steps then make a thrown body faster by :math:`\\omega^2\\delta t^2/2` each.
+turns all the time: explicit steps then make a thrown body faster by :math:`\omega^2\delta t^2/2` each.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
+from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_model.errors import InputError
 from humanoid_sim.contact.approach import correction_velocities
 from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import find_solver
@@ -176,7 +176,8 @@ class Simulation:
         self._R_now = np.zeros_like(self._R)
         self._p_now = np.zeros_like(self._p)
         self._factor = np.zeros((model.nv, model.nv))
-        self._reserve(16)
+        self._capacity = 0
+        self._reserve(1)
 
         gravity = float(np.linalg.norm(self.scene.gravity))
         self._impact_speed = max(2.0 * gravity * self.dt, 0.02)
@@ -189,10 +190,10 @@ class Simulation:
         self.efforts = np.zeros(model.nv)
         self.servos = Servos.of_world(self.world)
         self._wrenches: list[_AppliedWrench] = []
-        self._slot_forces = np.zeros((self._detector.slot_count, 3))
+        self._slot_forces: NDArray[np.float64] = np.zeros((self._detector.slot_count, 3))
         self._contact_forces = np.zeros((0, 3))
         self._contact_velocities = np.zeros((0, 3))
-        self._used_slots = np.zeros(0, dtype=np.int64)
+        self._used_slots: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._last_wrenches: list[_AppliedWrench] = []
         self._mimics = self._find_mimics()
         self._outcome: tuple[NDArray[np.float64], int, float] | None = None
@@ -428,9 +429,9 @@ class Simulation:
     def _reserve(self, m: int) -> None:
         """Make room for m contacts."""
         nv = self.world.model.nv
-        if hasattr(self, "_frames") and len(self._frames) >= m:
+        if m <= self._capacity:
             return
-        capacity = max(2 * m, 16)
+        self._capacity = capacity = max(2 * m, 16)
         self._frames = np.zeros((capacity, 3, 3))
         self._rows = np.zeros((capacity, 3, nv))
         self._reduced = np.zeros((capacity, 3, nv))
@@ -461,7 +462,7 @@ class Simulation:
             velocity=np.einsum("irc,ir->ic", frames, self._contact_velocities),
             friction=points.friction[:m].copy(),
             state=state,
-            bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m])],
+            bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m], strict=True)],
         )
 
     @property

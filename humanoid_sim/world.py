@@ -10,12 +10,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
-from humanoid_sim.floating_base import body_acceleration, body_twist, stepped_velocity
 from humanoid_model.description import Shape
 from humanoid_model.errors import SceneError
 from humanoid_model.pinocchio_model import append_to_model
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_sim.floating_base import body_acceleration, body_twist, stepped_velocity
 
 
 @dataclass(frozen=True)

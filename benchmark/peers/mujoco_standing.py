@@ -40,7 +40,7 @@ def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
     )  # fmt: skip
     model = spec.compile()
     data = mujoco.MjData(model)
-    data.qpos[:7] = task["base"][:3] + [task["base"][6], *task["base"][3:6]]
+    data.qpos[:7] = [*task["base"][:3], task["base"][6], *task["base"][3:6]]
     for name, servo in task["servos"].items():
         joint = model.joint(name)
         data.qpos[joint.qposadr[0]] = servo["position"]

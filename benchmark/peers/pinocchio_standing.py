@@ -63,7 +63,7 @@ class StandingLoop:
             models.append(pin.ConstraintModel(contact))
         for constraint in models:
             datas.append(constraint.createData())
-        for constraint, constraint_data in zip(models, datas):
+        for constraint, constraint_data in zip(models, datas, strict=True):
             constraint.calc(model, data, constraint_data)
         cholesky = pin.ConstraintCholeskyDecomposition(model, data, models, datas)
         cholesky.compute(model, data, models, datas, 1e-9)

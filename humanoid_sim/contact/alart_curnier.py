@@ -21,13 +21,13 @@ _BISECTIONS = 60
 
 @njit(cache=True)
 def optimal_steps(W: np.ndarray) -> tuple[float, float]:
-    """Steps of best contraction (thesis equations 3.29 and 3.30).
+    r"""Steps of best contraction (thesis equations 3.29 and 3.30).
 
     Args:
         W: diagonal block of the contact, shape (3, 3), order (n, t1, t2).
 
     Returns:
-        :math:`\\rho_n = 1/W_{nn}` and :math:`\\rho_t = \\lambda_{min}/\\lambda_{max}^2` of :math:`W_{tt}`.
+        :math:`\rho_n = 1/W_{nn}` and :math:`\rho_t = \lambda_{min}/\lambda_{max}^2` of :math:`W_{tt}`.
     """
     mean = 0.5 * (W[1, 1] + W[2, 2])
     radius = math.hypot(0.5 * (W[1, 1] - W[2, 2]), W[1, 2])
@@ -47,7 +47,7 @@ def alart_curnier(
     psi: np.ndarray,
     jacobian: np.ndarray,
 ) -> None:
-    """Alart-Curnier function of one contact and its generalised Jacobian, both with respect to the force.
+    r"""Alart-Curnier function of one contact and its generalised Jacobian, both with respect to the force.
 
     Args:
         W: diagonal block, shape (3, 3).
@@ -57,7 +57,7 @@ def alart_curnier(
         rho_t: tangential step.
         f: force at which to evaluate, shape (3,).
         psi: receives the function (forces), shape (3,).
-        jacobian: receives :math:`\\partial\\psi/\\partial f`, shape (3, 3).
+        jacobian: receives :math:`\partial\psi/\partial f`, shape (3, 3).
     """
     v_n = v_loc[0] + W[0, 0] * f[0] + W[0, 1] * f[1] + W[0, 2] * f[2]
     v_1 = v_loc[1] + W[1, 0] * f[0] + W[1, 1] * f[1] + W[1, 2] * f[2]
@@ -201,9 +201,9 @@ def _slip_force(
 
 @njit(cache=True)
 def polar_search(W: np.ndarray, v_loc: np.ndarray, mu: float, f: np.ndarray) -> bool:
-    """Slipping force of one contact by a search on the slip direction: the fallback of Newton.
+    r"""Slipping force of one contact by a search on the slip direction: the fallback of Newton.
 
-    With slip in direction d, the force is :math:`f_n(1, -\\mu d)` and zero normal velocity gives
+    With slip in direction d, the force is :math:`f_n(1, -\mu d)` and zero normal velocity gives
     :math:`f_n`; what is left is one equation in the angle of d, which is bracketed on a circle and bisected. It
     can't cycle, and finds a solution wherever one exists.
 

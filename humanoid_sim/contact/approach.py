@@ -26,12 +26,12 @@ def shift_normal_velocities(
     dt: float,
     shifts: np.ndarray,
 ) -> None:
-    """Shift the free normal velocities so that the contact law reads :math:`0 \\le f_n \\perp v_n + s \\ge 0`.
+    r"""Shift the free normal velocities so that the contact law reads :math:`0 \le f_n \perp v_n + s \ge 0`.
 
-    A contact with a gap may close it during the step, no more: :math:`s = \\phi/\\delta t` (Anitescu and Hart,
+    A contact with a gap may close it during the step, no more: :math:`s = \phi/\delta t` (Anitescu and Hart,
     specification 000 §7.4). The force of such a contact acts on an approaching velocity, so it can only take energy
     away. A contact that arrives faster than ``impact_speed`` leaves with Newton's law
-    :math:`v_n^+ \\ge -e v_n^-`: :math:`s = e v_n^-` (Moreau, thesis equation 2.51). A penetration doesn't push
+    :math:`v_n^+ \ge -e v_n^-`: :math:`s = e v_n^-` (Moreau, thesis equation 2.51). A penetration doesn't push
     here, see :func:`correction_velocities`.
 
     Args:

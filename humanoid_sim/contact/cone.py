@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coulomb cone, projections onto it and the residuals of a frictional contact problem.
+r"""Coulomb cone, projections onto it and the residuals of a frictional contact problem.
 
 Contact vectors are ordered (n, t1, t2). The cone of a contact is
-:math:`K_\\mu = \\{f : \\|f_t\\| \\le \\mu f_n\\}`.
+:math:`K_\mu = \{f : \|f_t\| \le \mu f_n\}`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.nda
 def natural_map(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
-    """Relative residual of the natural map, zero exactly at the solutions of the Signorini-Coulomb problem.
+    r"""Relative residual of the natural map, zero exactly at the solutions of the Signorini-Coulomb problem.
 
-    The natural map of a contact is :math:`f - P_{K_\\mu}(f - \\rho (v + \\mu\\|v_t\\| n))` (De Saxcé and Feng), with
-    :math:`\\rho = 3 / \\mathrm{tr}\\,W_{ii}` so that it is a force.
+    The natural map of a contact is :math:`f - P_{K_\mu}(f - \rho (v + \mu\|v_t\| n))` (De Saxcé and Feng), with
+    :math:`\rho = 3 / \mathrm{tr}\,W_{ii}` so that it is a force.
 
     Args:
         W: Delassus operator, of which the diagonal is read, shape (3m, 3m).
@@ -80,7 +80,7 @@ def natural_map(
 def contact_residuals(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
-    """Residuals of ``f`` as a solution of ``v = W f + v_free`` with Coulomb friction.
+    r"""Residuals of ``f`` as a solution of ``v = W f + v_free`` with Coulomb friction.
 
     Args:
         W: Delassus operator, shape (3m, 3m).
@@ -88,9 +88,9 @@ def contact_residuals(
         mu: friction coefficients, shape (m,).
         f: contact forces or impulses, shape (3m,).
         v: receives the contact velocities, shape (3m,).
-        out: receives (:func:`natural_map`, complementarity :math:`\\max |f_n v_n|`, cone violation,
-            maximum-dissipation gap :math:`\\max(\\mu f_n\\|v_t\\| + f_t\\cdot v_t)`, approach velocity
-            :math:`\\max(-v_n)^+`), shape (5,).
+        out: receives (:func:`natural_map`, complementarity :math:`\max |f_n v_n|`, cone violation,
+            maximum-dissipation gap :math:`\max(\mu f_n\|v_t\| + f_t\cdot v_t)`, approach velocity
+            :math:`\max(-v_n)^+`), shape (5,).
     """
     contact_velocity(W, v_free, f, v)
     out[:] = 0.0

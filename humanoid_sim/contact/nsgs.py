@@ -11,6 +11,7 @@ from numba import njit
 from humanoid_sim.contact.alart_curnier import newton_contact, optimal_steps, polar_search
 from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on_cone
 
+
 @njit(cache=True)
 def _inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     """Inverse of a symmetric positive definite 3x3 block."""

@@ -96,14 +96,14 @@ class ContactStatus(Enum):
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of each condition of the contact problem; all are zero at a solution.
+    r"""What is left of each condition of the contact problem; all are zero at a solution.
 
     Attributes:
         natural_map: distance to the fixed point of the projection on the Coulomb cones, relative to the largest
             force; the tolerance of the solvers bounds this one.
         complementarity: largest :math:`|f_n v_n|` [W, or J for impulses].
         cone: largest force outside its cone [N or N s].
-        dissipation: largest gap to the maximum dissipation :math:`\\mu f_n \\|v_t\\| + f_t\\cdot v_t` [W or J].
+        dissipation: largest gap to the maximum dissipation :math:`\mu f_n \|v_t\| + f_t\cdot v_t` [W or J].
         approach: largest remaining approach velocity [m/s].
     """
 

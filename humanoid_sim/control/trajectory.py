@@ -94,16 +94,17 @@ class JointTrajectory:
             _rows(velocities, count, self.joint_names, "velocities"),
             _rows(accelerations, count, self.joint_names, "accelerations"),
         ]
+        ends: list[np.ndarray] = []
         for index, row in enumerate(rows[0]):
             if row is None:
                 raise InputError("no positions", element=f"points[{index}]")
+            ends = [*ends[:1], row]
         self._coefficients = _fit(self.times, *rows)
         zero = np.zeros(len(self.joint_names))
-        for array in (zero, rows[0][0], rows[0][-1]):
-            array.setflags(write=False)  # type: ignore[union-attr]
+        for array in (zero, *ends):
+            array.setflags(write=False)
         self._before, self._after = (
-            TrajectorySample(rows[0][index], zero, zero)
-            for index in (0, -1)  # type: ignore[arg-type]
+            TrajectorySample(row, zero, zero) for row in (ends[0], ends[-1])
         )
 
     @property
@@ -153,7 +154,7 @@ def _rows(
                 element=f"points[{index}]",
                 remedy="Give each joint one value",
             )
-        for joint, number in zip(joint_names, row):
+        for joint, number in zip(joint_names, row, strict=True):
             if not np.isfinite(number):
                 raise InputError(
                     f"{field} of joint '{joint}' is {number}",

@@ -44,8 +44,8 @@ class Polytope:
         hull = ConvexHull(vertices)
         members: list[set[int]] = []
         normals: list[NDArray[np.float64]] = []
-        for simplex, equation in zip(hull.simplices, hull.equations):
-            for known, face in zip(normals, members):
+        for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
+            for known, face in zip(normals, members, strict=True):
                 if np.abs(known - equation[:3]).max() < _COPLANAR:
                     face.update(int(i) for i in simplex)
                     break
@@ -53,7 +53,7 @@ class Polytope:
                 normals.append(equation[:3])
                 members.append({int(i) for i in simplex})
         faces = []
-        for normal, face in zip(normals, members):
+        for normal, face in zip(normals, members, strict=True):
             points = vertices[sorted(face)]
             centre = points.mean(axis=0)
             u = points[0] - centre
@@ -95,11 +95,11 @@ def clip_polygon(
         Vertices of the clipped polygon, shape (j, 3), possibly none.
     """
     points = polygon
-    for start, end in zip(face, np.roll(face, -1, axis=0)):
+    for start, end in zip(face, np.roll(face, -1, axis=0), strict=True):
         inward = np.cross(normal, end - start)
         depths = (points - start) @ inward
         kept = []
-        for i, (point, depth) in enumerate(zip(points, depths)):
+        for i, (point, depth) in enumerate(zip(points, depths, strict=True)):
             after, after_depth = points[(i + 1) % len(points)], depths[(i + 1) % len(points)]
             if depth >= 0.0:
                 kept.append(point)

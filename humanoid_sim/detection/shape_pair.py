@@ -172,7 +172,7 @@ def _round_points(
         points += [feature.centre + feature.radius * u for u in (down, side, -side, -down)]
     inside = np.ones(len(points), dtype=bool)
     array = np.array(points)
-    for start, end in zip(face, np.roll(face, -1, axis=0)):
+    for start, end in zip(face, np.roll(face, -1, axis=0), strict=True):
         inside &= (array - start) @ np.cross(normal, end - start) >= 0.0
     return array[inside]
 

@@ -96,7 +96,7 @@ def displace(
     dt: float,
     v: np.ndarray,
 ) -> None:
-    """Add :math:`\\delta t\\,H^{-1} J^T f` to the velocity ``v``, shape (nv,) (thesis equation 3.20)."""
+    r"""Add :math:`\delta t\,H^{-1} J^T f` to the velocity ``v``, shape (nv,) (thesis equation 3.20)."""
     if support_size.size == 0:
         return
     change = np.zeros(v.size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact Jacobian and Delassus operator :math:`W = \\delta t\\, J H^{-1} J^T` on the branches of a tree."""
+r"""Contact Jacobian and Delassus operator :math:`W = \delta t\, J H^{-1} J^T` on the branches of a tree."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def delassus(
     mark: np.ndarray,
     W: np.ndarray,
 ) -> None:
-    """Delassus operator from the factorised inertia: :math:`W = \\delta t\\,(L^{-T}J^T)^T D^{-1} (L^{-T}J^T)`.
+    r"""Delassus operator from the factorised inertia: :math:`W = \delta t\,(L^{-T}J^T)^T D^{-1} (L^{-T}J^T)`.
 
     Args:
         factor: output of :func:`~humanoid_sim.dynamics.ltl.factorize`, shape (nv, nv).

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motion over one step without contacts, joint servos and damping being taken implicitly.
+r"""Motion over one step without contacts, joint servos and damping being taken implicitly.
 
-With servo torques :math:`\\tau = K_p(q_d - q - \\delta t\\,v^+) + K_d(v_d - v^+)` evaluated at the end of the step,
+With servo torques :math:`\tau = K_p(q_d - q - \delta t\,v^+) + K_d(v_d - v^+)` evaluated at the end of the step,
 the velocity obeys
 
 .. math::
 
-    H (v^+ - v) = \\delta t\\,(\\tau_0 - b - g) + \\delta t\\,J^T f, \\qquad
-    H = M + \\delta t (K_d + D) + \\delta t^2 K_p,
+    H (v^+ - v) = \delta t\,(\tau_0 - b - g) + \delta t\,J^T f, \qquad
+    H = M + \delta t (K_d + D) + \delta t^2 K_p,
 
-with :math:`\\tau_0` the servo and damping torques for an unchanged velocity (J. Tan, K. Liu, G. Turk, Stable
+with :math:`\tau_0` the servo and damping torques for an unchanged velocity (J. Tan, K. Liu, G. Turk, Stable
 proportional-derivative controllers, 2011). Gains as stiff as a real position-controlled robot's are then stable at
 1 ms on the lightest link, and contact forces see the same H, so that the contact solve stays exact.
 """

@@ -8,14 +8,19 @@ from numpy.testing import assert_allclose
 from humanoid_model.urdf import read_urdf
 from humanoid_sim.ball_joint import BallJoint
 
-URDF = """<robot name="ball"><link name="world"/><link name="a"/><link name="b"/><link name="arm"/>
-<joint name="x" type="continuous"><parent link="world"/><child link="a"/><origin rpy="0.3 0.2 0.1"/><axis xyz="1 0 0"/></joint>
-<joint name="{second}" type="continuous"><parent link="a"/><child link="b"/><origin rpy="1.5707963267948966 0 0"/><axis xyz="0 {sign} 0"/></joint>
-<joint name="z" type="continuous"><parent link="b"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
+URDF = """<robot name="ball">
+<link name="world"/><link name="a"/><link name="b"/><link name="arm"/>
+<joint name="x" type="continuous">
+  <parent link="world"/><child link="a"/><origin rpy="0.3 0.2 0.1"/><axis xyz="1 0 0"/></joint>
+<joint name="y" type="continuous">
+  <parent link="a"/><child link="b"/><origin rpy="1.5707963267948966 0 0"/><axis xyz="0 {sign} 0"/></joint>
+<joint name="z" type="continuous">
+  <parent link="b"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+</robot>"""
 
 
 def ball(sign: int) -> BallJoint:
-    return BallJoint(read_urdf(URDF.format(second="y", sign=sign)), ("x", "y", "z"))
+    return BallJoint(read_urdf(URDF.format(sign=sign)), ("x", "y", "z"))
 
 
 def test_angles_and_quaternion_round_trip() -> None:

@@ -143,7 +143,7 @@ def test_ball_bounces_to_e_squared() -> None:
     simulation = Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 1.1)), restitution=0.8), dt=1e-4)
     heights: list[float] = []
     simulation.run(2.2, lambda s: heights.append(s.q[2] - 0.1))
-    peaks = [b for a, b, c in zip(heights, heights[1:], heights[2:]) if a < b >= c]
+    peaks = [b for a, b, c in zip(heights, heights[1:], heights[2:], strict=False) if a < b >= c]
     assert_allclose(peaks[:3], [0.64, 0.4096, 0.2621], atol=5e-4)
 
 
@@ -275,9 +275,9 @@ def test_state_that_explodes_is_kept_from_before() -> None:
     simulation = Simulation(scene(box("box", (0.5, 0.5, 0.1), place(0, 0, 5.0))))
     simulation.apply_wrench("box", [1e308, 1e308, 0.0], [1e308, 0, 0], duration=1.0)
     before = simulation.q.copy()
+    states = [before]
     with pytest.raises(SimulationError, match="box"):
-        for _ in range(20):
-            before = simulation.q.copy()
-            simulation.step()
+        simulation.run(0.02, lambda s: states.append(s.q.copy()))
+    before = states[-1]
     assert np.isfinite(simulation.q).all()
     assert_allclose(simulation.q, before, atol=0.0)

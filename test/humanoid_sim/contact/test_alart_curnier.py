@@ -50,7 +50,8 @@ def test_jacobian_is_the_derivative_of_the_function() -> None:
     branches = set()
     for _ in range(400):
         W, v, mu, _ = slipping_problem(rng)
-        f = rng.normal(size=3) + [0.5, 0.0, 0.0]
+        f = rng.normal(size=3)
+        f[0] += 0.5
         steps = optimal_steps(W)
         psi, jacobian = np.empty(3), np.empty((3, 3))
         alart_curnier(W, v, mu, *steps, f, psi, jacobian)

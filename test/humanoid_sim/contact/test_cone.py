@@ -36,10 +36,14 @@ def test_residuals_name_what_is_wrong() -> None:
     contact_residuals(W, np.array([-1.0, 0.0, 0.0]), mu, np.array([1.0, 0.0, 0.0]), v, out)
     assert_allclose(out, 0.0, atol=0.0)
     contact_residuals(W, np.array([-1.0, 0.0, 0.0]), mu, np.array([2.0, 0.0, 0.0]), v, out)
-    assert out[1] == pytest.approx(2.0) and out[0] > 0.1
+    assert out[1] == pytest.approx(2.0)
+    assert out[0] > 0.1
     contact_residuals(W, np.array([-1.0, -0.6, 0.0]), mu, np.array([1.0, 0.6, 0.0]), v, out)
-    assert out[2] == pytest.approx(0.1) and out[0] > 0.01
+    assert out[2] == pytest.approx(0.1)
+    assert out[0] > 0.01
     contact_residuals(W, np.array([-1.0, 2.0, 0.0]), mu, np.array([1.0, 0.0, 0.0]), v, out)
-    assert out[3] == pytest.approx(1.0) and out[0] > 0.1
+    assert out[3] == pytest.approx(1.0)
+    assert out[0] > 0.1
     contact_residuals(W, np.array([-1.0, 0.0, 0.0]), mu, np.zeros(3), v, out)
-    assert out[4] == pytest.approx(1.0) and out[0] > 0.1
+    assert out[4] == pytest.approx(1.0)
+    assert out[0] > 0.1

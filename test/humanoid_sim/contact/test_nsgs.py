@@ -176,7 +176,7 @@ def test_bad_problems_are_refused(W: np.ndarray, v_free: np.ndarray, mu: float, 
 
 def test_bad_options_are_refused() -> None:
     problem = ContactProblem(W_SINGLE, V_SINGLE, 0.4)
-    with pytest.raises(InputError, match="no contact solver 'magic'.*nsgs"):
+    with pytest.raises(InputError, match=r"no contact solver 'magic'.*nsgs"):
         solve_contacts(problem, method="magic")
     with pytest.raises(InputError, match="tolerance is 0"):
         solve_contacts(problem, tolerance=0)

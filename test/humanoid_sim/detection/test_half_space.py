@@ -47,7 +47,8 @@ def contacts(
         *indices,
     )
     assert_allclose(out[1][:count], np.tile([0.0, 0.0, 1.0], (count, 1)))
-    assert (indices[2][:count] == 7).all() and (indices[3][:count] == 3).all()
+    assert (indices[2][:count] == 7).all()
+    assert (indices[3][:count] == 3).all()
     assert len(set(indices[4][:count])) == count
     return out[0][:count], out[2][:count], indices[4][:count]
 

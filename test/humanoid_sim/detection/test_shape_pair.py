@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
-from humanoid_sim.detection.shape_pair import ConvexShape, shape_pair_contacts
+from humanoid_sim.detection.shape_pair import ConvexShape, PairContact, shape_pair_contacts
 
 MARGIN = 2e-3
 TABLE = Box(np.ones(3))  # its top is at z = 0.5
@@ -17,7 +17,7 @@ def place(x: float, y: float, z: float, roll: float = 0.0, yaw: float = 0.0) -> 
     return pin.SE3(pin.rpy.rpyToMatrix(roll, 0.0, yaw), np.array([x, y, z]))
 
 
-def on_table(shape: Shape, placement: pin.SE3, *, swapped: bool = False):  # noqa: ANN201
+def on_table(shape: Shape, placement: pin.SE3, *, swapped: bool = False) -> PairContact | None:
     first, second = ConvexShape(shape), ConvexShape(TABLE)
     if swapped:
         return shape_pair_contacts(second, pin.SE3.Identity(), first, placement, MARGIN)
@@ -77,7 +77,8 @@ def test_sphere_capsule_and_cylinder_on_a_table() -> None:
         assert_allclose(sorted(contact.positions[:, 1]), [-0.15, 0.15], atol=1e-6)
         assert_allclose(contact.gaps, 0.0, atol=1e-6)
     standing = on_table(Cylinder(0.05, 0.3), place(0, 0, 0.65))
-    assert standing is not None and len(standing.gaps) == 4
+    assert standing is not None
+    assert len(standing.gaps) == 4
     assert_allclose(np.linalg.norm(standing.positions[:, :2], axis=1), 0.05, atol=1e-9)
 
 
