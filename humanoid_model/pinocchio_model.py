@@ -303,15 +303,17 @@ def geometry_object(
         InputError: a mesh can't be loaded.
     """
     shape = geometry.shape
-    mesh = isinstance(shape, Mesh)
+    path, scale = ("", np.ones(3))
+    if isinstance(shape, Mesh):
+        path, scale = str(shape.path), np.array(shape.scale)
     return pin.GeometryObject(
         name,
         joint_id,
         frame_id,
         placement_joint_body * geometry.placement,
         coal_geometry(shape),
-        str(shape.path) if mesh else "",
-        np.array(shape.scale) if mesh else np.ones(3),
+        path,
+        scale,
         True,
         np.array(geometry.colour),
     )

@@ -206,17 +206,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         else floating_base
     )
     description = _with_actuator_limits(description, file)
-    given = file.actuators
-    if given is None:
-        members = {member for ball in file.ball_joints.values() for member in ball}
-        given = {
-            name: {}
-            for name, joint in description.joints.items()
-            if joint.limit is not None
-            and joint.mimic is None
-            and name not in members
-            and name not in file.springs
-        } | {ball: {} for ball in file.ball_joints}
+    given = _all_joints(description, file) if file.actuators is None else file.actuators
     model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
     model.name = description.name
     parts = append_to_model(
@@ -255,7 +245,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         limbs=dict(file.limbs),
         approximate=file.approximate,
     )
-    postures = {"zero": {}} | file.postures
+    postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}
     return dataclasses.replace(
         robot, postures={name: _posture(robot, values) for name, values in postures.items()}
     )
@@ -273,6 +263,17 @@ def _own_floating_joint(description: RobotDescription) -> str | None:
 def _root_mass(description: RobotDescription) -> float:
     links = (description.links[name] for name in description.rigid_group(description.root))
     return sum(link.inertial.mass for link in links if link.inertial is not None)
+
+
+def _all_joints(description: RobotDescription, file: RobotFile) -> dict[str, dict[str, float]]:
+    """An actuator with default gains for each joint that moves by itself and has no spring."""
+    members = {member for ball in file.ball_joints.values() for member in ball}
+    own = [
+        name
+        for name, joint in description.joints.items()
+        if joint.limit is not None and joint.mimic is None and name not in {*members, *file.springs}
+    ]
+    return {name: {} for name in (*own, *file.ball_joints)}
 
 
 def _with_actuator_limits(description: RobotDescription, file: RobotFile) -> RobotDescription:

@@ -96,7 +96,7 @@ class XmlElement:
         return float(self.numbers(name, 1)[0])
 
     def numbers(
-        self, name: str, count: int, default: Sequence[float] | None = None
+        self, name: str, count: int, default: Sequence[float] | np.ndarray | None = None
     ) -> np.ndarray:
         """(count,) finite numbers in an attribute; required when ``default`` is None.
 

@@ -229,22 +229,22 @@ ARM: tuple[tuple[Hinge, Body], ...] = (
 DEGREE = math.pi / 180
 # Published (robots.md): legs and arms of the half-sitting posture; the hand in rad.
 HALF_SITTING = {
-    **{"LEG_JOINT2": -26 * DEGREE, "LEG_JOINT3": 50 * DEGREE, "LEG_JOINT4": -24 * DEGREE},
-    **{"ARM_JOINT0": 15 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -30 * DEGREE, "ARM_JOINT6": 0.1},
+    "LEG_JOINT2": -26 * DEGREE, "LEG_JOINT3": 50 * DEGREE, "LEG_JOINT4": -24 * DEGREE,
+    "ARM_JOINT0": 15 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -30 * DEGREE, "ARM_JOINT6": 0.1,
 }
 POSTURES = {
     "half_sitting": HALF_SITTING,
     "squat": {
-        **{"LEG_JOINT2": -52 * DEGREE, "LEG_JOINT3": 95 * DEGREE, "LEG_JOINT4": -43 * DEGREE},
-        **{"ARM_JOINT0": -10 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -40 * DEGREE, "ARM_JOINT6": 0.1},
+        "LEG_JOINT2": -52 * DEGREE, "LEG_JOINT3": 95 * DEGREE, "LEG_JOINT4": -43 * DEGREE,
+        "ARM_JOINT0": -10 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -40 * DEGREE, "ARM_JOINT6": 0.1,
     },
     "sitting": {
-        **{"LEG_JOINT2": -90 * DEGREE, "LEG_JOINT3": 90 * DEGREE},
-        **{"ARM_JOINT0": 15 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -90 * DEGREE, "ARM_JOINT6": 0.1},
+        "LEG_JOINT2": -90 * DEGREE, "LEG_JOINT3": 90 * DEGREE,
+        "ARM_JOINT0": 15 * DEGREE, "ARM_JOINT1": -10 * DEGREE, "ARM_JOINT3": -90 * DEGREE, "ARM_JOINT6": 0.1,
     },
     "arms_forward": {
-        **{"LEG_JOINT2": -26 * DEGREE, "LEG_JOINT3": 50 * DEGREE, "LEG_JOINT4": -24 * DEGREE},
-        **{"ARM_JOINT0": -80 * DEGREE, "ARM_JOINT1": -5 * DEGREE, "ARM_JOINT3": -10 * DEGREE, "ARM_JOINT6": 0.1},
+        "LEG_JOINT2": -26 * DEGREE, "LEG_JOINT3": 50 * DEGREE, "LEG_JOINT4": -24 * DEGREE,
+        "ARM_JOINT0": -80 * DEGREE, "ARM_JOINT1": -5 * DEGREE, "ARM_JOINT3": -10 * DEGREE, "ARM_JOINT6": 0.1,
     },
 }
 
