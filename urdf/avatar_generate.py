@@ -164,14 +164,14 @@ def leg(side: str, sign: int) -> str:
     text += body(
         f"{side}_thigh",
         mass("thigh"),
-        capsule(radius, THIGH - 2 * radius, (0.0, 0.0, -THIGH / 2), "trousers"),
+        capsule(radius, THIGH - radius, (0.0, 0.0, -THIGH / 2), "trousers"),
     )
     text += hinge(f"{side}_knee", HINGES["knee"], f"{side}_thigh", f"{side}_shank", (0.0, 0.0, -THIGH))
     radius = 0.052
     text += body(
         f"{side}_shank",
         mass("shank"),
-        capsule(radius, SHANK - 2 * radius, (0.0, 0.0, -SHANK / 2), "trousers"),
+        capsule(radius, SHANK - radius, (0.0, 0.0, -SHANK / 2), "trousers"),
     )
     foot = f"{side}_foot"
     text += ball("ankle", f"{side}_shank", foot, (0.0, 0.0, -SHANK), side)
@@ -192,7 +192,7 @@ def arm(side: str, sign: int) -> str:
     text += body(
         f"{side}_upper_arm",
         mass("upper_arm"),
-        capsule(radius, UPPER_ARM - 2 * radius, (0.0, 0.0, -UPPER_ARM / 2), "shirt"),
+        capsule(radius, UPPER_ARM - radius, (0.0, 0.0, -UPPER_ARM / 2), "shirt"),
     )
     elbow, forearm = f"{side}_elbow", f"{side}_forearm"
     text += hinge(elbow, HINGES["elbow"], f"{side}_upper_arm", forearm, (0.0, 0.0, -UPPER_ARM))
@@ -200,7 +200,7 @@ def arm(side: str, sign: int) -> str:
     text += body(
         forearm,
         mass("forearm"),
-        capsule(radius, FOREARM - 2 * radius, (0.0, 0.0, -FOREARM / 2), "skin"),
+        capsule(radius, FOREARM - radius, (0.0, 0.0, -FOREARM / 2), "skin"),
     )
     palm = f"{side}_palm"
     text += ball("wrist", forearm, palm, (0.0, 0.0, -FOREARM), side)

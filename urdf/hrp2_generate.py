@@ -389,7 +389,8 @@ def squat_torques(robot: Robot) -> dict[str, float]:
     data = model.createData()
     largest = dict.fromkeys(joint_keys(), 0.0)
     half = (SOLE_LENGTH / 2, SOLE_WIDTH / 2)
-    targets = [np.array([SOLE_AHEAD + x, y]) for x, y in ((0, 0), (half[0], 0), (-half[0], 0), (0, half[1]), (0, -half[1]))]
+    edges = ((0, 0), (half[0], 0), (-half[0], 0), (0, half[1]), (0, -half[1]))
+    targets = [np.array([SOLE_AHEAD + x, y]) for x, y in edges]
     for knee in range(30, 151, 10):
         for lean in (0, 15, 30, 45):
             for free_hip, free_knee in ((-20, 40), (-90, 0)):
@@ -471,6 +472,7 @@ def torque_limits(robot: Robot) -> dict[str, float]:
 
 
 def armatures() -> dict[str, float]:
+    """Rotor inertias by joint named without side."""
     chains = (("LEG", LEG), ("CHEST", CHEST), ("HEAD", HEAD), ("ARM", ARM))
     return {
         f"{prefix}_JOINT{index}": hinge.armature
@@ -498,6 +500,7 @@ def gains(robot: Robot) -> dict[str, tuple[float, float]]:
 
 
 def yaml_text(gain: dict[str, tuple[float, float]] | None, bushing: bool) -> str:
+    """What the URDF can't say; without gains the default rule's count."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
         "# Written by hrp2_generate.py: change the numbers there.",
@@ -569,6 +572,7 @@ def contact_text(
     size: tuple[float, float],
     support: bool,
 ) -> str:
+    """A contact location; the patch is ``size`` long along x and y of its frame, which is turned about y."""
     x, y = size[0] / 2, size[1] / 2
     corners = [(-x, -y), (x, -y), (x, y), (-x, y)] if x else [(0.0, -y), (0.0, y)]
     patch = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in corners)
@@ -594,6 +598,7 @@ def generate() -> dict[str, str]:
 
 
 def main() -> None:
+    """Write the files beside this script."""
     for name, text in generate().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
         print(f"wrote {name}")
