@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the readers of scene files share: every check of a scene's content, and the scene made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.contact import Surface, polygon_problem
+from humanoid_model.description import (
+    DEFAULT_COLOUR,
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    HalfSpace,
+    Mesh,
+    Shape,
+    Sphere,
+)
+from humanoid_model.errors import InputError, RobotError
+from humanoid_model.inertia import inertia_problem
+from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.robot import Robot, load_robot
+from humanoid_model.scene import (
+    DEFAULT_TIME_STEP,
+    STANDARD_GRAVITY,
+    Camera,
+    Light,
+    PairRule,
+    Scene,
+    SceneBody,
+    SceneRobot,
+    place_robot,
+)
+from humanoid_model.uniform_body import uniform_inertia
+
+#: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space).
+SHAPES = ("box", "sphere", "cylinder", "capsule", "half_space", "mesh")
+
+
+class SceneField(Protocol):
+    """A value of a scene file that knows its file, line and name; the reading methods raise :meth:`fail`."""
+
+    def fail(self, problem: str, remedy: str | None = None) -> InputError:
+        """Returns the error to raise for this value."""
+
+    def string(self, choices: Iterable[str] | None = None) -> str:
+        """A non-empty text, one of ``choices`` if given."""
+
+    def boolean(self) -> bool:
+        """True or false."""
+
+    def number(self) -> float:
+        """A finite number."""
+
+    def numbers(self, count: int) -> np.ndarray:
+        """(count,) finite numbers."""
+
+    def polygon(self, minimum: int) -> np.ndarray:
+        """(k, 2) vertices, k at least ``minimum``."""
+
+
+#: The values of one thing in a scene by key, as far as the file gives them; unknown keys are the reader's business.
+Fields = Mapping[str, SceneField]
+
+
+class SceneBuilder:
+    """Gathers a scene piece by piece, and refuses a piece that can't be used.
+
+    Surfaces and pairs name bodies: add these, and the robots, first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Start an empty scene.
+
+        Args:
+            path: of the scene's file; robots and meshes given by a path are looked for from its folder.
+        """
+        self._path = path
+        self._robots: list[SceneRobot] = []
+        self._bodies: list[SceneBody] = []
+        self._surfaces: list[Surface] = []
+        self._rules: list[PairRule] = []
+        self._lights: list[Light] = []
+        self._camera: Camera | None = None
+        self._names: set[str] = set()
+
+    def build(self, fields: Fields) -> Scene:
+        """The scene.
+
+        Args:
+            fields: ``name``, ``gravity``, ``time_step``.
+
+        Raises:
+            SceneError: a value can't be used.
+        """
+        gravity = fields["gravity"].numbers(3) if "gravity" in fields else np.array(STANDARD_GRAVITY)
+        return Scene(
+            name=fields["name"].string() if "name" in fields else self._path.stem,
+            robots=tuple(self._robots),
+            bodies=tuple(self._bodies),
+            surfaces=tuple(self._surfaces),
+            rules=tuple(self._rules),
+            gravity=gravity,
+            time_step=_positive(fields["time_step"]) if "time_step" in fields else DEFAULT_TIME_STEP,
+            camera=self._camera,
+            lights=tuple(self._lights),
+            source=str(self._path),
+        )
+
+    # Robots and bodies ---------------------------------------------------------------------------------
+
+    def add_robot(self, name: str, fields: Fields, placement: pin.SE3, where: SceneField) -> None:
+        """Add a robot.
+
+        Args:
+            name: of the robot in the scene.
+            fields: ``robot`` (needed: a name or the path of a URDF), ``posture``, ``floating_base``, ``label``.
+            placement: of its footprint, or of its root link if it is fixed to the world.
+            where: the whole robot in the file.
+
+        Raises:
+            SceneError: a value can't be used.
+            RobotError: the robot's own files can't be used.
+        """
+        self._claim(name, where)
+        if "robot" not in fields:
+            raise where.fail("names no robot", "Give the name of a robot, such as hrp2, or the path of a URDF")
+        floating = fields["floating_base"].boolean() if "floating_base" in fields else None
+        robot = self._load_robot(fields["robot"], floating)
+        posture = fields["posture"].string(robot.postures) if "posture" in fields else "zero"
+        self._robots.append(
+            SceneRobot(
+                name=name,
+                robot=robot,
+                posture=posture,
+                placement=placement,
+                q=place_robot(robot, posture, placement),
+                label=fields["label"].string() if "label" in fields else name,
+            )
+        )
+
+    def add_body(
+        self,
+        name: str,
+        fields: Fields,
+        geometries: Sequence[Geometry],
+        placement: pin.SE3,
+        where: SceneField,
+    ) -> None:
+        """Add a body; without a mass it is fixed.
+
+        Args:
+            name: of the body.
+            fields: ``mass``, ``com``, ``inertia``, ``twist``, ``simulated``, ``label``.
+            geometries: its shapes, from :meth:`shape`.
+            placement: of the body frame in the world.
+            where: the whole body in the file.
+
+        Raises:
+            SceneError: a value can't be used.
+        """
+        self._claim(name, where)
+        if not geometries:
+            raise where.fail("has no shape", f"Give one of {', '.join(SHAPES)} or more")
+        mass = _at_least_zero(fields["mass"]) if "mass" in fields else 0.0
+        com, inertia = _mass_properties(fields, geometries, mass, where)
+        twist = fields["twist"].numbers(6) if "twist" in fields else np.zeros(6)
+        if mass == 0.0 and twist.any():
+            raise fields["twist"].fail(
+                f"is {twist.tolist()}, but the body has no mass and stays where it is", "Give a mass, or no twist"
+            )
+        self._bodies.append(
+            SceneBody(
+                name=name,
+                label=fields["label"].string() if "label" in fields else name,
+                mass=mass,
+                com=com,
+                inertia=inertia,
+                placement_world_body=placement,
+                twist=twist,
+                geometries=tuple(geometries),
+                simulated=fields["simulated"].boolean() if "simulated" in fields else True,
+            )
+        )
+
+    def shape(self, kind: str, fields: Fields, placement: pin.SE3) -> Geometry:
+        """A shape of a body.
+
+        Args:
+            kind: one of ``SHAPES``.
+            fields: the kind with its size in metres: ``box`` x y z, ``sphere`` radius, ``cylinder`` and ``capsule``
+                radius and length, ``mesh`` file; ``scale`` of a mesh; ``colour``, ``name``.
+            placement: of the shape in the body frame.
+
+        Raises:
+            SceneError: a value can't be used.
+            InputError: a mesh file can't be read.
+        """
+        if "scale" in fields and kind != "mesh":
+            raise fields["scale"].fail(f"only a mesh has a scale, this is a {kind}", "Remove it")
+        colour = fields["colour"].numbers(4) if "colour" in fields else np.array(DEFAULT_COLOUR)
+        if colour.min() < 0.0 or colour.max() > 1.0:
+            raise fields["colour"].fail(f"is {colour.tolist()}", "Give r, g, b, a, each in 0..1")
+        return Geometry(
+            name=fields["name"].string() if "name" in fields else "",
+            shape=self._solid(kind, fields),
+            placement=placement,
+            colour=colour,
+        )
+
+    # Touching ------------------------------------------------------------------------------------------
+
+    def add_surface(self, name: str, fields: Fields, placement: pin.SE3, where: SceneField) -> None:
+        """Add a surface that may be touched.
+
+        Args:
+            name: of the surface.
+            fields: ``body`` (needed), ``polygon``.
+            placement: of the surface in the body frame, z the outward normal.
+            where: the whole surface in the file.
+
+        Raises:
+            SceneError: a value can't be used.
+        """
+        if any(name == surface.name for surface in self._surfaces):
+            raise where.fail(f"the name '{name}' is taken already", "Give each surface its own name")
+        if "body" not in fields:
+            raise where.fail("names no body", "Give the name of one of the scene's bodies")
+        body = fields["body"].string([body.name for body in self._bodies])
+        polygon = fields["polygon"].polygon(3) if "polygon" in fields else None
+        problem = None if polygon is None else polygon_problem(polygon)
+        if problem:
+            raise fields["polygon"].fail(problem, "List the corners once around, counter-clockwise")
+        self._surfaces.append(Surface(name, body, placement, polygon))
+
+    def add_rule(self, first: SceneField, second: SceneField, fields: Fields) -> None:
+        """Add the properties of pairs.
+
+        Args:
+            first: name or pattern of one of the two.
+            second: of the other.
+            fields: ``friction``, ``restitution``, ``collide``.
+
+        Raises:
+            SceneError: a value can't be used, or nothing in the scene has a name.
+        """
+        names = [placed.name for placed in self._robots] + [body.name for body in self._bodies]
+        bodies = self._scene_names()
+        for pattern in (first.string(), second.string()):
+            if not any(PairRule(pattern, "*").matches(body, body) for body in bodies):
+                field = first if pattern == first.string() else second
+                raise field.fail(
+                    f"nothing in the scene is called '{pattern}'",
+                    f"Name a body, robot/link, or a pattern with * for anything; the scene holds {', '.join(names)}",
+                )
+        restitution = _at_least_zero(fields["restitution"]) if "restitution" in fields else None
+        if restitution is not None and restitution > 1.0:
+            raise fields["restitution"].fail(f"is {restitution:g}", "Give a coefficient in 0..1")
+        self._rules.append(
+            PairRule(
+                first.string(),
+                second.string(),
+                friction=_at_least_zero(fields["friction"]) if "friction" in fields else None,
+                restitution=restitution,
+                collide=fields["collide"].boolean() if "collide" in fields else None,
+            )
+        )
+
+    # View ----------------------------------------------------------------------------------------------
+
+    def set_camera(self, placement: pin.SE3, rotation: SceneField | None, target: SceneField | None) -> None:
+        """Set the view point.
+
+        Args:
+            placement: of the camera in the world, looking along -z, y up.
+            rotation: the field that turns the camera, None when the file doesn't.
+            target: (3,) point to look at, instead of a rotation.
+
+        Raises:
+            SceneError: rotation and target are both given, or the target is where the camera is.
+        """
+        if target is not None:
+            if rotation is not None:
+                raise rotation.fail("is given beside a point to look at", "Give one of the two")
+            point = target.numbers(3)
+            if np.linalg.norm(point - placement.translation) < 1e-9:
+                raise target.fail(f"is {point.tolist()}, where the camera is", "Give another point to look at")
+            placement = look_at(placement.translation, point)
+        self._camera = Camera(placement)
+
+    def add_light(self, fields: Fields, where: SceneField) -> None:
+        """Add a light.
+
+        Args:
+            fields: ``position`` (needed: x y z w, w = 0 for a direction), ``ambient``, ``diffuse``, ``specular``
+                (r g b a).
+            where: the whole light in the file.
+
+        Raises:
+            SceneError: a value can't be used.
+        """
+        if "position" not in fields:
+            raise where.fail("has no position", "Give x, y, z, w; w = 0 for a direction")
+        colours = {"ambient": np.array([0.0, 0.0, 0.0, 1.0]), "diffuse": np.ones(4), "specular": np.ones(4)}
+        colours = {key: fields[key].numbers(4) if key in fields else dark for key, dark in colours.items()}
+        self._lights.append(Light(fields["position"].numbers(4), **colours))
+
+    # Parts ---------------------------------------------------------------------------------------------
+
+    def _claim(self, name: str, where: SceneField) -> None:
+        """Robots and bodies share one set of names; ``/`` separates a robot from its links."""
+        special = sorted(set(name) & set("/*?[]"))
+        if special or not name:
+            raise where.fail(
+                f"the name '{name}' holds {special[0]}" if special else "the name is empty",
+                "Use letters, digits, - and _",
+            )
+        if name in self._names:
+            raise where.fail(f"the name '{name}' is taken already", "Give each robot and body its own name")
+        self._names.add(name)
+
+    def _scene_names(self) -> list[str]:
+        return Scene("", robots=tuple(self._robots), bodies=tuple(self._bodies)).body_names()
+
+    def _load_robot(self, field: SceneField, floating_base: bool | None) -> Robot:
+        """A robot by name, or by a path that starts from the scene's folder."""
+        given: str | Path = field.string()
+        if Path(given).suffix or "/" in str(given):
+            found = resolve_mesh_path(str(given), self._path.parent)
+            if found is None:
+                raise field.fail(f"there is no file '{given}'", "Give the path of a URDF from the scene's folder")
+            given = found
+        try:
+            return load_robot(given, floating_base=floating_base)
+        except RobotError as problem:
+            if problem.source is None:  # nothing is wrong in the robot's files: it is what the scene asks for
+                raise field.fail(problem.problem, problem.remedy) from None
+            raise
+
+    def _solid(self, kind: str, fields: Fields) -> Shape:
+        if kind == "half_space":
+            return HalfSpace()
+        size = fields[kind]
+        if kind == "mesh":
+            path = resolve_mesh_path(size.string(), self._path.parent)
+            if path is None:
+                raise size.fail(
+                    f"there is no file '{size.string()}'", "Give the path of a mesh from the scene's folder"
+                )
+            mesh = Mesh(path, _sizes(fields["scale"], 3) if "scale" in fields else np.ones(3))
+            coal_geometry(mesh)  # refuses a file that is no mesh here, not at the first step of a simulation
+            return mesh
+        if kind == "sphere":
+            return Sphere(_positive(size))
+        if kind == "box":
+            return Box(_sizes(size, 3))
+        radius, length = (float(value) for value in _sizes(size, 2))
+        return Cylinder(radius, length) if kind == "cylinder" else Capsule(radius, length)
+
+
+def _mass_properties(
+    fields: Fields, geometries: Sequence[Geometry], mass: float, where: SceneField
+) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass and inertia about it: as given, else those of a uniform body of the shapes."""
+    if mass > 0.0 and any(isinstance(geometry.shape, HalfSpace) for geometry in geometries):
+        raise where.fail("has a mass, but a half-space is endless", "Leave the mass out, or give another shape")
+    com = fields["com"].numbers(3) if "com" in fields else np.zeros(3)
+    if "inertia" in fields:
+        inertia = fields["inertia"].numbers(9).reshape(3, 3)
+        if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+            raise fields["inertia"].fail(
+                f"is {inertia.tolist()}, which is not symmetric", "Give the 9 entries row by row"
+            )
+        problem = inertia_problem(inertia)
+        if problem is None and mass > 0.0 and np.linalg.eigvalsh(inertia)[0] <= 0.0:
+            problem = f"is {inertia.tolist()}: the body could spin about an axis without inertia"
+        if problem:
+            raise fields["inertia"].fail(problem, "Give the inertia about the centre of mass, kg m^2")
+        return com, inertia
+    if mass == 0.0:
+        return com, np.zeros((3, 3))
+    if "com" in fields:
+        raise fields["com"].fail("is given without an inertia", "Give both, or neither for a uniform body")
+    uniform = uniform_inertia(geometries, mass)
+    if uniform is None:
+        raise where.fail(
+            f"has a mass of {mass:g} kg, but its shapes enclose no volume",
+            "Give the inertia and the centre of mass, or leave the mass out",
+        )
+    return np.array(uniform.lever), np.array(uniform.inertia)
+
+
+def _positive(field: SceneField) -> float:
+    value = field.number()
+    if value <= 0.0:
+        raise field.fail(f"is {value:g}", "Give more than 0")
+    return value
+
+
+def _at_least_zero(field: SceneField) -> float:
+    value = field.number()
+    if value < 0.0:
+        raise field.fail(f"is {value:g}", "Give 0 or more")
+    return value
+
+
+def _sizes(field: SceneField, count: int) -> np.ndarray:
+    values = field.numbers(count)
+    if values.min() <= 0.0:
+        raise field.fail(f"is {values.tolist()}", f"Give {count} numbers, each more than 0")
+    return values
+
+
+def look_at(eye: np.ndarray, target: np.ndarray) -> pin.SE3:
+    """Placement of a camera (looking along -z, y up) at ``eye`` that looks at ``target``, both (3,) in the world."""
+    back = (eye - target) / np.linalg.norm(eye - target)
+    up = np.array([0.0, 0.0, 1.0]) if abs(back[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
+    right = np.cross(up, back)
+    right /= np.linalg.norm(right)
+    return pin.SE3(np.column_stack([right, np.cross(back, right), back]), eye)
