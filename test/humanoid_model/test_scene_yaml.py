@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes in YAML: what is read, and what is refused with which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.scene_files import ONE_LINK_URDF, TETRAHEDRON_WRL
+from numpy.testing import assert_allclose, assert_array_equal
+
+from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
+from humanoid_model.errors import InputError, RobotError, SceneError
+from humanoid_model.scene import DEFAULT_TIME_STEP, PairRule, Scene
+from humanoid_model.scene_yaml import read_scene_yaml
+
+
+def read(folder: Path, text: str) -> Scene:
+    (folder / "scene.yaml").write_text(text, encoding="utf-8")
+    return read_scene_yaml(folder / "scene.yaml")
+
+
+FULL = """\
+name: everything
+gravity: [0.1, 0, -9.8]
+time_step: 0.002
+robots:
+  arm: {robot: arm.urdf, floating_base: true, label: "An arm", xyz: [1, 2, 3], rpy: [0, 0, 1.5707963267948966]}
+bodies:
+  floor: {shapes: [{half_space: true}]}
+  thing:
+    label: A thing
+    mass: 2
+    com: [0.1, 0, 0]
+    inertia: [1, 0.1, 0, 0.1, 2, 0, 0, 0, 2.5]
+    twist: [1, 2, 3, 4, 5, 6]
+    simulated: false
+    xyz: [0, 0, 1]
+    shapes:
+      - {name: a, box: [1, 2, 3], colour: [0.1, 0.2, 0.3, 0.4], xyz: [1, 0, 0]}
+      - {sphere: 0.5}
+      - {cylinder: [0.1, 2]}
+      - {capsule: [0.2, 3]}
+      - {mesh: shape.wrl, scale: [1, 2, 3]}
+  ball: {mass: 1e1, shapes: [{sphere: 0.5}]}
+surfaces:
+  top: {body: thing, xyz: [0, 0, 1.5], polygon: [[0, 0], [1, 0], [0, 1]]}
+  ground: {body: floor}
+pairs:
+  - {between: ["*", "*"], friction: 0.7, restitution: 0.2}
+  - {between: ["arm/*", floor], friction: 0.5}
+  - {between: [ball, thing], collide: false}
+camera: {xyz: [3, 0, 1], look_at: [0, 0, 1]}
+lights:
+  - {position: [1, 2, 3, 0], ambient: [0.1, 0.1, 0.1, 1]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "arm.urdf").write_text(ONE_LINK_URDF, encoding="utf-8")
+    (tmp_path / "shape.wrl").write_text(TETRAHEDRON_WRL, encoding="utf-8")
+    return tmp_path
+
+
+def test_everything_that_a_file_can_say(folder: Path) -> None:
+    scene = read(folder, FULL)
+    assert (scene.name, scene.time_step) == ("everything", 0.002)
+    assert_array_equal(scene.gravity, [0.1, 0.0, -9.8])
+    assert scene.source == str(folder / "scene.yaml")
+
+    (arm,) = scene.robots
+    assert (arm.name, arm.label, arm.posture, arm.robot.floating_base) == ("arm", "An arm", "zero", True)
+    # The sphere of 0.1 m rests on the footprint, which is at z = 3, turned to +y.
+    assert_allclose(arm.q, [1, 2, 3.1, 0, 0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-12)
+
+    floor, thing, ball = scene.bodies
+    assert floor.fixed and not thing.fixed
+    assert floor.geometries[0].shape == HalfSpace()
+    assert (thing.label, thing.mass, thing.simulated) == ("A thing", 2.0, False)
+    assert_array_equal(thing.com, [0.1, 0, 0])
+    assert_array_equal(thing.inertia, [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]])
+    assert_array_equal(thing.twist, [1, 2, 3, 4, 5, 6])
+    assert_array_equal(thing.placement_world_body.translation, [0, 0, 1])
+    assert [geometry.shape for geometry in thing.geometries] == [
+        Box(np.array([1.0, 2.0, 3.0])),
+        Sphere(0.5),
+        Cylinder(0.1, 2.0),
+        Capsule(0.2, 3.0),
+        Mesh(folder.resolve() / "shape.wrl", np.array([1.0, 2.0, 3.0])),
+    ]
+    assert thing.geometries[0].name == "a"
+    assert_array_equal(thing.geometries[0].colour, [0.1, 0.2, 0.3, 0.4])
+    assert_array_equal(thing.geometries[0].placement.translation, [1, 0, 0])
+    assert (ball.label, ball.simulated) == ("ball", True)
+    assert_allclose(ball.inertia, np.eye(3) * 0.4 * 10 * 0.25)
+
+    top, ground = scene.surfaces
+    assert (top.name, top.body, ground.polygon) == ("top", "thing", None)
+    assert_array_equal(top.polygon, [[0, 0], [1, 0], [0, 1]])
+    assert_array_equal(top.placement_body_surface.translation, [0, 0, 1.5])
+
+    assert scene.rules[1] == PairRule("arm/*", "floor", friction=0.5)
+    assert scene.pairs("floor", "arm/base").friction == 0.5
+    assert scene.pairs("floor", "arm/base").restitution == 0.2
+    assert not scene.collides("thing", "ball")
+    assert scene.collides("thing", "floor")
+
+    assert scene.camera is not None
+    # From (3, 0, 1) towards -x: right is +y, up is +z, back is +x.
+    assert_allclose(scene.camera.placement.rotation, [[0, 0, 1], [1, 0, 0], [0, 1, 0]], atol=1e-15)
+    (light,) = scene.lights
+    assert_array_equal(light.position, [1, 2, 3, 0])
+    assert_array_equal(light.ambient, [0.1, 0.1, 0.1, 1])
+    assert_array_equal(light.diffuse, np.ones(4))
+
+
+def test_what_is_left_out(folder: Path) -> None:
+    scene = read(folder, "bodies: {ball: {mass: 1, shapes: [{sphere: 1}]}}")
+    assert (scene.name, scene.time_step, scene.camera, scene.lights) == ("scene", DEFAULT_TIME_STEP, None, ())
+    assert_array_equal(scene.gravity, [0, 0, -9.81])
+    assert scene.bodies[0].placement_world_body == pin.SE3.Identity()
+    assert scene.pairs("ball", "ball").friction == 0.4
+    assert scene.surfaces == scene.robots == scene.rules == ()
+
+
+def test_camera_turned_and_camera_that_looks_straight_down(folder: Path) -> None:
+    ball = "bodies: {ball: {mass: 1, shapes: [{sphere: 1}]}}\n"
+    turned = read(folder, ball + "camera: {xyz: [0, 0, 5], rpy: [0, 0, 0.5]}").camera
+    assert turned is not None
+    assert_allclose(turned.placement.rotation, pin.rpy.rpyToMatrix(0, 0, 0.5))
+    down = read(folder, ball + "camera: {xyz: [0, 0, 5], look_at: [0, 0, 0]}").camera
+    assert down is not None
+    assert_allclose(down.placement.rotation, np.eye(3), atol=1e-15)
+
+
+BALL = "bodies:\n  ball: {mass: 1, shapes: [{sphere: 1}]}\n"
+
+BAD = {
+    "not YAML": ("bodies: {ball: [", 1, None, "not YAML: ", "Mend the YAML there"),
+    "empty file": ("# nothing\n", None, None, "is empty", "Give key: value pairs"),
+    "a list at the top": ("- 1", 1, None, "is a list, not a mapping", "Give key: value pairs"),
+    "unknown key": (BALL + "gravitation: 1", 3, "gravitation", "unknown key", "Known keys: name, gravity"),
+    "unknown key of a body": (
+        "bodies:\n  b:\n    mas: 1\n    shapes: [{sphere: 1}]", 3, "bodies.b.mas", "unknown key", "label, mass, com",
+    ),
+    "a key twice": (BALL + BALL, 3, "bodies", "key given twice", "Keep one"),
+    "NaN gravity": (BALL + "gravity: [0, 0, nan]", 3, "gravity[2]", "is nan", "Give a finite number"),
+    "gravity of two numbers": (BALL + "gravity: [0, 1]", 3, "gravity", "holds 2 values", "Give 3 numbers"),
+    "zero time step": (BALL + "time_step: 0", 3, "time_step", "is 0", "Give more than 0"),
+    "time step that is a word": (BALL + "time_step: fast", 3, "time_step", "is 'fast', not a number", "finite"),
+    "unknown robot": (
+        "robots:\n  r: {robot: hrp22}", 2, "robots.r.robot", "unknown robot 'hrp22'", "Give the path of a URDF",
+    ),
+    "no robot": ("robots:\n  r: {posture: zero}", 2, "robots.r", "names no robot", "such as hrp2"),
+    "robot file missing": (
+        "robots:\n  r: {robot: no/arm.urdf}", 2, "robots.r.robot", "there is no file 'no/arm.urdf'", "path of a URDF",
+    ),
+    "unknown posture": (
+        "robots:\n  r: {robot: arm.urdf, posture: siting}", 2, "robots.r.posture", "is 'siting'", "Use one of zero",
+    ),
+    "floating base that is a number": (
+        "robots:\n  r: {robot: arm.urdf, floating_base: 2}", 2, "robots.r.floating_base", "is '2'", "true or false",
+    ),
+    "name taken": (
+        "robots:\n  ball: {robot: arm.urdf}\n" + BALL, 4, "bodies.ball", "the name 'ball' is taken", "its own name",
+    ),
+    "name with a slash": (
+        "bodies:\n  a/b: {shapes: [{sphere: 1}]}", 2, "bodies.a/b", "the name 'a/b' holds /", "Use letters, digits",
+    ),
+    "empty name": ("bodies:\n  '': {shapes: [{sphere: 1}]}", 2, "bodies.", "the name is empty", "Use letters"),
+    "no shapes": ("bodies:\n  b: {mass: 1}", 2, "bodies.b", "has no shape", "Give one of box, sphere"),
+    "two shapes in one": (
+        "bodies:\n  b: {shapes: [{sphere: 1, box: [1, 1, 1]}]}", 2, "bodies.b.shapes[0]", "names 2 shapes", "Give one",
+    ),
+    "half-space false": (
+        "bodies:\n  b: {shapes: [{half_space: false}]}", 2, "bodies.b.shapes[0].half_space", "is false", "true",
+    ),
+    "negative size": (
+        "bodies:\n  b: {shapes: [{box: [1, -1, 1]}]}", 2, "bodies.b.shapes[0].box", "is [1.0, -1.0, 1.0]", "more than 0",
+    ),
+    "zero radius": (
+        "bodies:\n  b: {shapes: [{sphere: 0}]}", 2, "bodies.b.shapes[0].sphere", "is 0", "Give more than 0",
+    ),
+    "cylinder of three numbers": (
+        "bodies:\n  b: {shapes: [{cylinder: [1, 1, 1]}]}", 2, "bodies.b.shapes[0].cylinder", "holds 3 values", "Give 2",
+    ),
+    "missing mesh": (
+        "bodies:\n  b: {shapes: [{mesh: no.wrl}]}", 2, "bodies.b.shapes[0].mesh", "there is no file 'no.wrl'", "mesh",
+    ),
+    "scale of a sphere": (
+        "bodies:\n  b: {shapes: [{sphere: 1, scale: [1, 1, 1]}]}",
+        2, "bodies.b.shapes[0].scale", "only a mesh has a scale, this is a sphere", "Remove it",
+    ),
+    "zero scale": (
+        "bodies:\n  b: {shapes: [{mesh: shape.wrl, scale: [1, 0, 1]}]}",
+        2, "bodies.b.shapes[0].scale", "is [1.0, 0.0, 1.0]", "each more than 0",
+    ),
+    "colour out of range": (
+        "bodies:\n  b: {shapes: [{sphere: 1, colour: [1, 2, 0, 1]}]}",
+        2, "bodies.b.shapes[0].colour", "is [1.0, 2.0, 0.0, 1.0]", "each in 0..1",
+    ),
+    "negative mass": (
+        "bodies:\n  b: {mass: -1, shapes: [{sphere: 1}]}", 2, "bodies.b.mass", "is -1", "Give 0 or more",
+    ),
+    "mass of a half-space": (
+        "bodies:\n  b: {mass: 1, shapes: [{half_space: true}]}", 2, "bodies.b", "half-space is endless", "mass out",
+    ),
+    "mass without volume": (
+        "bodies:\n  b: {mass: 3, shapes: [{mesh: flat.wrl}]}",
+        2, "bodies.b", "has a mass of 3 kg, but its shapes enclose no volume", "Give the inertia",
+    ),
+    "centre of mass without inertia": (
+        "bodies:\n  b: {mass: 1, com: [0, 0, 0], shapes: [{sphere: 1}]}",
+        2, "bodies.b.com", "is given without an inertia", "Give both",
+    ),
+    "asymmetric inertia": (
+        "bodies:\n  b:\n    mass: 1\n    inertia: [1, 2, 0, 0, 1, 0, 0, 0, 1]\n    shapes: [{sphere: 1}]",
+        4, "bodies.b.inertia", "[[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], which is not symmetric", "row",
+    ),
+    "impossible inertia": (
+        "bodies:\n  b: {mass: 1, inertia: [1, 0, 0, 0, 1, 0, 0, 0, 3], shapes: [{sphere: 1}]}",
+        2, "bodies.b.inertia", "principal moments (1, 1, 3)", "about the centre of mass, kg m^2",
+    ),
+    "no inertia about an axis": (
+        "bodies:\n  b: {mass: 1, inertia: [1, 0, 0, 0, 1, 0, 0, 0, 0], shapes: [{sphere: 1}]}",
+        2, "bodies.b.inertia", "could spin about an axis without inertia", "kg m^2",
+    ),
+    "inertia of six numbers": (
+        "bodies:\n  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], shapes: [{sphere: 1}]}",
+        2, "bodies.b.inertia", "holds 6 values", "Give 9 numbers",
+    ),
+    "fixed body that moves": (
+        "bodies:\n  b: {twist: [1, 0, 0, 0, 0, 0], shapes: [{sphere: 1}]}",
+        2, "bodies.b.twist", "is [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], but the body has no mass", "Give a mass",
+    ),
+    "infinite place": (
+        "bodies:\n  b: {xyz: [0, .inf, 0], shapes: [{sphere: 1}]}", 2, "bodies.b.xyz[1]", "is .inf", "finite number",
+    ),
+    "surface of no body": (BALL + "surfaces:\n  s: {}", 4, "surfaces.s", "names no body", "one of the scene's bodies"),
+    "surface of an unknown body": (
+        BALL + "surfaces:\n  s: {body: bal}", 4, "surfaces.s.body", "is 'bal'", "Use one of ball",
+    ),
+    "clockwise polygon": (
+        BALL + "surfaces:\n  s: {body: ball, polygon: [[0, 0], [0, 1], [1, 0]]}",
+        4, "surfaces.s.polygon", "not a convex outline in counter-clockwise order", "once around",
+    ),
+    "polygon of two corners": (
+        BALL + "surfaces:\n  s: {body: ball, polygon: [[0, 0], [0, 1]]}",
+        4, "surfaces.s.polygon", "holds 2 vertices", "Give 3 or more",
+    ),
+    "pair of nothing": (BALL + "pairs:\n  - {friction: 1}", 4, "pairs[0]", "names no pair", "between: [name, name]"),
+    "pair of three": (
+        BALL + "pairs:\n  - {between: [ball, ball, ball]}", 4, "pairs[0].between", "holds 3 names", "Give two",
+    ),
+    "unknown body in a pair": (
+        BALL + "pairs:\n  - {between: [ball, bell]}",
+        4, "pairs[0].between[1]", "nothing in the scene is called 'bell'", "the scene holds ball",
+    ),
+    "negative friction": (
+        BALL + "pairs:\n  - {between: ['*', '*'], friction: -0.1}", 4, "pairs[0].friction", "is -0.1", "0 or more",
+    ),
+    "restitution above 1": (
+        BALL + "pairs:\n  - {between: ['*', '*'], restitution: 1.5}", 4, "pairs[0].restitution", "is 1.5", "in 0..1",
+    ),
+    "camera that looks at itself": (
+        BALL + "camera: {xyz: [1, 2, 3], look_at: [1, 2, 3]}",
+        3, "camera.look_at", "is [1.0, 2.0, 3.0], where the camera is", "another point",
+    ),
+    "camera turned twice": (
+        BALL + "camera: {xyz: [1, 2, 3], rpy: [0, 0, 1], look_at: [0, 0, 0]}",
+        3, "camera.rpy", "is given beside a point to look at", "Give one of the two",
+    ),
+    "light without position": (BALL + "lights: [{diffuse: [1, 1, 1, 1]}]", 3, "lights[0]", "has no position", "w = 0"),
+    "light's position of three numbers": (
+        BALL + "lights: [{position: [1, 1, 1]}]", 3, "lights[0].position", "holds 3 values", "Give 4 numbers",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_refused(folder: Path, case: str) -> None:
+    text, line, element, problem, remedy = BAD[case]
+    flat = TETRAHEDRON_WRL.split("coordIndex")[0] + "coordIndex [0 1 2 -1] } }\n"
+    (folder / "flat.wrl").write_text(flat, encoding="utf-8")
+    with pytest.raises(SceneError) as caught:
+        read(folder, text)
+    assert (caught.value.line, caught.value.element) == (line, element)
+    assert caught.value.source == str(folder / "scene.yaml")
+    assert problem in caught.value.problem
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_message_as_a_person_reads_it(folder: Path) -> None:
+    with pytest.raises(SceneError) as caught:
+        read(folder, BALL + "time_step: -1")
+    assert str(caught.value) == f"{folder}/scene.yaml:3: time_step: is -1. Give more than 0."
+
+
+def test_missing_file(folder: Path) -> None:
+    with pytest.raises(SceneError, match=r"no\.yaml: can't be read: No such file or directory"):
+        read_scene_yaml(folder / "no.yaml")
+
+
+def test_errors_of_the_files_that_a_scene_names_keep_their_place(folder: Path) -> None:
+    (folder / "arm.urdf").write_text(ONE_LINK_URDF.replace('value="1"', 'value="-1"'), encoding="utf-8")
+    with pytest.raises(RobotError, match=r"arm\.urdf:4: <mass>: .*-1 kg"):
+        read(folder, "robots: {arm: {robot: arm.urdf}}")
+    (folder / "shape.wrl").write_text("solid", encoding="utf-8")
+    with pytest.raises(InputError, match=r"shape\.wrl:1: starts with 'solid'"):
+        read(folder, "bodies: {b: {shapes: [{mesh: shape.wrl}]}}")
+    (folder / "shape.stl").write_text("no mesh", encoding="utf-8")
+    with pytest.raises(InputError, match=r"shape\.stl: mesh can't be loaded"):
+        read(folder, "bodies: {b: {shapes: [{mesh: shape.stl}]}}")
