@@ -395,7 +395,7 @@ def squat_torques(robot: Robot) -> dict[str, float]:
         for lean in (0, 15, 30, 45):
             for free_hip, free_knee in ((-20, 40), (-90, 0)):
                 for shoulder, roll in ((0, -10), (-90, 0), (0, -90)):
-                    angles = {"RARM_JOINT0": shoulder, "RARM_JOINT1": roll, "LARM_JOINT0": shoulder}
+                    angles: dict[str, float] = {"RARM_JOINT0": shoulder, "RARM_JOINT1": roll, "LARM_JOINT0": shoulder}
                     angles |= {"LARM_JOINT1": -roll, "LLEG_JOINT2": free_hip - lean, "LLEG_JOINT3": free_knee}
                     for target in targets:
                         q = balanced(robot, model, data, angles, float(knee), float(lean), target)

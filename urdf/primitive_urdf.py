@@ -57,7 +57,7 @@ class Mass:
     """Mass in kg, centre of mass (3,) and inertia (3, 3) about it, both in the link's axes."""
 
     mass: float
-    com: Sequence[float]
+    com: Sequence[float] | np.ndarray
     inertia: np.ndarray
 
 
@@ -115,7 +115,7 @@ def joint_text(
     kind: str,
     parent: str,
     child: str,
-    offset: Sequence[float],
+    offset: Sequence[float] | np.ndarray,
     axis: str = "",
     limits: tuple[float, float, float, float] | None = None,
 ) -> str:
