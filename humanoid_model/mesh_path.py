@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote
 
 
 def resolve_mesh_path(address: str, folder: Path) -> Path | None:
@@ -24,10 +24,18 @@ def resolve_mesh_path(address: str, folder: Path) -> Path | None:
         package, _, rest = unquote(address.split("://", 1)[1]).partition("/")
         candidates = [place / rest for place in _package_folders(package, folder)]
     elif address.startswith("file:"):
-        candidates = [folder / unquote(urlparse(address).path)]
+        rest = address.removeprefix("file:").removeprefix("//localhost").removeprefix("//")
+        candidates = [folder / unquote(rest)]
     else:
         candidates = [folder / address]
-    return next((path.resolve() for path in candidates if path.is_file()), None)
+    return next((path.resolve() for path in candidates if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name longer than the file system takes, or with a zero byte
+        return False
 
 
 def _package_folders(package: str, folder: Path) -> list[Path]:

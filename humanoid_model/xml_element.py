@@ -13,6 +13,9 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 
+#: Elements inside one another beyond which a document is refused; robots and scenes need five.
+_DEEPEST = 100
+
 
 @dataclass
 class XmlElement:
@@ -177,6 +180,8 @@ def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlEle
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = XmlElement(tag, attributes, source, parser.CurrentLineNumber, error)
+        if len(stack) == _DEEPEST:
+            raise element.fail(f"more than {_DEEPEST} elements inside one another", "Close them earlier")
         (stack[-1].children if stack else top).append(element)
         stack.append(element)
 
@@ -191,6 +196,8 @@ def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlEle
     parser.CharacterDataHandler = characters
     try:
         parser.Parse(text, True)
+    except UnicodeEncodeError:
+        raise error("is not Unicode text", source=source, remedy="Save it as UTF-8") from None
     except expat.ExpatError as problem:
         raise error(
             f"not well-formed XML: {expat.ErrorString(problem.code)} in column {problem.offset + 1}",

@@ -179,6 +179,8 @@ def read_yaml(path: str | Path, error: type[InputError]) -> YamlNode:
         raise error(f"can't be read: {problem.strerror}", source=source) from None
     except UnicodeDecodeError:
         raise error("is not UTF-8 text", source=source, remedy="Save it as UTF-8") from None
+    except RecursionError:
+        raise error("nested too deeply", source=source, remedy="Close the brackets earlier") from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         reason = " ".join(str(getattr(problem, "problem", problem)).split())
