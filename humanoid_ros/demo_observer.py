@@ -105,7 +105,13 @@ class DemoObserver(Node):
         self.urdf: str | None = None
         self.contacts: ContactForces | None = None
         transforms = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
+        latched = QoSProfile(
+            depth=100,
+            reliability=ReliabilityPolicy.RELIABLE,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL,
+        )
         self.create_subscription(TFMessage, "/tf", self._on_transforms, transforms)
+        self.create_subscription(TFMessage, "/tf_static", self._take_transforms, latched)
         self.create_subscription(ContactForces, "contacts", self._on_contacts, 100)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self.create_subscription(String, "robot_description", self._on_description, LATCHED)
@@ -142,14 +148,16 @@ class DemoObserver(Node):
             raise DemoError(f"no transform of {', '.join(missing)} was received")
         return recording
 
-    def _on_transforms(self, message: TFMessage) -> None:
+    def _take_transforms(self, message: TFMessage) -> None:
         with self._lock:
             for stamped in message.transforms:
                 move, turn = stamped.transform.translation, stamped.transform.rotation
                 pose = np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w])
-                self._tree.set(
-                    stamped.header.frame_id, stamped.child_frame_id, pin.XYZQUATToSE3(pose)
-                )
+                self._tree.set(stamped.header.frame_id, stamped.child_frame_id, pin.XYZQUATToSE3(pose))
+
+    def _on_transforms(self, message: TFMessage) -> None:
+        self._take_transforms(message)
+        with self._lock:
             placements = {link: self._tree.placement(link) for link in self._links}
             if self._recording is None or None in placements.values():
                 return

@@ -32,7 +32,6 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
-from rclpy.subscription import Subscription
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -134,14 +133,12 @@ class ViewerNode(Node):
             self._number("plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
-        self._contacts = ContactDrawing(
-            server.scene, self._number("cone_scale"), self._number("arrow_scale")
-        )
+        self._contacts = ContactDrawing(server.scene, self._number("cone_scale"), self._number("arrow_scale"))
         self._pull = PullHandle(server.scene)
         server.on_client_disconnect(lambda client: self._pull.client_left(client.client_id))
         self._robots: dict[str, _Robot] = {}
         self._stamp = 0.0
-        self._descriptions: dict[str, Subscription] = {}
+        self._descriptions: dict[str, str] = {}
         self._tree = TransformTree(self._text("fixed_frame"))
         self._fresh: dict[str, TransformStamped] = {}
         self._contact_view = ContactView.empty()
@@ -156,9 +153,7 @@ class ViewerNode(Node):
         self._said = 0.0
 
         self.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
-        self.create_subscription(
-            TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS
-        )
+        self.create_subscription(TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS)
         # Contacts come as bytes: of the many that come between two drawings, one is decoded.
         self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST, raw=True)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
@@ -183,15 +178,11 @@ class ViewerNode(Node):
             self.declare_parameter(
                 name,
                 value,
-                ParameterDescriptor(
-                    description=description, floating_point_range=[limits], read_only=True
-                ),
+                ParameterDescriptor(description=description, floating_point_range=[limits], read_only=True),
             )
 
         def words(name: str, value: str | list[str], description: str) -> None:
-            self.declare_parameter(
-                name, value, ParameterDescriptor(description=description, read_only=True)
-            )
+            self.declare_parameter(name, value, ParameterDescriptor(description=description, read_only=True))
 
         words("host", "127.0.0.1", "Address the page listens on; the default is this machine only")
         self.declare_parameter(
@@ -206,9 +197,7 @@ class ViewerNode(Node):
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
         words("scenes", ["stand"], "Scenes that the page offers to load: names or paths")
         number("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
-        number(
-            "cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]"
-        )
+        number("cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
         number("arrow_scale", ARROW_SCALE, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
         number("plot_window", 10.0, 1.0, 120.0, "Simulated time that the force plot spans [s]")
         number("gravity", 9.81, 0.0, 100.0, "Gravity, for the weight shown beside forces [m/s^2]")
@@ -231,7 +220,15 @@ class ViewerNode(Node):
     # Messages in ----------------------------------------------------------------------------------
 
     def _find_robots(self) -> None:
-        """Listen to every `robot_description` at or below this node's namespace."""
+        """Listen to every `robot_description` at or below this node's namespace.
+
+        A robot whose description nobody publishes any more left the scene, if there is a simulator
+        to say so; a simulator that is silent may come back with it.
+        """
+        if self._simulator_is_heard():
+            for topic, prefix in self._descriptions.items():
+                if prefix in self._robots and self.count_publishers(topic) == 0:
+                    self._remove_robot(prefix)
         base = self.get_namespace().rstrip("/")
         for topic, types in self.get_topic_names_and_types():
             if "std_msgs/msg/String" not in types or not topic.startswith(f"{base}/"):
@@ -239,12 +236,17 @@ class ViewerNode(Node):
             *prefix, name = topic[len(base) + 1 :].split("/")
             if name != "robot_description" or topic in self._descriptions:
                 continue
-            self._descriptions[topic] = self.create_subscription(
-                String,
-                topic,
-                partial(self._on_description, "/".join(prefix)),
-                LATCHED,
-            )
+            self._descriptions[topic] = "/".join(prefix)
+            self.create_subscription(String, topic, partial(self._on_description, "/".join(prefix)), LATCHED)
+
+    def _remove_robot(self, prefix: str) -> None:
+        robot = self._robots.pop(prefix)
+        robot.drawing.remove()
+        robot.balance.remove()
+        self._aimed = False
+
+    def _simulator_is_heard(self) -> bool:
+        return time.monotonic() - self._last_heard <= self._number("silence")
 
     def _on_description(self, prefix: str, message: String) -> None:
         old = self._robots.get(prefix)
@@ -256,16 +258,13 @@ class ViewerNode(Node):
             self._complain(f"robot_description can't be read: {error}")
             return
         if old is not None:
-            old.drawing.remove()
-            old.balance.remove()
+            self._remove_robot(prefix)
         name = prefix or description.name
         scene = self.page.server.scene
         drawing = RobotDrawing(scene, name, description)
         for problem in drawing.problems:
             self._complain(problem)
-        robot = _Robot(
-            f"{prefix}/" if prefix else "", drawing, BalanceDrawing(scene, name), message.data
-        )
+        robot = _Robot(f"{prefix}/" if prefix else "", drawing, BalanceDrawing(scene, name), message.data)
         drawing.visible = self._shown["robot"]
         robot.balance.visible = self._shown["balance"]
         self._robots[prefix] = robot
@@ -305,14 +304,6 @@ class ViewerNode(Node):
         self.page.show_floor = self._shown["floor"] and fits
 
     def _on_status(self, message: SimulationStatus) -> None:
-        if self._status is not None and self._status.scene != message.scene:
-            # Robots and bodies of the old scene go away; those of the new one place themselves.
-            self._tree.clear()
-            self._fresh.clear()
-            for robot in self._robots.values():
-                robot.placements.clear()
-                robot.drawing.forget()
-            self._aimed = False
         self._status = message
         self._last_heard = time.monotonic()
 
@@ -336,9 +327,7 @@ class ViewerNode(Node):
             if not np.isfinite(norm) or norm == 0.0 or not np.isfinite(pose).all():
                 continue
             pose[3:] /= norm
-            self._tree.set(
-                stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose)
-            )
+            self._tree.set(stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose))
         self._take_contacts()
         with self.page.server.atomic():
             for robot in self._robots.values():
@@ -379,9 +368,7 @@ class ViewerNode(Node):
             return
 
     def _refresh_panel(self) -> None:
-        status = self._status
-        if time.monotonic() - self._last_heard > self._number("silence"):
-            status = None
+        status = self._status if self._simulator_is_heard() else None
         mass = sum(robot.drawing.description.total_mass for robot in self._robots.values())
         weight = mass * self._number("gravity") if mass > 0.0 else None
         self._panel.plot.weight = weight
@@ -475,9 +462,7 @@ class ViewerNode(Node):
         spring = Spring(self._number("pull_stiffness"), mass, self._number("pull_max_force"))
         force = spring.force(self._pull.position, point, (point - last[1]) / span)
         x, y, z = force.tolist()
-        self._pulling = self._send(
-            self._callers[Push], wrench_request(body, (x, y, z), point, span)
-        )
+        self._pulling = self._send(self._callers[Push], wrench_request(body, (x, y, z), point, span))
 
     def _find_link(self, body: str) -> tuple[str, np.ndarray, float] | None:
         """Name, centre of mass (world) and mass of a link with mass, if it is placed."""

@@ -18,9 +18,7 @@ LIFT = 2e-3
 MOVED = 2e-4
 
 
-def centre_of_mass(
-    description: RobotDescription, placements_world_link: Mapping[str, pin.SE3]
-) -> np.ndarray | None:
+def centre_of_mass(description: RobotDescription, placements_world_link: Mapping[str, pin.SE3]) -> np.ndarray | None:
     """Centre of mass of a robot from its links' placements.
 
     Args:
@@ -72,12 +70,8 @@ class BalanceDrawing:
         self._com = scene.add_icosphere(
             f"/balance/{name}/com", radius=0.025, color=blue, visible=False, cast_shadow=False
         )
-        self._com_mark = scene.add_cylinder(
-            f"/balance/{name}/com_mark", radius=0.022, color=blue, **flat
-        )
-        self._pressure_mark = scene.add_cylinder(
-            f"/balance/{name}/pressure_mark", radius=0.014, color=green, **flat
-        )
+        self._com_mark = scene.add_cylinder(f"/balance/{name}/com_mark", radius=0.022, color=blue, **flat)
+        self._pressure_mark = scene.add_cylinder(f"/balance/{name}/pressure_mark", radius=0.014, color=green, **flat)
 
     def update(self, com: np.ndarray | None, contacts: ContactView) -> None:
         """Move the marks; without contacts there is no ground to mark and only the ball stays."""

@@ -161,13 +161,9 @@ class ContactDrawing:
         end = start + self.arrow_scale * np.array(resultants).reshape(-1, 3)
         self._resultants.update(start, end, np.tile(RESULTANT_COLOUR, (len(start), 1)))
 
-    def _draw_cones(
-        self, position: np.ndarray, normal: np.ndarray, height: np.ndarray, friction: np.ndarray
-    ) -> None:
+    def _draw_cones(self, position: np.ndarray, normal: np.ndarray, height: np.ndarray, friction: np.ndarray) -> None:
         rows = np.column_stack([position, normal, height, friction * height])
-        if rows.shape == self._sent_cones.shape and (
-            np.abs(rows - self._sent_cones).max(initial=0.0) < MOVED
-        ):
+        if rows.shape == self._sent_cones.shape and (np.abs(rows - self._sent_cones).max(initial=0.0) < MOVED):
             return
         self._sent_cones = rows
         count = len(position)

@@ -112,9 +112,7 @@ class Panel:
         self._pull_link.options = (NO_LINK, *bodies)
         self._pull_link.value = NO_LINK  # type: ignore[misc]
 
-    def show_status(
-        self, view: SimulationView | None, normal_force: float, weight: float | None
-    ) -> None:
+    def show_status(self, view: SimulationView | None, normal_force: float, weight: float | None) -> None:
         """Show the simulation's state; None means that no simulator is heard."""
         text = status_html(view, normal_force, weight)
         if text != self._html.content:
@@ -138,7 +136,6 @@ class Panel:
     def say(self, message: str) -> None:
         """Show a message under the state, or nothing when it is empty."""
         self._message.content = (
-            f"<div style='margin:0.3em 0.8em;color:#c62828;font-size:0.85em'>"
-            f"{html.escape(message)}</div>"
+            f"<div style='margin:0.3em 0.8em;color:#c62828;font-size:0.85em'>{html.escape(message)}</div>"
         )
         self._message.visible = bool(message)

@@ -95,18 +95,9 @@ class RobotDrawing:
         if not self._corners or not self._corners.keys() <= placements_world_link.keys():
             return None
         points = np.array(
-            [
-                placements_world_link[link].act(corner)
-                for link, corners in self._corners.items()
-                for corner in corners
-            ]
+            [placements_world_link[link].act(corner) for link, corners in self._corners.items() for corner in corners]
         )
         return np.array([points.min(axis=0), points.max(axis=0)])
-
-    def forget(self) -> None:
-        """Hide the robot until its links are placed anew."""
-        self._sent.clear()
-        self._root.visible = False
 
     @property
     def visible(self) -> bool:

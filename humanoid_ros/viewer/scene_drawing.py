@@ -61,9 +61,7 @@ class SceneDrawing:
             InputError: Its shape can't be drawn, e.g. a mesh file is missing.
         """
         old = self._items.get(key)
-        same_look = old is not None and (
-            old.item.shape == item.shape and np.array_equal(old.item.colour, item.colour)
-        )
+        same_look = old is not None and (old.item.shape == item.shape and np.array_equal(old.item.colour, item.colour))
         if old is not None and same_look:
             old.item = item  # it only moved
             return
@@ -100,10 +98,7 @@ class SceneDrawing:
             if item.frame != frame:
                 continue
             low, high = bounds(item.shape)
-            corners = [
-                item.placement.act(np.array(c))
-                for c in itertools.product(*zip(low, high, strict=True))
-            ]
+            corners = [item.placement.act(np.array(c)) for c in itertools.product(*zip(low, high, strict=True))]
             spans = np.ptp(corners, axis=0)
             if abs(np.max(corners, axis=0)[2]) < LEVEL and spans[:2].min() > GROUND_SIDE:
                 return True

@@ -151,9 +151,7 @@ def add_shape(
     if isinstance(shape, Sphere):
         return scene.add_icosphere(name, radius=float(shape.radius), **common)
     if isinstance(shape, Cylinder):
-        return scene.add_cylinder(
-            name, radius=float(shape.radius), height=float(shape.length), **common
-        )
+        return scene.add_cylinder(name, radius=float(shape.radius), height=float(shape.length), **common)
     mesh = triangles(shape)
     if isinstance(shape, HalfSpace):
         common["cast_shadow"] = False

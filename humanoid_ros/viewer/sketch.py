@@ -84,9 +84,7 @@ def sketch(
     return image
 
 
-def _robot_triangles(
-    description: RobotDescription, placements: Mapping[str, pin.SE3]
-) -> tuple[np.ndarray, np.ndarray]:
+def _robot_triangles(description: RobotDescription, placements: Mapping[str, pin.SE3]) -> tuple[np.ndarray, np.ndarray]:
     """(t, 3, 3) corners that face outwards and (t, 4) shaded colours."""
     light = LIGHT / np.linalg.norm(LIGHT)
     all_corners: list[np.ndarray] = [np.zeros((0, 3, 3))]

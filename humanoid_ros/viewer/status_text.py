@@ -51,8 +51,7 @@ def status_html(view: SimulationView | None, normal_force: float, weight: float 
     """
     if view is None:
         return _badge("no simulator", RED) + _note(
-            "Nothing is heard on <code>status</code>. The page goes on by itself when a simulator "
-            "starts."
+            "Nothing is heard on <code>status</code>. The page goes on by itself when a simulator starts."
         )
     if view.paused:
         badge = _badge("paused", AMBER)

@@ -24,10 +24,6 @@ class TransformTree:
         """Store the newest placement of frame `child` in frame `parent`."""
         self._parent[child] = (parent, placement_parent_child)
 
-    def clear(self) -> None:
-        """Forget every frame."""
-        self._parent.clear()
-
     def placement(self, frame: str) -> pin.SE3 | None:
         """Placement of a frame in the root frame.
 

@@ -85,8 +85,7 @@ class RobotOnTopics(Node):
         self.speaking = True
         self.asked: list[Any] = []
         self.refusal = ""
-        self.scene = "stand"
-        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._description: Any = None
         self._tf = self.create_publisher(TFMessage, "/tf", 100)
         self._contacts = self.create_publisher(ContactForces, "contacts", 10)
         self._status = self.create_publisher(SimulationStatus, "status", LATCHED)
@@ -105,7 +104,14 @@ class RobotOnTopics(Node):
         self._start = time.monotonic()
 
     def describe(self, text: str) -> None:
+        if self._description is None:
+            self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=text))
+
+    def leave(self) -> None:
+        """Take the description off the graph, as a simulator does that loads another scene."""
+        self.destroy_publisher(self._description)
+        self._description = None
 
     def show_box(self, x: float, action: int = Marker.ADD) -> None:
         marker = Marker(ns="box", id=3, type=Marker.CUBE, action=action)
@@ -137,9 +143,7 @@ class RobotOnTopics(Node):
             frame = TransformStamped(child_frame_id=link)
             frame.header.frame_id, frame.header.stamp = "world", now
             move, turn = frame.transform.translation, frame.transform.rotation
-            move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w = pin.SE3ToXYZQUAT(
-                placement
-            ).tolist()
+            move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w = pin.SE3ToXYZQUAT(placement).tolist()
             frames.transforms.append(frame)
         self._tf.publish(frames)
         contacts = ContactForces()
@@ -152,9 +156,7 @@ class RobotOnTopics(Node):
                 contact.force.z = 24.525
                 contacts.contacts.append(contact)
         self._contacts.publish(contacts)
-        status = SimulationStatus(
-            scene=self.scene, time=time.monotonic() - self._start, real_time_factor=0.93
-        )
+        status = SimulationStatus(scene="stand", time=time.monotonic() - self._start, real_time_factor=0.93)
         self._status.publish(status)
 
 
@@ -455,9 +457,7 @@ def test_scene_items_come_move_and_go(robot: RobotOnTopics, page: PageClient) ->
     wait_for(lambda: not boxes(), "the box is gone")
 
 
-def test_silent_simulator_is_told_and_recovered_from(
-    robot: RobotOnTopics, page: PageClient
-) -> None:
+def test_silent_simulator_is_told_and_recovered_from(robot: RobotOnTopics, page: PageClient) -> None:
     robot.speaking = False
     wait_for(lambda: "no simulator" in page.status, "the page says that there is no simulator")
     assert page.controls["Pause"]["disabled"]
@@ -466,18 +466,14 @@ def test_silent_simulator_is_told_and_recovered_from(
     assert not page.controls["Pause"]["disabled"]
 
 
-def test_other_scene_hides_the_robot_until_it_is_placed(
-    robot: RobotOnTopics, page: PageClient
-) -> None:
-    robot.scene = "slope"
-    wait_for(lambda: "slope" in page.status, "the other scene is told")
-    wait_for(lambda: page.nodes["/robots/post"]["visible"], "its robot is placed")
-    robot.scene = "stand"
+def test_robot_that_left_the_scene_leaves_the_page_and_may_come_back(robot: RobotOnTopics, page: PageClient) -> None:
+    robot.leave()
+    wait_for(lambda: "/robots/post" not in page.nodes, "the robot is gone")
+    robot.describe(URDF)
+    wait_for(lambda: page.nodes["/robots/post"]["visible"], "it is back")
 
 
-def test_bad_description_is_told_and_the_next_one_drawn(
-    robot: RobotOnTopics, page: PageClient
-) -> None:
+def test_bad_description_is_told_and_the_next_one_drawn(robot: RobotOnTopics, page: PageClient) -> None:
     robot.describe("<robot name='broken'><link/></robot>")
     wait_for(lambda: "robot_description can&#x27;t be read" in page.texts, "the fault is told")
     robot.describe(URDF.replace("1.2", "1.3"))
@@ -544,9 +540,7 @@ def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list
         return future.result()
 
     try:
-        names = ask(
-            ListParameters, "/viewer/list_parameters", ListParameters.Request()
-        ).result.names
+        names = ask(ListParameters, "/viewer/list_parameters", ListParameters.Request()).result.names
         own = [name for name in names if "." not in name and name != "use_sim_time"]
         answer = ask(
             DescribeParameters,

@@ -62,9 +62,7 @@ def test_marks_lie_on_the_ground_below(page: Page) -> None:
 
 
 @pytest.mark.parametrize("com", [None, np.array([0.0, 0.0, 1.0])])
-def test_without_contacts_nothing_is_marked_on_the_ground(
-    page: Page, com: np.ndarray | None
-) -> None:
+def test_without_contacts_nothing_is_marked_on_the_ground(page: Page, com: np.ndarray | None) -> None:
     drawing = BalanceDrawing(page.server.scene, "r")
     drawing.update(com, ContactView.empty())
     nodes = page.server.scene._handle_from_node_name

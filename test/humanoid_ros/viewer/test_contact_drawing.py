@@ -83,9 +83,7 @@ def test_arrows_start_at_contacts_and_show_forces(page: Page) -> None:
     # One resultant for the foot, at the centre of pressure: 60 / 80 of the way.
     resultant = arrows(page, "resultants")
     np.testing.assert_allclose(resultant[:, 0], [[0.75, 0, 0]], atol=1e-6)
-    np.testing.assert_allclose(
-        resultant[0, 1] - resultant[0, 0], ARROW_SCALE * forces.sum(axis=0), atol=1e-6
-    )
+    np.testing.assert_allclose(resultant[0, 1] - resultant[0, 0], ARROW_SCALE * forces.sum(axis=0), atol=1e-6)
 
 
 def test_contacts_come_and_go(page: Page) -> None:

@@ -20,11 +20,7 @@ def item(frame: str = "world", size: float = 0.1, placement: pin.SE3 | None = No
 
 def frames(page: Page) -> list[viser.FrameHandle]:
     nodes = page.server.scene._handle_from_node_name
-    return [
-        node
-        for name, node in nodes.items()
-        if isinstance(node, viser.FrameHandle) and name.startswith("/scene/")
-    ]
+    return [node for name, node in nodes.items() if isinstance(node, viser.FrameHandle) and name.startswith("/scene/")]
 
 
 def test_item_is_drawn_at_frame_times_placement(page: Page) -> None:
@@ -68,9 +64,7 @@ def test_same_look_moves_and_other_look_replaces(page: Page) -> None:
         ((0.4, 0.4, 0.2), -0.1, 0.0, False),  # a stepping stone
     ],
 )
-def test_level_ground(
-    page: Page, size: tuple[float, float, float], height: float, tilt: float, level: bool
-) -> None:
+def test_level_ground(page: Page, size: tuple[float, float, float], height: float, tilt: float, level: bool) -> None:
     drawing = SceneDrawing(page.server.scene)
     placement = pin.SE3(pin.utils.rotate("y", tilt), np.array([0.0, 0.0, height]))
     drawing.set(1, SceneItem("world", placement, Box(np.array(size)), RED))

@@ -97,9 +97,7 @@ def test_triangles_are_drawn_as_given(page: Page) -> None:
         ("shape.xyzzy", "nonsense", "can't be read"),
     ],
 )
-def test_bad_mesh_is_refused_by_name(
-    tmp_path: Path, name: str, text: str | None, message: str
-) -> None:
+def test_bad_mesh_is_refused_by_name(tmp_path: Path, name: str, text: str | None, message: str) -> None:
     path = tmp_path / name
     if text is not None:
         path.write_text(text)

@@ -36,10 +36,3 @@ def test_unknown_frame_detached_frame_and_loop_have_no_placement() -> None:
     assert tree.placement("detached") is None
     assert tree.placement("a") is None
     assert tree.placement("world") == pin.SE3.Identity()
-
-
-def test_clear_forgets() -> None:
-    tree = TransformTree()
-    tree.set("world", "a", pin.SE3.Identity())
-    tree.clear()
-    assert tree.placement("a") is None
