@@ -164,6 +164,52 @@ class SimulatedRobot:
             )
         self._simulation.overwrite(self._slices, pin.normalize(model, q_new), v_new)
 
+    def place_joints(
+        self,
+        q: NDArray[np.float64],
+        v: NDArray[np.float64],
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        joints: Sequence[str] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Copies of a configuration and a velocity with some joints put elsewhere.
+
+        Args:
+            q: configuration of ``robot.model``, shape (nq,).
+            v: velocity, shape (nv,).
+            positions: of the joints [rad or m], shape (n,).
+            velocities: of the joints [rad/s or m/s], shape (n,); zero if not given.
+            joints: names of the n joints; all joints if not given. The members of a ball joint that are not named
+                keep their angle.
+
+        Raises:
+            InputError: unknown or repeated joint, wrong length, a value that is not finite.
+        """
+        places = self._places(joints)
+        values = _finite("positions", positions, len(places))
+        rates = np.zeros(len(places)) if velocities is None else _finite("velocities", velocities, len(places))
+        chosen = {place: i for i, place in enumerate(places)}
+        q_new, v_new = q.copy(), v.copy()
+        start = 0
+        for joint in self._joints:
+            own = [chosen.get(start + i) for i in range(len(joint.names))]
+            start += len(joint.names)
+            if all(i is None for i in own):
+                continue
+            at_q = slice(joint.q.start - self._slices.q.start, joint.q.stop - self._slices.q.start)
+            at_v = slice(joint.v.start - self._slices.v.start, joint.v.stop - self._slices.v.start)
+            if joint.ball is None:
+                assert own[0] is not None
+                q_new[at_q], v_new[at_v] = values[own[0]], rates[own[0]]
+                continue
+            angles, angle_rates = joint.ball.angles(q_new[at_q]), np.zeros(3)
+            for member, i in enumerate(own):
+                if i is not None:
+                    angles[member], angle_rates[member] = values[i], rates[i]
+            q_new[at_q] = joint.ball.quaternion(angles)
+            v_new[at_v] = joint.ball.rate_matrix(angles) @ angle_rates
+        return q_new, v_new
+
     # -- commands ----------------------------------------------------------------------------
 
     def set_position_target(

@@ -114,6 +114,7 @@ class Simulation:
         scene: what is simulated.
         world: the scene as one mechanical system.
         dt: time step [s].
+        method: name of the contact solver.
         step_count: number of steps done.
         q: configuration of the world, shape (nq,); change it through the robots and bodies.
         v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
@@ -158,6 +159,7 @@ class Simulation:
             raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
         if not tolerance > 0.0:
             raise InputError(f"tolerance is {tolerance}", element="tolerance", remedy="Give a positive number")
+        self.method = method
         self._solve = find_solver(method)
         self._tolerance = tolerance
         self._max_iterations = max_iterations

@@ -43,7 +43,7 @@ class JointTrajectory:
         self,
         joint_names: Sequence[str],
         times: ArrayLike,
-        positions: Sequence[ArrayLike] | np.ndarray,
+        positions: Sequence[ArrayLike | None] | np.ndarray,
         velocities: Sequence[ArrayLike | None] | np.ndarray | None = None,
         accelerations: Sequence[ArrayLike | None] | np.ndarray | None = None,
     ) -> None:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declaring parameters with type, range and description."""
+
+from __future__ import annotations
+
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.node import Node
+
+
+def declare_number(
+    node: Node,
+    name: str,
+    default: float,
+    low: float,
+    high: float,
+    description: str,
+    *,
+    read_only: bool = False,
+) -> None:
+    """Declare a floating-point parameter with the range of its values."""
+    node.declare_parameter(
+        name,
+        float(default),
+        ParameterDescriptor(
+            description=description,
+            floating_point_range=[FloatingPointRange(from_value=low, to_value=high, step=0.0)],
+            read_only=read_only,
+        ),
+    )
+
+
+def declare_flag(node: Node, name: str, default: bool, description: str, *, read_only: bool = False) -> None:
+    """Declare a boolean parameter."""
+    node.declare_parameter(name, default, ParameterDescriptor(description=description, read_only=read_only))
+
+
+def declare_text(node: Node, name: str, default: str, description: str, *, read_only: bool = False) -> None:
+    """Declare a string parameter."""
+    node.declare_parameter(name, default, ParameterDescriptor(description=description, read_only=read_only))
+
+
+def number(node: Node, name: str) -> float:
+    """Value of a floating-point parameter."""
+    return float(node.get_parameter(name).get_parameter_value().double_value)
+
+
+def flag(node: Node, name: str) -> bool:
+    """Value of a boolean parameter."""
+    return bool(node.get_parameter(name).get_parameter_value().bool_value)
+
+
+def text(node: Node, name: str) -> str:
+    """Value of a string parameter."""
+    return str(node.get_parameter(name).get_parameter_value().string_value)

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thread in which a simulation runs, in pace with the wall clock or as fast as it can."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_sim import Simulation
+
+T = TypeVar("T")
+
+MAX_LAG = 0.2
+"""A simulation that is later than this gives up catching up [s of wall-clock time]."""
+
+
+class LoopStoppedError(HumanoidError):
+    """The simulation was shut down or replaced before it did what it was asked for."""
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """How the simulation went since the last report.
+
+    Attributes:
+        paused: whether time stands still now.
+        failure: why it stands still when nobody asked for it; empty otherwise.
+        real_time_factor: simulated over wall-clock time; 0 while paused.
+        step_seconds: mean wall-clock time of a step with all that is done around it [s].
+        max_step_seconds: longest such time [s].
+    """
+
+    paused: bool
+    failure: str
+    real_time_factor: float
+    step_seconds: float
+    max_step_seconds: float
+
+
+class LoopListener(Protocol):
+    """What is done around the steps, always in the simulation's thread."""
+
+    def before_step(self) -> None:
+        """Command the robots."""
+
+    def after_step(self) -> None:
+        """Look at the new state."""
+
+    def after_jump(self) -> None:
+        """Look at a state that no ordinary step led to, or at the last one before a pause."""
+
+    def report(self, report: LoopReport) -> None:
+        """Tell how the simulation goes: once per period, and when it pauses, goes on or fails."""
+
+    def failed(self, message: str, details: str) -> None:
+        """The simulation could not do a step and is paused."""
+
+
+class SimulationLoop:
+    """Runs a simulation in a thread of its own; everybody else talks to it between steps.
+
+    Only this thread touches the simulation. Others pass it actions through :meth:`call`; they are done in order, each
+    between two steps. An exception in a step pauses the simulation and is reported; the thread goes on.
+
+    Attributes:
+        simulation: the simulation; touch it in actions and listeners only.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        listener: LoopListener,
+        *,
+        real_time_factor: float = 1.0,
+        paused: bool = False,
+        report_period: float = 0.1,
+    ) -> None:
+        """Prepare the thread.
+
+        Args:
+            simulation: what to run.
+            listener: what to do around the steps.
+            real_time_factor: simulated seconds per second to aim at; 0: as fast as it can.
+            paused: whether to begin paused.
+            report_period: wall-clock time between two reports [s].
+        """
+        self.simulation = simulation
+        self._listener = listener
+        self._real_time_factor = real_time_factor
+        self._report_period = report_period
+        self._paused = paused
+        self._failure = ""
+        self._actions: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._steps_wanted = 0
+        self._steps_answer: Future[float] | None = None
+        self._thread = threading.Thread(target=self._run, name="simulation")
+        self._report_longest = 0.0
+        self._forget_pace()
+        self._begin_report()
+
+    # From any thread ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def shutdown(self) -> None:
+        """End the thread; who still waits for an answer gets a LoopStoppedError."""
+        self._stopping.set()
+        self._actions.put(lambda: None)
+        if self._thread.is_alive():
+            self._thread.join()
+        self._drop_steps()
+        while not self._actions.empty():
+            self._actions.get()()
+
+    def call(self, action: Callable[[], T]) -> Future[T]:
+        """Do something between two steps.
+
+        Args:
+            action: what to do; it may touch the simulation, and must be short.
+
+        Returns:
+            What it returned or raised, once it is done.
+        """
+        answer: Future[T] = Future()
+
+        def run() -> None:
+            if self._stopping.is_set():
+                answer.set_exception(_stopped())
+                return
+            try:
+                result = action()
+            except Exception as error:
+                answer.set_exception(error)
+            else:
+                answer.set_result(result)
+
+        self._actions.put(run)
+        return answer
+
+    def step(self, count: int) -> Future[float]:
+        """Do a number of steps of a paused simulation.
+
+        Args:
+            count: number of steps, at least 1.
+
+        Returns:
+            Simulated time when they are done [s]; an InputError if there are no steps to do or the
+            simulation is not paused; a HumanoidError if they can't be done, or a pause ends them.
+        """
+        answer: Future[float] = Future()
+
+        def begin() -> None:
+            try:
+                if self._stopping.is_set():
+                    raise _stopped()
+                self._check_can_step(count)
+            except HumanoidError as error:
+                answer.set_exception(error)
+            else:
+                self._steps_wanted = count
+                self._steps_answer = answer
+
+        self._actions.put(begin)
+        return answer
+
+    # In the simulation's thread -------------------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands still, single steps aside."""
+        return self._paused
+
+    @property
+    def failure(self) -> str:
+        """Why the simulation can't go on; empty while it can."""
+        return self._failure
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds per second that are aimed at; 0: as fast as possible."""
+        return self._real_time_factor
+
+    @real_time_factor.setter
+    def real_time_factor(self, value: float) -> None:
+        self._real_time_factor = value
+        self._forget_pace()
+
+    @property
+    def report_period(self) -> float:
+        """Wall-clock time between two reports [s]."""
+        return self._report_period
+
+    @report_period.setter
+    def report_period(self, value: float) -> None:
+        self._report_period = value
+
+    def pause(self) -> None:
+        """Let time stand still; ends single steps that are under way."""
+        self._drop_steps(f"step: stopped by a pause at {self.simulation.time:g} s.")
+        if not self._paused:
+            self._paused = True
+            self._listener.after_jump()
+        self._report()
+
+    def resume(self) -> None:
+        """Let time go on.
+
+        Raises:
+            HumanoidError: a step failed; only a reset or another scene helps.
+        """
+        if self._failure:
+            raise HumanoidError(f"The simulation can't go on: {self._failure} Reset it first.")
+        self._drop_steps(f"step: the simulation runs on from {self.simulation.time:g} s.")
+        self._paused = False
+        self._forget_pace()
+        self._report()
+
+    def reset(self) -> None:
+        """Go back to the start; paused stays paused, but a failure is forgotten."""
+        self._drop_steps("step: stopped by a reset.")
+        self.simulation.reset()
+        if self._failure:
+            self._failure = ""
+            self._paused = False
+        self._forget_pace()
+        self._listener.after_jump()
+        self._report()
+
+    def _check_can_step(self, count: int) -> None:
+        if count < 1:
+            raise InputError(f"is {count}", element="steps", remedy="Give at least 1")
+        if self._failure:
+            raise HumanoidError(f"The simulation can't go on: {self._failure} Reset it first.")
+        if not self._paused:
+            raise InputError(
+                f"can't do {count} single steps while the simulation runs",
+                element="steps",
+                remedy="Pause it first",
+            )
+        if self._steps_answer is not None:
+            raise InputError(
+                f"can't do {count} steps while {self._steps_wanted} others are still to be done",
+                element="steps",
+                remedy="Wait for them, or pause to end them",
+            )
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            while not self._actions.empty():
+                self._actions.get()()
+            now = time.perf_counter()
+            if now >= self._next_report:
+                self._report()
+            if self._steps_wanted:
+                self._steps_wanted -= 1
+                self._advance()
+                if self._steps_wanted == 0:
+                    self._finish_steps()
+                continue
+            wait = self._next_report - now
+            if not self._paused:
+                wait = min(wait, self._lead(now))
+            if wait <= 0.0:
+                self._advance()
+                continue
+            with contextlib.suppress(queue.Empty):
+                self._actions.get(timeout=wait)()
+
+    def _lead(self, now: float) -> float:
+        """Wall-clock time until the next step is due [s]."""
+        if self._real_time_factor == 0.0:
+            return 0.0
+        simulated = (self.simulation.step_count - self._pace_step) * self.simulation.dt
+        lead = self._pace_start + simulated / self._real_time_factor - now
+        if lead < -MAX_LAG:
+            self._forget_pace()
+            return 0.0
+        return lead
+
+    def _forget_pace(self) -> None:
+        self._pace_start = time.perf_counter()
+        self._pace_step = self.simulation.step_count
+
+    def _advance(self) -> None:
+        start = time.perf_counter()
+        try:
+            self._listener.before_step()
+            self.simulation.step()
+            self._listener.after_step()
+        except Exception as error:
+            self._fail(error)
+            return
+        duration = time.perf_counter() - start
+        self._report_steps += 1
+        self._report_seconds += duration
+        self._report_longest = max(self._report_longest, duration)
+
+    def _fail(self, error: Exception) -> None:
+        """Pause because a step was not possible."""
+        text = str(error) if isinstance(error, HumanoidError) else f"{type(error).__name__}: {error}"
+        self._failure = text if text.endswith(".") else f"{text}."
+        self._paused = True
+        self._drop_steps(f"The simulation can't go on: {self._failure}")
+        self._listener.failed(self._failure, traceback.format_exc())
+        self._report()
+
+    def _finish_steps(self) -> None:
+        self._listener.after_jump()
+        answer, self._steps_answer = self._steps_answer, None
+        if answer is not None:
+            answer.set_result(self.simulation.time)
+
+    def _drop_steps(self, reason: str = "") -> None:
+        answer, self._steps_answer = self._steps_answer, None
+        self._steps_wanted = 0
+        if answer is not None:
+            answer.set_exception(HumanoidError(reason) if reason else _stopped())
+
+    def _begin_report(self) -> None:
+        self._report_start = time.perf_counter()
+        self._next_report = self._report_start + self._report_period
+        self._report_steps = 0
+        self._report_seconds = 0.0
+        self._report_longest = 0.0
+
+    def _report(self) -> None:
+        """Tell the listener; what it raises must not end the thread."""
+        elapsed = time.perf_counter() - self._report_start
+        simulated = self._report_steps * self.simulation.dt
+        report = LoopReport(
+            self._paused,
+            self._failure,
+            simulated / elapsed if elapsed > 0.0 and not self._paused else 0.0,
+            self._report_seconds / max(self._report_steps, 1),
+            self._report_longest,
+        )
+        try:
+            self._listener.report(report)
+        except Exception as error:
+            self._listener.failed(f"the report: {error}", traceback.format_exc())
+        self._begin_report()
+
+
+def _stopped() -> LoopStoppedError:
+    return LoopStoppedError("The simulation was replaced or shut down before it could answer.")
