@@ -392,7 +392,7 @@ def _mass_properties(
     if uniform is None:
         raise where.fail(
             f"has a mass of {mass:g} kg, but its shapes enclose no volume",
-            "Give the inertia and the centre of mass, or leave the mass out",
+            "Give the inertia and the centre of mass, close open meshes, or leave the mass out",
         )
     return np.array(uniform.lever), np.array(uniform.inertia)
 

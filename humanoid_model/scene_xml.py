@@ -178,6 +178,8 @@ def _values(
         _values(child, {}, attributes=parts)
         name = f"<{child.tag}> of {element}"
         if child.attributes:
+            if child.text.strip():
+                raise child.fail(f"has attributes and the text '{child.text.strip()}'", "Give one of the two")
             values[key] = XmlField.of_attributes(child, parts, name)
         else:
             values[key] = XmlField(child, name, child.text)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import coal
 import numpy as np
 import pinocchio as pin
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Geometry, HalfSpace
+from humanoid_model.description import Geometry, HalfSpace, Mesh
 
 
 def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia | None:
@@ -20,7 +21,7 @@ def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia 
         mass: total mass, kg.
 
     Returns:
-        None where the shapes enclose no volume, or an endless one.
+        None where the shapes enclose no volume or an endless one: a half-space, a mesh that is open or inside out.
 
     Raises:
         InputError: a mesh can't be read.
@@ -30,9 +31,11 @@ def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia 
         if isinstance(geometry.shape, HalfSpace):
             return None
         solid = coal_geometry(geometry.shape)
+        if isinstance(geometry.shape, Mesh) and not _closed(solid):
+            return None
         solids.append((float(solid.computeVolume()), geometry.placement, solid))
     volume = sum(part for part, _, _ in solids)
-    if not (np.isfinite(volume) and volume > 0.0):
+    if not volume > 0.0:
         return None
     total = pin.Inertia.Zero()
     for part, placement, solid in solids:
@@ -43,3 +46,12 @@ def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia 
         )
         total = total + share.se3Action(placement)
     return total
+
+
+def _closed(mesh: coal.BVHModelBase) -> bool:
+    """Whether the mesh's triangles, as vectors of area, sum up to nothing, as those of every closed surface do."""
+    corners = np.array([[mesh.tri_indices(i)[k] for k in range(3)] for i in range(mesh.num_tris)])
+    points = np.asarray(mesh.vertices())[corners]
+    areas = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    total = np.linalg.norm(areas, axis=1).sum()
+    return bool(np.linalg.norm(areas.sum(axis=0)) < 1e-6 * total)

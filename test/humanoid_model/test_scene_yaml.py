@@ -77,7 +77,7 @@ def test_everything_that_a_file_can_say(folder: Path) -> None:
     assert_allclose(arm.q, [1, 2, 3.1, 0, 0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-12)
 
     floor, thing, ball = scene.bodies
-    assert floor.fixed and not thing.fixed
+    assert (floor.fixed, thing.fixed) == (True, False)
     assert floor.geometries[0].shape == HalfSpace()
     assert (thing.label, thing.mass, thing.simulated) == ("A thing", 2.0, False)
     assert_array_equal(thing.com, [0.1, 0, 0])
@@ -179,7 +179,7 @@ BAD = {
         "bodies:\n  b: {shapes: [{half_space: false}]}", 2, "bodies.b.shapes[0].half_space", "is false", "true",
     ),
     "negative size": (
-        "bodies:\n  b: {shapes: [{box: [1, -1, 1]}]}", 2, "bodies.b.shapes[0].box", "is [1.0, -1.0, 1.0]", "more than 0",
+        "bodies:\n  b: {shapes: [{box: [1, -1, 1]}]}", 2, "bodies.b.shapes[0].box", "is [1.0, -1.0, 1.0]", "than 0",
     ),
     "zero radius": (
         "bodies:\n  b: {shapes: [{sphere: 0}]}", 2, "bodies.b.shapes[0].sphere", "is 0", "Give more than 0",
