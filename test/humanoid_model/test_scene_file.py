@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixtures.scene_files import TETRAHEDRON_WRL
 
 from humanoid_model import load_scene
 from humanoid_model.errors import SceneError
@@ -53,6 +54,24 @@ def test_unknown_name_lists_each_scene_once() -> None:
     listed = caught.value.remedy.split("one of ")[1].split(", ")
     assert listed == sorted(set(listed))
     assert {"stand", "stairs", "boxes", "table", "box_on_slope", "bip_stand", "avatar"} <= set(listed)
+
+
+@pytest.mark.parametrize("kind", ["yaml", "xml"])
+def test_examples_of_the_documentation(tmp_path: Path, kind: str) -> None:
+    document = Path(__file__).parents[2] / "docs" / "scenes.md"
+    (_, example) = document.read_text(encoding="utf-8").split(f"```{kind}\n")
+    (tmp_path / f"example.{kind}").write_text(example.split("```")[0], encoding="utf-8")
+    (tmp_path / "crate.wrl").write_text(TETRAHEDRON_WRL, encoding="utf-8")
+    (tmp_path / "crate.stl").write_text(
+        "solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+        "endsolid t\n",
+        encoding="utf-8",
+    )
+    scene = load_scene(tmp_path / f"example.{kind}")
+    assert scene.name == "example"
+    assert [body.name for body in scene.bodies] == ["floor", "crate"]
+    assert len(scene.surfaces) == 2
+    assert scene.camera is not None
 
 
 @pytest.mark.parametrize("path", ["scene.urdf", Path("scene"), "folder/scene"])
