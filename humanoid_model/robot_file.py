@@ -96,10 +96,7 @@ class _Reader:
             actuators=self.read_actuators() if "actuators" in values else None,
             springs={key: self.read_spring(key, node) for key, node in self.section("springs")},
             sensors={key: self.read_sensor(key, node) for key, node in self.section("sensors")},
-            limbs={
-                key: tuple(self.driven_joint(item) for item in node.items())
-                for key, node in self.section("limbs")
-            },
+            limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
         )
 
     def section(self, key: str) -> list[tuple[str, YamlNode]]:
@@ -209,16 +206,25 @@ class _Reader:
             values["rest"].number() if "rest" in values else 0.0,
         )
 
+    def read_limb(self, node: YamlNode) -> tuple[str, ...]:
+        names: list[str] = []
+        for item in node.items():
+            name = self.driven_joint(item)
+            if name in names:
+                raise item.fail(f"joint '{name}' is listed twice", "Name each joint once")
+            names.append(name)
+        if not names:
+            raise node.fail("holds no joint", "Name the limb's joints, or leave the limb out")
+        return tuple(names)
+
     def read_sensor(self, name: str, node: YamlNode) -> Sensor:
         values = node.mapping(("type", "link", "xyz", "rpy"))
         if "type" not in values or "link" not in values:
             raise node.fail("lacks 'type' or 'link'", "Give both")
-        return Sensor(
-            name,
-            values["type"].string(SENSOR_TYPES),
-            self.link(values["link"]),
-            read_placement(values),
-        )
+        kind, link = values["type"].string(SENSOR_TYPES), self.link(values["link"])
+        if kind == "force_torque" and link in self.description.rigid_group(self.description.root):
+            raise values["link"].fail(f"no joint carries the link '{link}'", "Name a link that a joint moves")
+        return Sensor(name, kind, link, read_placement(values))
 
 
 def _some(names: Mapping[str, object] | list[str]) -> str:

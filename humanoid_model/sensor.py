@@ -21,7 +21,7 @@ class Sensor(ValueEquality):
         name: unique name within the robot.
         type: ``imu`` measures orientation, angular velocity and specific force of its frame. ``force_torque``
             measures the wrench that the link and all beyond it exert on the rest of the robot through the
-            joint that carries the link: a standing robot's ankles read its weight upwards.
+            moving joint that carries the link: a standing robot's ankles read its weight upwards.
         link: link that carries it.
         placement_link_sensor: sensor frame in the link frame.
     """

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from humanoid_model.actuator import Spring
+from humanoid_model.errors import RobotError
+from humanoid_model.robot_file import RobotFile, read_robot_file
+from humanoid_model.urdf import read_urdf
+
+LIMIT = '<limit lower="-1" upper="2" effort="5" velocity="6"/>'
+
+
+def joint(name: str, kind: str, parent: str, child: str, inner: str = "") -> str:
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
+    )
+
+
+URDF = (
+    '<robot name="r">'
+    + "".join(f'<link name="{name}"/>' for name in "abcdefghi")
+    + joint("hip", "revolute", "a", "b", LIMIT)
+    + joint("knee", "continuous", "b", "c")
+    + joint("tool", "fixed", "a", "d")
+    + joint("follower", "revolute", "c", "e", f'{LIMIT}<mimic joint="hip"/>')
+    + joint("free", "floating", "a", "f")
+    + joint("flat", "planar", "a", "g")
+    + joint("slide", "prismatic", "g", "h", LIMIT)
+    + joint("toe", "revolute", "c", "i", LIMIT)
+    + "</robot>"
+)
+
+
+def read(tmp_path: Path, text: str) -> RobotFile:
+    path = tmp_path / "r.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_robot_file(path, read_urdf(URDF))
+
+
+def test_everything_that_can_be_said(tmp_path):
+    file = read(
+        tmp_path,
+        """
+floating_base: false
+approximate: all of it
+ball_joints:
+  ball: [hip, knee, toe]
+postures:
+  one: {hip: 0.5, knee: -20, slide: 2, free: [1, 2, 3, 0.1, 0.2, 0.3], flat: [1, 2, 3]}
+  none: {}
+contacts:
+  sole: {link: b, xyz: [1, 2, 3], rpy: [0, 0, 1], patch: [[0, 0], [1, 0], [0, 1]], support: true}
+  tip: {link: c, patch: [[0, 0]]}
+actuators:
+  "*": {armature: 0.5, effort: 3}
+  slide: {stiffness: 1e3, damping: 2, armature: 0.25}
+springs:
+  slide: {stiffness: 10, damping: 1, rest: 0.5}
+sensors:
+  imu: {type: imu, link: a}
+  ankle: {type: force_torque, link: b, xyz: [0, 0, 1]}
+limbs:
+  leg: [ball]
+""",
+    )
+    assert file.floating_base is False
+    assert file.approximate == "all of it"
+    assert file.ball_joints == {"ball": ("hip", "knee", "toe")}
+    assert file.postures["none"] == {}
+    assert {name: list(values) for name, values in file.postures["one"].items()} == {
+        "hip": [0.5], "knee": [-20], "slide": [2], "free": [1, 2, 3, 0.1, 0.2, 0.3], "flat": [1, 2, 3],
+    }  # fmt: skip
+    assert file.contacts["sole"].support
+    assert not file.contacts["tip"].support
+    assert np.array_equal(file.contacts["sole"].placement_link_patch.translation, [1, 2, 3])
+    assert np.allclose(file.contacts["sole"].placement_link_patch.rotation[:, 0], [np.cos(1), np.sin(1), 0])
+    # Later patterns add to and override earlier ones.
+    assert file.actuators == {
+        "slide": {"armature": 0.25, "effort": 3, "stiffness": 1000, "damping": 2},
+        "ball": {"armature": 0.5, "effort": 3},
+    }
+    assert file.springs == {"slide": Spring(10, 1, 0.5)}
+    assert (file.sensors["ankle"].type, file.sensors["ankle"].link) == ("force_torque", "b")
+    assert file.limbs == {"leg": ("ball",)}
+
+
+def test_nothing_said_is_nothing_known(tmp_path):
+    assert read(tmp_path, "approximate: x") == RobotFile(approximate="x")
+    assert read(tmp_path, "floating_base: true").actuators is None
+
+
+# Text, line, element, words of the problem, words of the remedy.
+MALFORMED = {
+    "unknown key": ("limbs: {}\nlegs: {}", 2, "legs", "unknown key", "Known keys: floating_base"),
+    "list at the top": ("- a", 1, None, "a list, not a mapping", "key: value"),
+    "not yaml": ("limbs: [hip\nx: y", 2, None, "not YAML", "Mend"),
+    "tab": ("limbs:\n\tleg: [hip]", 2, None, "not YAML", "Mend"),
+    "key twice": ("limbs: {}\nlimbs: {}", 2, "limbs", "key given twice", "Keep one"),
+    "base maybe": ("floating_base: maybe", 1, "floating_base", "'maybe'", "true or false"),
+    "approximate list": ("approximate: [a]", 1, "approximate", "a list, not a text", "Give a text"),
+    "unknown joint": ("postures:\n  p: {nose: 1}", 2, "postures.p.nose", "unknown joint 'nose'", "hip, knee"),
+    "posture of a fixed joint": ("postures:\n  p: {tool: 1}", 2, "postures.p.tool", "is fixed", "Leave it out"),
+    "posture of a mimic": ("postures:\n  p:\n    follower: 1", 3, "postures.p.follower", "mimics 'hip'", "Leave"),
+    "posture out of range": ("postures:\n  p: {hip: 2.1}", 2, "postures.p.hip", "2.1 is outside", "within the range"),
+    "posture NaN": ("postures:\n  p: {hip: .nan}", 2, "postures.p.hip", "is .nan", "finite"),
+    "posture infinite": ("postures:\n  p: {knee: -.inf}", 2, "postures.p.knee", "is -.inf", "finite"),
+    "posture word": ("postures:\n  p: {hip: up}", 2, "postures.p.hip", "'up', not a number", "finite"),
+    "posture list": ("postures:\n  p: {hip: [1]}", 2, "postures.p.hip", "a list, not a number", "finite"),
+    "posture empty": ("postures:\n  p: {hip: }", 2, "postures.p.hip", "empty, not a number", "finite"),
+    "floating of three": ("postures:\n  p: {free: [1, 2, 3]}", 2, "postures.p.free", "holds 3 values", "6 numbers"),
+    "planar of one": ("postures:\n  p: {flat: 1}", 2, "postures.p.flat", "not a list", "list"),
+    "contact of nothing": ("contacts:\n  s: {patch: [[0, 0]]}", 2, "contacts.s", "lacks 'link' or 'patch'", "both"),
+    "unknown link": (
+        "contacts:\n  s: {link: nose, patch: [[0, 0]]}", 2, "contacts.s.link", "unknown link 'nose'", "a, b, c",
+    ),
+    "contact key": ("contacts:\n  s: {link: a, patches: []}", 2, "contacts.s.patches", "unknown key", "patch"),
+    "no vertex": ("contacts:\n  s: {link: a, patch: []}", 2, "contacts.s.patch", "holds 0 vertices", "1 or more"),
+    "vertex of three": (
+        "contacts:\n  s:\n    link: a\n    patch: [[0, 0, 0]]", 4, "contacts.s.patch[0]", "holds 3 values", "2 numbers",
+    ),
+    "clockwise patch": (
+        "contacts:\n  s: {link: a, patch: [[0, 0], [0, 1], [1, 0]]}", 2, "contacts.s.patch", "not a convex", "counter-",
+    ),
+    "vertex twice": (
+        "contacts:\n  s: {link: a, patch: [[0, 0], [0, 0]]}", 2, "contacts.s.patch", "coincide", "corners",
+    ),
+    "xyz of two": (
+        "contacts:\n  s: {link: a, patch: [[0, 0]], xyz: [1, 2]}", 2, "contacts.s.xyz", "holds 2 values", "3 numbers",
+    ),
+    "support perhaps": (
+        "contacts:\n  s: {link: a, patch: [[0, 0]], support: 1}", 2, "contacts.s.support", "'1'", "true or false",
+    ),
+    "actuator of nothing": ("actuators:\n  nose: {}", 2, "actuators.nose", "named 'nose'", "hip, knee"),
+    "actuator of a mimic": ("actuators:\n  follower: {}", 2, "actuators.follower", "named 'follower'", "hip"),
+    "actuator key": ("actuators:\n  hip: {gain: 1}", 2, "actuators.hip.gain", "unknown key", "stiffness"),
+    "negative gain": ("actuators:\n  hip: {damping: -1}", 2, "actuators.hip.damping", "is -1", "0 or more"),
+    "spring of nothing": ("springs:\n  tool: {stiffness: 1}", 2, "springs.tool", "'tool' is no joint", "hip"),
+    "spring of nothing stiff": ("springs:\n  hip: {damping: 1}", 2, "springs.hip", "lacks 'stiffness'", "N m/rad"),
+    "sensor type": ("sensors:\n  s: {type: lidar, link: a}", 2, "sensors.s.type", "'lidar'", "imu, force_torque"),
+    "sensor of no link": ("sensors:\n  s: {type: imu}", 2, "sensors.s", "lacks 'type' or 'link'", "both"),
+    "sensor carried by no joint": (
+        "sensors:\n  s: {type: force_torque, link: d}", 2, "sensors.s.link", "no joint carries the link 'd'", "moves",
+    ),
+    "limb of a fixed joint": ("limbs:\n  l: [hip, tool]", 2, "limbs.l[1]", "'tool' is no joint", "hip"),
+    "limb of nothing": ("limbs:\n  l: []", 2, "limbs.l", "no joint", "leave the limb out"),
+    "limb with a joint twice": ("limbs:\n  l: [hip, hip]", 2, "limbs.l[1]", "'hip' is listed twice", "once"),
+    "limb as a word": ("limbs:\n  l: hip", 2, "limbs.l", "'hip', not a list", "list"),
+    "ball of two": ("ball_joints:\n  b: [hip, knee]", 2, "ball_joints.b", "holds 2 joints", "three"),
+    "ball named as a joint": (
+        "ball_joints:\n  hip: [hip, knee, toe]", 2, "ball_joints.hip", "name of a URDF joint", "its own",
+    ),
+    "ball of an unknown joint": (
+        "ball_joints:\n  b: [hip, knee, nose]", 2, "ball_joints.b[2]", "unknown joint 'nose'", "hip",
+    ),
+    "joint in two balls": (
+        "ball_joints:\n  b: [hip, knee, toe]\n  c: [toe, hip, knee]", 3, "ball_joints.c[0]", "'toe' is used twice", "once",
+    ),
+    "limb of a ball's member": (
+        "ball_joints:\n  b: [hip, knee, toe]\nlimbs:\n  l: [hip]", 4, "limbs.l[0]", "'hip' is no joint", "b",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_file_is_refused(tmp_path, case):
+    text, line, element, problem, remedy = MALFORMED[case]
+    with pytest.raises(RobotError) as caught:
+        read(tmp_path, text)
+    error = caught.value
+    assert error.source == str(tmp_path / "r.yaml")
+    assert error.line == line
+    assert error.element == element
+    assert problem in error.problem
+    assert error.remedy is not None
+    assert remedy in error.remedy
+
+
+def test_empty_and_unreadable_files(tmp_path):
+    with pytest.raises(RobotError, match="is empty"):
+        read(tmp_path, "# only a remark\n")
+    with pytest.raises(RobotError, match="nested too deeply"):
+        read(tmp_path, "limbs: " + "[" * 5000 + "]" * 5000)
+    (tmp_path / "r.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RobotError, match="not UTF-8"):
+        read_robot_file(tmp_path / "r.yaml", read_urdf(URDF))
+    with pytest.raises(RobotError, match="can't be read: Is a directory"):
+        read_robot_file(tmp_path, read_urdf(URDF))
