@@ -75,7 +75,8 @@ def default_gains(model: pin.Model, support_joints: Iterable[int]) -> tuple[np.n
         if j in legs:
             inertia = below[0].matrix() - inertia
         joint = model.joints[j]
-        motion = pin.computeJointJacobian(model, data, pin.neutral(model), j)
+        # A model of one coordinate gets its Jacobian without the second dimension.
+        motion = np.reshape(pin.computeJointJacobian(model, data, pin.neutral(model), j), (6, -1))
         columns = data.oMi[j].action @ motion[:, joint.idx_v : joint.idx_v + joint.nv]
         carried[joint.idx_v : joint.idx_v + joint.nv] = np.einsum(
             "ik,ij,jk->k", columns, inertia, columns
