@@ -27,23 +27,44 @@ CONTACT_MARGIN = 2e-3
 
 
 @njit(cache=True)
-def _near_pairs(
+def near_pairs(
     R: np.ndarray,
     p: np.ndarray,
     twists: np.ndarray,
     pair_shapes: np.ndarray,
     shape_joint: np.ndarray,
+    shape_rotation: np.ndarray,
     shape_centre: np.ndarray,
-    shape_radius: np.ndarray,
+    shape_half: np.ndarray,
     margin: float,
     dt: float,
     near: np.ndarray,
 ) -> int:
-    """Pairs whose bounding balls come within the margin in the next two steps, into ``near``."""
-    centres = np.empty((shape_joint.size, 3))
-    speeds = np.empty(shape_joint.size)
-    for s in range(shape_joint.size):
+    """Pairs whose bounding boxes along the world's axes come within the margin in the next two steps.
+
+    Args:
+        R: rotations of the joint frames, shape (njoints, 3, 3).
+        p: origins of the joint frames in the world [m], shape (njoints, 3).
+        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
+        pair_shapes: shapes of each pair, shape (k, 2).
+        shape_joint: joint that moves each shape, shape (n,).
+        shape_rotation: from the frame of the shape's bounding box to the joint frame, shape (n, 3, 3).
+        shape_centre: centre of the shape's bounding box in the joint frame [m], shape (n, 3).
+        shape_half: half edge lengths of the bounding box [m], shape (n, 3).
+        margin: distance up to which pairs count as near [m].
+        dt: time step [s].
+        near: receives the pairs, shape (k,).
+
+    Returns:
+        The number of near pairs.
+    """
+    n = shape_joint.size
+    centres = np.empty((n, 3))
+    halves = np.empty((n, 3))
+    for s in range(n):
         j = shape_joint[s]
+        speed = 0.0
+        spin = 0.0
         for r in range(3):
             centres[s, r] = (
                 p[j, r]
@@ -51,24 +72,33 @@ def _near_pairs(
                 + R[j, r, 1] * shape_centre[s, 1]
                 + R[j, r, 2] * shape_centre[s, 2]
             )
-        speed = 0.0
-        spin = 0.0
         for r in range(3):
             c1 = (r + 1) % 3
             c2 = (r + 2) % 3
             v = twists[j, r] + twists[j, 3 + c1] * centres[s, c2] - twists[j, 3 + c2] * centres[s, c1]
             speed += v * v
             spin += twists[j, 3 + r] ** 2
-        speeds[s] = np.sqrt(speed) + np.sqrt(spin) * shape_radius[s]
+        radius = np.sqrt(shape_half[s, 0] ** 2 + shape_half[s, 1] ** 2 + shape_half[s, 2] ** 2)
+        travel = 2.0 * dt * (np.sqrt(speed) + np.sqrt(spin) * radius)
+        for r in range(3):
+            half = travel
+            for c in range(3):
+                entry = (
+                    R[j, r, 0] * shape_rotation[s, 0, c]
+                    + R[j, r, 1] * shape_rotation[s, 1, c]
+                    + R[j, r, 2] * shape_rotation[s, 2, c]
+                )
+                half += abs(entry) * shape_half[s, c]
+            halves[s, r] = half
     count = 0
     for k in range(pair_shapes.shape[0]):
         a = pair_shapes[k, 0]
         b = pair_shapes[k, 1]
-        reach = shape_radius[a] + shape_radius[b] + margin + 2.0 * dt * (speeds[a] + speeds[b])
-        square = 0.0
-        for r in range(3):
-            square += (centres[a, r] - centres[b, r]) ** 2
-        if square <= reach * reach:
+        if (
+            abs(centres[a, 0] - centres[b, 0]) <= halves[a, 0] + halves[b, 0] + margin
+            and abs(centres[a, 1] - centres[b, 1]) <= halves[a, 1] + halves[b, 1] + margin
+            and abs(centres[a, 2] - centres[b, 2]) <= halves[a, 2] + halves[b, 2] + margin
+        ):
             near[count] = k
             count += 1
     return count
@@ -78,7 +108,7 @@ class ContactDetector:
     """Finds where the bodies of a world touch.
 
     Shapes against half-spaces go through compiled features; all other pairs go through coal, after a
-    test of their bounding balls. A link with a support contact (a sole) touches half-spaces with
+    test of their bounding boxes. A link with a support contact (a sole) touches half-spaces with
     the corners of that contact instead of its shapes.
 
     Attributes:
@@ -150,8 +180,9 @@ class ContactDetector:
                 self._pair_properties.append(self._world.scene.pairs(a.name, b.name))
         self._pair_shapes = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         self._shape_joint = np.array([body.joint for body, _, _ in shapes], dtype=np.int64)
-        self._shape_centre = np.array([place.translation for _, place, _ in shapes]).reshape(-1, 3)
-        self._shape_radius = np.array([shape.radius for _, _, shape in shapes], dtype=float)
+        self._shape_rotation = np.array([place.rotation for _, place, _ in shapes]).reshape(-1, 3, 3)
+        self._shape_centre = np.array([place.act(shape.centre) for _, place, shape in shapes]).reshape(-1, 3)
+        self._shape_half = np.array([shape.half_sizes for _, _, shape in shapes]).reshape(-1, 3)
         self._near = np.zeros(len(pairs), dtype=np.int64)
 
     def _may_touch(self, a: WorldBody, b: WorldBody) -> bool:
@@ -199,14 +230,15 @@ class ContactDetector:
         )
         if len(self._pair_shapes) == 0:
             return points
-        count = _near_pairs(
+        count = near_pairs(
             R,
             p,
             twists,
             self._pair_shapes,
             self._shape_joint,
+            self._shape_rotation,
             self._shape_centre,
-            self._shape_radius,
+            self._shape_half,
             CONTACT_MARGIN,
             dt,
             self._near,
@@ -229,7 +261,7 @@ class ContactDetector:
         world_b = pin.SE3(R[body_b.joint], p[body_b.joint]) * place_b
         relative = twists[body_a.joint] - twists[body_b.joint]
         at_a = relative[:3] + np.cross(relative[3:], world_a.translation)
-        speed = float(np.linalg.norm(at_a)) + float(np.linalg.norm(relative[3:])) * shape_a.radius
+        speed = float(np.linalg.norm(at_a)) + float(np.linalg.norm(relative[3:])) * float(np.linalg.norm(shape_a.half_sizes))
         contact = shape_pair_contacts(shape_a, world_a, shape_b, world_b, CONTACT_MARGIN + 2.0 * dt * speed)
         if contact is None:
             return

@@ -33,7 +33,8 @@ class ConvexShape:
         geometry: coal's shape.
         polytope: faces of a box or mesh, None for round shapes and flat meshes.
         features: what can touch a face: vertices, centres, rims.
-        radius: of the smallest ball around the shape's origin that holds it [m].
+        centre: of the bounding box along the shape's axes [m], shape (3,).
+        half_sizes: half edge lengths of that box [m], shape (3,).
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -45,19 +46,21 @@ class ConvexShape:
         assert not isinstance(shape, HalfSpace)
         self.geometry = coal_geometry(shape)
         self.polytope: Polytope | None = None
+        self.centre = np.zeros(3)
         if isinstance(shape, Mesh):
             self.geometry.buildConvexHull(True, "Qt")
             self.geometry = self.geometry.convex
-            self.radius = float(np.linalg.norm(hull_vertices(shape), axis=1).max())
+            vertices = hull_vertices(shape)
+            self.centre = 0.5 * (vertices.max(axis=0) + vertices.min(axis=0))
+            self.half_sizes = 0.5 * (vertices.max(axis=0) - vertices.min(axis=0))
         elif isinstance(shape, Box):
-            self.radius = float(0.5 * np.linalg.norm(shape.size))
+            self.half_sizes = 0.5 * np.array(shape.size)
         elif isinstance(shape, Sphere):
-            self.radius = shape.radius
-        elif isinstance(shape, Capsule):
-            self.radius = 0.5 * shape.length + shape.radius
+            self.half_sizes = np.full(3, shape.radius)
         else:
-            assert isinstance(shape, Cylinder)
-            self.radius = float(np.hypot(0.5 * shape.length, shape.radius))
+            assert isinstance(shape, (Capsule, Cylinder))
+            cap = shape.radius if isinstance(shape, Capsule) else 0.0
+            self.half_sizes = np.array([shape.radius, shape.radius, 0.5 * shape.length + cap])
         if isinstance(shape, (Box, Mesh)):
             try:
                 self.polytope = Polytope.of_shape(shape)
