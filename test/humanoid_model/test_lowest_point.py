@@ -12,7 +12,7 @@ from humanoid_model.lowest_point import lowest_point
 
 
 def on_sphere(radius: float) -> np.ndarray:
-    angles, heights = np.meshgrid(np.linspace(0, 2 * math.pi, 400), np.linspace(-1, 1, 400))
+    angles, heights = np.meshgrid(np.linspace(0, 2 * math.pi, 200), np.linspace(-1, 1, 400))
     across = np.sqrt(1 - heights**2)
     return radius * np.stack([across * np.cos(angles), across * np.sin(angles), heights], -1).reshape(-1, 3)
 
@@ -37,13 +37,14 @@ def mesh() -> tuple[coal.CollisionGeometry, np.ndarray]:
     return model, points
 
 
+UP = np.array([0.0, 0.0, 0.25])
 SHAPES = {
     "box": (coal.Box(0.2, 0.3, 0.4), corners(0.2, 0.3, 0.4)),
     "sphere": (coal.Sphere(0.15), on_sphere(0.15)),
     "cylinder": (coal.Cylinder(0.1, 0.5), np.vstack([on_circle(0.1, -0.25), on_circle(0.1, 0.25)])),
     "capsule": (
         coal.Capsule(0.1, 0.5),
-        np.vstack([on_sphere(0.1) + (0, 0, 0.25), on_sphere(0.1) - (0, 0, 0.25)]),
+        np.vstack([on_sphere(0.1) + UP, on_sphere(0.1) - UP]),
     ),
     "mesh": mesh(),
 }

@@ -37,7 +37,6 @@ def thing(x: float = 1.0, points: int = 2, key: str = "a", shift: float = 0.0, e
 
 def test_equal_values_are_equal() -> None:
     assert thing() == thing()
-    assert not thing() != thing()
 
 
 @pytest.mark.parametrize("change", [{"x": 1.5}, {"points": 3}, {"key": "b"}, {"shift": 1e-12}, {"entry": 5.0}])

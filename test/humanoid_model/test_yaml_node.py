@@ -28,7 +28,8 @@ Read = Callable[[str], YamlNode]
 
 def test_values_of_every_kind(read: Read) -> None:
     values = read(
-        "name: hrp2\nfloating: True\nmass: 1e3\nsize: [1, -2.5, .5]\npatch: [[0, 1], [2, 3]]\nnote: >-\n  two\n  words\n"
+        "name: hrp2\nfloating: True\nmass: 1e3\nsize: [1, -2.5, .5]\npatch: [[0, 1], [2, 3]]\n"
+        "note: >-\n  two\n  words\n"
     ).mapping()
     assert values["name"].string() == "hrp2"
     assert values["floating"].boolean() is True
