@@ -527,6 +527,9 @@ def main(args: list[str] | None = None) -> int:
         rclpy.logging.get_logger("viewer").fatal(str(error))
         rclpy.try_shutdown()
         return 1
+    except KeyboardInterrupt:
+        rclpy.try_shutdown()
+        return 0
     try:
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -185,3 +185,18 @@ def test_values_of_arguments_reach_the_list(package):
     declared = (LaunchArgument("scene", "stand", "scene"), LaunchArgument("port", "1", "port"))
     run(launch_description(declared, nodes), [("scene", "stairs")])
     assert seen == [{"scene": "stairs", "port": "1"}]
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_the_stack_comes_up_and_ends_cleanly(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROS_DOMAIN_ID", "83")
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
+
+    def up(output, exits):
+        said = "".join(text for texts in output.values() for text in texts)
+        return "the page is at http://127.0.0.1:" in said and "scene 'stand' with hrp2" in said
+
+    _, lines, exits = run(load("stack"), [("port", "0")], stop_after=up)
+    assert up({"": lines}, exits)
+    assert sorted(exits) == [("simulator", 0), ("viewer", 0)]
