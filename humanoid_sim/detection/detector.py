@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.description import HalfSpace
 from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.face_contact import MAX_POINTS
 from humanoid_sim.detection.half_space import (
     SLOTS_PER_FEATURE,
     Feature,
@@ -19,7 +20,7 @@ from humanoid_sim.detection.half_space import (
     half_space_contacts,
     point_features,
 )
-from humanoid_sim.detection.shape_pair import MAX_POINTS, ConvexShape, shape_pair_contacts
+from humanoid_sim.detection.shape_pair import ConvexShape, ShapePair
 from humanoid_sim.world import World, WorldBody
 
 CONTACT_MARGIN = 2e-3
@@ -39,6 +40,7 @@ def near_pairs(
     margin: float,
     dt: float,
     near: np.ndarray,
+    travels: np.ndarray,
 ) -> int:
     """Pairs whose bounding boxes along the world's axes come within the margin in the next two steps.
 
@@ -54,6 +56,7 @@ def near_pairs(
         margin: distance up to which pairs count as near [m].
         dt: time step [s].
         near: receives the pairs, shape (k,).
+        travels: receives how far each shape can move in two steps [m], shape (n,).
 
     Returns:
         The number of near pairs.
@@ -80,6 +83,7 @@ def near_pairs(
             spin += twists[j, 3 + r] ** 2
         radius = np.sqrt(shape_half[s, 0] ** 2 + shape_half[s, 1] ** 2 + shape_half[s, 2] ** 2)
         travel = 2.0 * dt * (np.sqrt(speed) + np.sqrt(spin) * radius)
+        travels[s] = travel
         for r in range(3):
             half = travel
             for c in range(3):
@@ -184,6 +188,9 @@ class ContactDetector:
         self._shape_centre = np.array([place.act(shape.centre) for _, place, shape in shapes]).reshape(-1, 3)
         self._shape_half = np.array([shape.half_sizes for _, _, shape in shapes]).reshape(-1, 3)
         self._near = np.zeros(len(pairs), dtype=np.int64)
+        self._travels = np.zeros(len(shapes))
+        self._pairs: dict[int, ShapePair] = {}
+        self._frames = [(place.rotation.copy(), place.translation.copy()) for _, place, _ in shapes]
 
     def _may_touch(self, a: WorldBody, b: WorldBody) -> bool:
         """Bodies of one tree don't collide with each other, nor do two fixed bodies."""
@@ -242,27 +249,34 @@ class ContactDetector:
             CONTACT_MARGIN,
             dt,
             self._near,
+            self._travels,
         )
         for k in self._near[:count]:
-            self._add_pair(int(k), R, p, twists, dt)
+            self._add_pair(int(k), R, p)
         return points
+
+    def _place(
+        self, shape: int, R: NDArray[np.float64], p: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rotation and origin of a shape's frame in the world."""
+        joint = self._shape_joint[shape]
+        rotation, translation = self._frames[shape]
+        return R[joint] @ rotation, R[joint] @ translation + p[joint]
 
     def _add_pair(
         self,
         k: int,
         R: NDArray[np.float64],
         p: NDArray[np.float64],
-        twists: NDArray[np.float64],
-        dt: float,
     ) -> None:
         i, j = self._pair_shapes[k]
-        (body_a, place_a, shape_a), (body_b, place_b, shape_b) = self._shapes[i], self._shapes[j]
-        world_a = pin.SE3(R[body_a.joint], p[body_a.joint]) * place_a
-        world_b = pin.SE3(R[body_b.joint], p[body_b.joint]) * place_b
-        relative = twists[body_a.joint] - twists[body_b.joint]
-        at_a = relative[:3] + np.cross(relative[3:], world_a.translation)
-        speed = float(np.linalg.norm(at_a)) + float(np.linalg.norm(relative[3:])) * float(np.linalg.norm(shape_a.half_sizes))
-        contact = shape_pair_contacts(shape_a, world_a, shape_b, world_b, CONTACT_MARGIN + 2.0 * dt * speed)
+        body_a, body_b = self._shapes[i][0], self._shapes[j][0]
+        R_a, p_a = self._place(i, R, p)
+        R_b, p_b = self._place(j, R, p)
+        margin = CONTACT_MARGIN + self._travels[i] + self._travels[j]
+        if k not in self._pairs:
+            self._pairs[k] = ShapePair(self._shapes[i][2], self._shapes[j][2])
+        contact = self._pairs[k].contacts(R_a, p_a, R_b, p_b, margin)
         if contact is None:
             return
         points = self.points

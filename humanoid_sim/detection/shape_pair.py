@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import coal
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import QhullError
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
-from humanoid_sim.detection.half_space import Feature, features_of, hull_vertices
-from humanoid_sim.detection.polytope import Polytope, clip_polygon
-
-MAX_POINTS = 8
-"""A pair of shapes gives at most so many contact points."""
-
-_FACE_CONTACT = 0.9999
-"""Cosine between the contact normal and a face's normal from which on the face itself is in contact."""
+from humanoid_sim.detection.face_contact import MAX_POINTS, face_contact
+from humanoid_sim.detection.half_space import features_of, hull_vertices
+from humanoid_sim.detection.polytope import Polytope
 
 
 class ConvexShape:
@@ -31,8 +26,8 @@ class ConvexShape:
 
     Attributes:
         geometry: coal's shape.
-        polytope: faces of a box or mesh, None for round shapes and flat meshes.
-        features: what can touch a face: vertices, centres, rims.
+        polytope: faces of a box or mesh; none for round shapes and flat meshes.
+        features: centres [m], radii [m] and axes of what of a shape without faces can touch a face.
         centre: of the bounding box along the shape's axes [m], shape (3,).
         half_sizes: half edge lengths of that box [m], shape (3,).
     """
@@ -45,7 +40,7 @@ class ConvexShape:
         """
         assert not isinstance(shape, HalfSpace)
         self.geometry = coal_geometry(shape)
-        self.polytope: Polytope | None = None
+        self.polytope = Polytope.none()
         self.centre = np.zeros(3)
         if isinstance(shape, Mesh):
             self.geometry.buildConvexHull(True, "Qt")
@@ -62,11 +57,19 @@ class ConvexShape:
             cap = shape.radius if isinstance(shape, Capsule) else 0.0
             self.half_sizes = np.array([shape.radius, shape.radius, 0.5 * shape.length + cap])
         if isinstance(shape, (Box, Mesh)):
-            try:
+            with contextlib.suppress(QhullError):
                 self.polytope = Polytope.of_shape(shape)
-            except QhullError:
-                self.polytope = None
-        self.features: list[Feature] = features_of(shape)
+        features = features_of(shape)
+        self.features = (
+            np.array([feature.centre for feature in features]),
+            np.array([feature.radius for feature in features]),
+            np.array([feature.axis for feature in features]),
+        )
+
+    @property
+    def faces(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Arrays of :attr:`polytope`."""
+        return self.polytope.normals, self.polytope.corners, self.polytope.starts
 
 
 @dataclass(frozen=True)
@@ -84,111 +87,69 @@ class PairContact:
     gaps: NDArray[np.float64]
 
 
-def shape_pair_contacts(
-    first: ConvexShape,
-    placement_first: pin.SE3,
-    second: ConvexShape,
-    placement_second: pin.SE3,
-    margin: float,
-) -> PairContact | None:
-    """Points where two shapes touch or nearly touch.
+class ShapePair:
+    """Two shapes whose contact points are asked for again and again."""
 
-    coal gives the distance, the normal and one pair of nearest points. Where the normal is that of a face, the
-    other shape's facing polygon, clipped by the face, replaces the one point, each point with its own gap.
+    def __init__(self, first: ConvexShape, second: ConvexShape) -> None:
+        """Prepare the query.
 
-    Args:
-        first: body a.
-        placement_first: its placement in the world.
-        second: body b.
-        placement_second: its placement in the world.
-        margin: points up to this far apart are kept [m].
+        Args:
+            first: body a.
+            second: body b.
+        """
+        self._first = first
+        self._second = second
+        self._request = coal.DistanceRequest()
+        self._request.enable_signed_distance = True
+        self._result = coal.DistanceResult()
+        self._positions = np.empty((MAX_POINTS, 3))
+        self._gaps = np.empty(MAX_POINTS)
 
-    Returns:
-        The contact points, or None where the shapes are farther apart than the margin.
-    """
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    result = coal.DistanceResult()
-    gap = coal.distance(
-        first.geometry,
-        coal.Transform3s(placement_first.rotation, placement_first.translation),
-        second.geometry,
-        coal.Transform3s(placement_second.rotation, placement_second.translation),
-        request,
-        result,
-    )
-    if gap > margin:
-        return None
-    normal = -np.array(result.normal).reshape(3)
-    witness = 0.5 * (np.array(result.getNearestPoint1()) + np.array(result.getNearestPoint2())).reshape(3)
-    single = PairContact(normal, witness[None, :], np.array([gap]))
-    points = _face_contact(first, placement_first, second, placement_second, normal)
-    if points is None:
-        points = _face_contact(second, placement_second, first, placement_first, -normal)
-        if points is None:
-            return single
-        points = PairContact(-points.normal, points.positions, points.gaps)
-    near = points.gaps <= margin
-    if not near.any():
-        return single
-    return _reduced(PairContact(points.normal, points.positions[near], points.gaps[near]))
+    def contacts(
+        self,
+        R_first: NDArray[np.float64],
+        p_first: NDArray[np.float64],
+        R_second: NDArray[np.float64],
+        p_second: NDArray[np.float64],
+        margin: float,
+    ) -> PairContact | None:
+        """Points where the two shapes touch or nearly touch.
 
+        coal gives the distance, the normal and one pair of nearest points. Where the normal is that of a face, the
+        other shape's facing polygon, clipped by the face, replaces the one point, each point with its own gap.
 
-def _face_contact(
-    first: ConvexShape,
-    placement_first: pin.SE3,
-    second: ConvexShape,
-    placement_second: pin.SE3,
-    normal: NDArray[np.float64],
-) -> PairContact | None:
-    """Contact of the first shape on a face of the second whose normal is the contact normal."""
-    if second.polytope is None:
-        return None
-    cosine, face_normal, face = second.polytope.face_towards(placement_second, normal)
-    if cosine < _FACE_CONTACT:
-        return None
-    if first.polytope is not None:
-        _, _, facing = first.polytope.face_towards(placement_first, -face_normal)
-        points = clip_polygon(facing, face, face_normal)
-    else:
-        points = _round_points(first, placement_first, face_normal, face)
-    if len(points) == 0:
-        return None
-    gaps = (points - face[0]) @ face_normal
-    return PairContact(face_normal, points - 0.5 * gaps[:, None] * face_normal, gaps)
+        Args:
+            R_first: rotation from the first shape's frame to the world, shape (3, 3).
+            p_first: origin of that frame in the world [m], shape (3,).
+            R_second: the same of the second shape.
+            p_second: the same of the second shape.
+            margin: points up to this far apart are kept [m].
 
-
-def _round_points(
-    shape: ConvexShape, placement: pin.SE3, normal: NDArray[np.float64], face: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Lowest points of a round shape above a face, those beyond the face's sides left out."""
-    points = []
-    for feature in (feature.moved(placement) for feature in shape.features):
-        if not feature.axis.any():
-            points.append(feature.centre - feature.radius * normal)
-            continue
-        down = (feature.axis @ normal) * feature.axis - normal
-        if np.linalg.norm(down) < 1e-6:
-            down = placement.rotation[:, 0]  # the rim lies flat: its frame's x axis is in its plane
-        down = down / np.linalg.norm(down)
-        side = np.cross(feature.axis, down)
-        points += [feature.centre + feature.radius * u for u in (down, side, -side, -down)]
-    inside = np.ones(len(points), dtype=bool)
-    array = np.array(points)
-    for start, end in zip(face, np.roll(face, -1, axis=0), strict=True):
-        inside &= (array - start) @ np.cross(normal, end - start) >= 0.0
-    return array[inside]
-
-
-def _reduced(contact: PairContact) -> PairContact:
-    """At most ``MAX_POINTS`` points: those farthest out in as many directions of the contact plane."""
-    if len(contact.gaps) <= MAX_POINTS:
-        return contact
-    axis = np.eye(3)[int(np.argmin(np.abs(contact.normal)))]
-    u = np.cross(contact.normal, axis)
-    u /= np.linalg.norm(u)
-    w = np.cross(contact.normal, u)
-    angles = 2.0 * np.pi * np.arange(MAX_POINTS) / MAX_POINTS
-    directions = np.outer(np.cos(angles), u) + np.outer(np.sin(angles), w)
-    chosen = sorted({int(i) for i in np.argmax(contact.positions @ directions.T, axis=0)})
-    return PairContact(contact.normal, contact.positions[chosen], contact.gaps[chosen])
+        Returns:
+            The contact points, or None where the shapes are farther apart than the margin.
+        """
+        result = self._result
+        result.clear()
+        gap = coal.distance(
+            self._first.geometry,
+            coal.Transform3s(R_first, p_first),
+            self._second.geometry,
+            coal.Transform3s(R_second, p_second),
+            self._request,
+            result,
+        )
+        if gap > margin:
+            return None
+        normal = -np.array(result.normal).reshape(3)
+        first = (*self._first.faces, *self._first.features, R_first, p_first)
+        second = (*self._second.faces, *self._second.features, R_second, p_second)
+        positions, gaps = self._positions, self._gaps
+        count = face_contact(*first, *second[:3], R_second, p_second, normal, margin, positions, gaps)
+        if count == 0:
+            normal *= -1.0
+            count = face_contact(*second, *first[:3], R_first, p_first, normal, margin, positions, gaps)
+            normal *= -1.0
+        if count == 0:
+            nearest = np.array(result.getNearestPoint1()) + np.array(result.getNearestPoint2())
+            return PairContact(normal, 0.5 * nearest.reshape(1, 3), np.array([gap]))
+        return PairContact(normal, positions[:count].copy(), gaps[:count].copy())

@@ -27,7 +27,7 @@ def test_bounding_boxes_never_miss_a_near_pair() -> None:
     joints = np.arange(1, n + 1)
     count = near_pairs(
         R, p, np.zeros((n + 1, 6)), pairs, joints, np.array([np.eye(3)] * n), np.zeros((n, 3)), halves,
-        1e-3, 1e-3, near,
+        1e-3, 1e-3, near, np.zeros(n),
     )  # fmt: skip
     found = set(near[:count].tolist())
     signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T

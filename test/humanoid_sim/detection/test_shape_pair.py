@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
-from humanoid_sim.detection.shape_pair import ConvexShape, PairContact, shape_pair_contacts
+from humanoid_sim.detection.shape_pair import ConvexShape, PairContact, ShapePair
 
 MARGIN = 2e-3
 TABLE = Box(np.ones(3))  # its top is at z = 0.5
@@ -17,11 +17,18 @@ def place(x: float, y: float, z: float, roll: float = 0.0, yaw: float = 0.0) -> 
     return pin.SE3(pin.rpy.rpyToMatrix(roll, 0.0, yaw), np.array([x, y, z]))
 
 
+def pair(first: ConvexShape, at_first: pin.SE3, second: ConvexShape, at_second: pin.SE3) -> PairContact | None:
+    query = ShapePair(first, second)
+    return query.contacts(
+        at_first.rotation, at_first.translation, at_second.rotation, at_second.translation, MARGIN
+    )
+
+
 def on_table(shape: Shape, placement: pin.SE3, *, swapped: bool = False) -> PairContact | None:
     first, second = ConvexShape(shape), ConvexShape(TABLE)
     if swapped:
-        return shape_pair_contacts(second, pin.SE3.Identity(), first, placement, MARGIN)
-    return shape_pair_contacts(first, placement, second, pin.SE3.Identity(), MARGIN)
+        return pair(second, pin.SE3.Identity(), first, placement)
+    return pair(first, placement, second, pin.SE3.Identity())
 
 
 @pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-3])
@@ -58,7 +65,7 @@ def test_edge_crossing_an_edge_is_one_point() -> None:
     top, bottom = np.sqrt(0.5), 0.1 * np.sqrt(0.5)
     on_y = pin.SE3(pin.rpy.rpyToMatrix(0.0, np.pi / 4, 0.0), np.zeros(3))
     on_x = place(0.02, 0.03, top + bottom + 5e-4, roll=np.pi / 4)
-    contact = shape_pair_contacts(upper, on_x, lower, on_y, MARGIN)
+    contact = pair(upper, on_x, lower, on_y)
     assert contact is not None
     assert_allclose(contact.normal, [0, 0, 1], atol=1e-6)
     assert_allclose(contact.positions, [[0.0, 0.03, top + 2.5e-4]], atol=1e-6)
@@ -89,7 +96,7 @@ def test_far_shapes_have_no_contact() -> None:
 def test_two_spheres() -> None:
     a, b = ConvexShape(Sphere(0.1)), ConvexShape(Sphere(0.2))
     direction = np.array([1.0, 2.0, -2.0]) / 3.0
-    contact = shape_pair_contacts(a, pin.SE3(np.eye(3), 0.299 * direction), b, pin.SE3.Identity(), MARGIN)
+    contact = pair(a, pin.SE3(np.eye(3), 0.299 * direction), b, pin.SE3.Identity())
     assert contact is not None
     assert_allclose(contact.normal, direction, atol=1e-6)
     assert_allclose(contact.gaps, [-1e-3], atol=1e-6)
