@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -96,7 +97,7 @@ class Stance:
 
     def __post_init__(self) -> None:
         contacts = tuple(sorted(self.contacts, key=lambda contact: contact.location.name))
-        for one, other in zip(contacts, contacts[1:], strict=False):
+        for one, other in itertools.pairwise(contacts):
             if one.location.name == other.location.name:
                 raise ValueError(f"location '{one.location.name}' is used by two contacts of a stance")
         object.__setattr__(self, "contacts", contacts)

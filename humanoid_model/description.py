@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Union
 
 import numpy as np
 import pinocchio as pin
@@ -79,7 +78,7 @@ class Mesh(ValueEquality):
     scale: np.ndarray
 
 
-Shape = Union[Box, Sphere, Cylinder, Capsule, HalfSpace, Mesh]
+Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Union
 
 import numpy as np
 import pinocchio as pin
@@ -45,7 +44,7 @@ class _Node:
     fields: dict[str, list[_Value]] = field(default_factory=dict)
 
 
-_Value = Union[float, bool, str, _Node]
+_Value = float | bool | str | _Node
 
 
 def read_wrl(path: str | Path) -> WrlGeometry:
