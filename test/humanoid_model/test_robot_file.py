@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from humanoid_model.actuator import Spring
 from humanoid_model.errors import RobotError
+from humanoid_model.robot import load_robot
 from humanoid_model.robot_file import RobotFile, read_robot_file
 from humanoid_model.urdf import read_urdf
 
@@ -89,6 +92,31 @@ limbs:
 def test_nothing_said_is_nothing_known(tmp_path):
     assert read(tmp_path, "approximate: x") == RobotFile(approximate="x")
     assert read(tmp_path, "floating_base: true").actuators is None
+
+
+def test_the_documented_example_is_complete_and_loads(tmp_path):
+    document = Path(__file__).parents[2] / "docs" / "robots.md"
+    example = document.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "r.yaml").write_text(example, encoding="utf-8")
+    links = ("body", "thigh", "shank", "tip", "x", "y", "arm")
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + "".join(f'<link name="{name}">{"" if name in "xy" else inertial}</link>' for name in links)
+        + joint("hip", "revolute", "body", "thigh", LIMIT)
+        + joint("knee", "revolute", "thigh", "shank", LIMIT)
+        + joint("toe", "revolute", "shank", "tip", LIMIT)
+        + joint("shoulder_x", "revolute", "body", "x", f'{LIMIT}<axis xyz="1 0 0"/>')
+        + joint("shoulder_y", "revolute", "x", "y", f'{LIMIT}<axis xyz="0 1 0"/>')
+        + joint("shoulder_z", "revolute", "y", "arm", f'{LIMIT}<axis xyz="0 0 1"/>')
+        + "</robot>"
+    )
+    robot = load_robot(tmp_path / "r.urdf")
+    assert robot.joint_names == ("hip", "knee", "toe", "shoulder")
+    assert robot.actuators["knee"].stiffness == 500
+    assert robot.limbs == {"leg": ("hip", "knee"), "arm": ("shoulder",)}
+    shown = set(yaml.safe_load(example))
+    assert shown == {field.name for field in dataclasses.fields(RobotFile)}
 
 
 # Text, line, element, words of the problem, words of the remedy.
