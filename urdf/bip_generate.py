@@ -82,7 +82,7 @@ BODIES = {
     "l_ankle_cross": (0.18, (0, 0, 0), (0, 0, 0, 0, 0, 0)),
     "l_foot": (2.34, (59, 0, 19), (2, 3, 1, 0, 0, 0)),
     "lumbar_lever": (1.05, (0, 47, -25), (0, 0, 1, 0, 0, 0)),
-    "trunk_cross": (0.46, (0, 0, 46), (1, 0, 0, 0, 0, 1)),
+    "trunk_cross": (0.46, (0, 0, 46), (1, 0, 1, 0, 0, 0)),
     "trunk": (48.0, (405, 13, 9), (126, 1075, 1026, 6, -6, 0)),
 }
 SMALLEST_GYRATION = 0.03  # m: radius of gyration below which a solid's moments are not believed
@@ -100,12 +100,13 @@ class Hinge:
     child: str
 
 
-# Stops of the published simulation of the robot; flexion of the knee and lean of the trunk are positive.
+# Stops of the published simulation of the robot; flexion of the knee and lean of the trunk are positive. The
+# knee's lower end is its actuator's published 0 instead of the simulation's 0.11, which would exclude the zero posture.
 LEG = (
     Hinge("hip_roll", "x", -0.17, 0.17, 250, "hip_bracket"),
     Hinge("hip_yaw", "z", -0.14, 0.14, 100, "hip_lever"),
     Hinge("hip_pitch", "y", -1.17, 0.20, 300, "thigh"),
-    Hinge("knee", "y", 0.11, 1.41, 400, "shank"),
+    Hinge("knee", "y", 0.0, 1.41, 400, "shank"),
     Hinge("ankle_pitch", "y", -0.64, 0.64, 250, "ankle_cross"),
     Hinge("ankle_roll", "x", -0.21, 0.21, 150, "foot"),
 )
