@@ -32,9 +32,7 @@ def mass_matrix(model: pin.Model, q: np.ndarray) -> np.ndarray:
     return upper + np.triu(upper, 1).T
 
 
-def same_state(
-    model: pin.Model, oracle: pin.Model, q: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def same_state(model: pin.Model, oracle: pin.Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The oracle's configuration, and which velocity index of it each of the model's is.
 
     Pinocchio's reader sorts joints by name and writes continuous joints as cosine and sine.
@@ -55,9 +53,7 @@ def assert_agrees_with_pinocchio(text: str, floating_base: bool, rng: np.random.
     free_flyer = [pin.JointModelFreeFlyer()] if floating_base else []
     oracle = pin.buildModelFromXML(read_urdf(text).text, *free_flyer)
     assert sorted(model.names) == sorted(oracle.names)
-    assert {(frame.name, frame.type) for frame in model.frames} == {
-        (frame.name, frame.type) for frame in oracle.frames
-    }
+    assert {(frame.name, frame.type) for frame in model.frames} == {(frame.name, frame.type) for frame in oracle.frames}
     mass = sum(inertia.mass for inertia in model.inertias)
     assert mass == pytest.approx(sum(inertia.mass for inertia in oracle.inertias), rel=1e-12)
     data, data_oracle = model.createData(), oracle.createData()

@@ -16,9 +16,7 @@ LIMIT = '<limit lower="-1" upper="2" effort="5" velocity="6"/>'
 
 
 def joint(name: str, kind: str, parent: str, child: str, inner: str = "") -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
-    )
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
 
 
 URDF = (
@@ -183,7 +181,8 @@ MALFORMED = {
         "ball_joints:\n  b: [hip, knee, nose]", 2, "ball_joints.b[2]", "unknown joint 'nose'", "hip",
     ),
     "joint in two balls": (
-        "ball_joints:\n  b: [hip, knee, toe]\n  c: [toe, hip, knee]", 3, "ball_joints.c[0]", "'toe' is used twice", "once",
+        "ball_joints:\n  b: [hip, knee, toe]\n  c: [toe, hip, knee]",
+        3, "ball_joints.c[0]", "'toe' is used twice", "once",
     ),
     "limb of a ball's member": (
         "ball_joints:\n  b: [hip, knee, toe]\nlimbs:\n  l: [hip]", 4, "limbs.l[0]", "'hip' is no joint", "b",
