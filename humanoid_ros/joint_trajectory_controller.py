@@ -63,7 +63,7 @@ class _Motion:
     request: TrajectoryRequest
     tolerances: Tolerances
     finish: Callable[[Outcome], None]
-    start: float = 0.0
+    start: float | None  # none: at the next update
     trajectory: JointTrajectory | None = None
     checked: bool = False
 
@@ -136,11 +136,10 @@ class JointTrajectoryController:
             finish: called once, when the motion has ended.
         """
         preempted = Outcome(Result.INVALID_GOAL, "Preempted by a new trajectory of this controller.")
-        motion = _Motion(request, tolerances, finish)
-        motion.start = now if request.start is None else request.start
+        motion = _Motion(request, tolerances, finish, request.start)
         self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
         self._end_next(preempted)
-        if motion.start > now:
+        if motion.start is not None and motion.start > now:
             # The old motion goes on until then, but nobody watches over it any more.
             if self._motion is not None:
                 self._motion.finish(preempted)
@@ -179,7 +178,7 @@ class JointTrajectoryController:
             velocities: of all joints of the robot [rad/s or m/s].
         """
         later = self._next
-        if later is not None and now >= later.start - 1e-9:
+        if later is not None and later.start is not None and now >= later.start - 1e-9:
             self._next = None
             if self._motion is not None:
                 self._end_motion(Outcome(Result.INVALID_GOAL, "Preempted by a new trajectory."))
@@ -189,6 +188,8 @@ class JointTrajectoryController:
             return
         actual = self._actual(now, positions, velocities)
         if motion.trajectory is None:
+            if motion.start is None:
+                motion.start = now
             motion.trajectory = self._join(motion, now, actual)
             self._target = None
         desired = np.array(motion.trajectory.sample(now)) if self._target is None else self._target
@@ -211,8 +212,9 @@ class JointTrajectoryController:
         if time < now:
             return None
         motion = self._motion
-        if self._next is not None and time >= self._next.start:
-            motion = self._next
+        later = self._next
+        if later is not None and later.start is not None and time >= later.start:
+            motion = later
         if motion is None:
             zero = np.zeros(len(self.joints))
             return TrajectorySample(self._commands.positions[self._indices], zero, zero)
@@ -261,7 +263,7 @@ class JointTrajectoryController:
         request = motion.request
         held = np.zeros_like(state)
         held[0] = self._commands.positions[self._indices]
-        times = motion.start + request.points.times
+        times = (now if motion.start is None else motion.start) + request.points.times
         first = int(np.searchsorted(times, now - 1e-9))
         turns = np.zeros(len(self.joints))
         chosen = request.indices
@@ -339,6 +341,7 @@ class JointTrajectoryController:
         error: NDArray[np.float64],
     ) -> None:
         output = desired if self._target is None else self._target
+        assert motion.start is not None
         self._state = ControllerState(now - motion.start, desired, actual, error, output)
 
     def _end_all(self, outcome: Outcome) -> None:

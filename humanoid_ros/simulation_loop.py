@@ -61,7 +61,7 @@ class LoopListener(Protocol):
         """Tell how the simulation goes: once per period, and when it pauses, goes on or fails."""
 
     def failed(self, message: str, details: str) -> None:
-        """The simulation could not do a step and is paused."""
+        """The simulation could not do a step and is paused; details are empty for a foreseen error."""
 
 
 class SimulationLoop:
@@ -308,15 +308,17 @@ class SimulationLoop:
 
     def _fail(self, error: Exception) -> None:
         """Pause because a step was not possible."""
-        text = str(error) if isinstance(error, HumanoidError) else f"{type(error).__name__}: {error}"
+        expected = isinstance(error, HumanoidError)
+        text = str(error) if expected else f"{type(error).__name__}: {error}"
         self._failure = text if text.endswith(".") else f"{text}."
         self._paused = True
         self._drop_steps(f"The simulation can't go on: {self._failure}")
-        self._listener.failed(self._failure, traceback.format_exc())
+        self._listener.failed(self._failure, "" if expected else traceback.format_exc())
         self._report()
 
     def _finish_steps(self) -> None:
         self._listener.after_jump()
+        self._report()
         answer, self._steps_answer = self._steps_answer, None
         if answer is not None:
             answer.set_result(self.simulation.time)

@@ -232,7 +232,7 @@ class SimulationSession:
 
     def failed(self, message: str, details: str) -> None:
         """Say in the log why the simulation stands still."""
-        self._node.get_logger().error(f"the simulation is paused: {message}\n{details}")
+        self._node.get_logger().error(f"the simulation is paused: {message}\n{details}".rstrip())
 
     # ----------------------------------------------------------------------------------------------
 

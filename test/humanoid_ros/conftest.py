@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulator node as a process of its own, and a client that talks to it over DDS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class Listener:
+    """Messages of one topic, as they come."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self._news = threading.Condition()
+
+    def __call__(self, message: Any) -> None:
+        with self._news:
+            self.messages.append(message)
+            self._news.notify_all()
+
+    @property
+    def last(self) -> Any:
+        return self.messages[-1]
+
+    def heard(self, timeout: float) -> bool:
+        """Whether there is a message, now or soon."""
+        with self._news:
+            return self._news.wait_for(lambda: bool(self.messages), timeout)
+
+    def clear(self) -> None:
+        self.messages.clear()
+
+    def wait(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 10.0) -> Any:
+        """First message, of those that are there and those still to come, that fulfils a condition."""
+        with self._news:
+            done = 0
+            end = time.monotonic() + timeout
+            while True:
+                for message in self.messages[done:]:
+                    if condition(message):
+                        return message
+                done = len(self.messages)
+                left = end - time.monotonic()
+                assert left > 0.0, f"no such message among {done} in {timeout} s"
+                self._news.wait(left)
+
+    def wait_new(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 10.0) -> Any:
+        """First message from now on that fulfils a condition."""
+        self.clear()
+        return self.wait(condition, timeout)
+
+
+class Client:
+    """A node that listens and asks, spun by a thread of its own.
+
+    Attributes:
+        process: The simulator's process.
+        domain: ROS domain that both are in.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], domain: int) -> None:
+        import rclpy
+        from rclpy.callback_groups import ReentrantCallbackGroup
+        from rclpy.executors import SingleThreadedExecutor
+
+        self.process = process
+        self.domain = domain
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node("test_client", context=self.context)
+        self._group = ReentrantCallbackGroup()
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._clients: dict[str, Any] = {}
+        self._stop = False
+        self._thread = threading.Thread(target=self._spin)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._stop:
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def close(self) -> None:
+        self._stop = True
+        self._thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+    def listen(self, kind: type, topic: str, qos: Any = 10) -> Listener:
+        listener = Listener()
+        self.node.create_subscription(kind, topic, listener, qos, callback_group=self._group)
+        return listener
+
+    def publisher(self, kind: type, topic: str) -> Any:
+        """A publisher that the simulator has found."""
+        publisher = self.node.create_publisher(kind, topic, 10)
+        wait_until(lambda: publisher.get_subscription_count() > 0, "nobody listens to " + topic)
+        return publisher
+
+    def call(self, kind: type, name: str, request: Any, timeout: float = 30.0) -> Any:
+        """Answer of a service."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name, callback_group=self._group)
+            assert self._clients[name].wait_for_service(timeout), name
+        return self.result(self._clients[name].call_async(request), timeout)
+
+    def action(self, kind: type, name: str) -> Any:
+        from rclpy.action import ActionClient
+
+        if name not in self._clients:
+            self._clients[name] = ActionClient(self.node, kind, name, callback_group=self._group)
+            assert self._clients[name].wait_for_server(10.0), name
+        return self._clients[name]
+
+    @staticmethod
+    def result(future: Any, timeout: float = 30.0) -> Any:
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        assert done.wait(timeout), f"no answer in {timeout} s"
+        return future.result()
+
+
+def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 10.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, problem
+        time.sleep(0.01)
+
+
+def start_simulator(domain: int, *arguments: str, log: Any = None) -> subprocess.Popen[bytes]:
+    """The installed program as a process."""
+    from ament_index_python.packages import get_package_prefix
+
+    program = Path(get_package_prefix("humanoid_stack")) / "lib/humanoid_stack/simulator"
+    return subprocess.Popen(
+        [str(program), "--ros-args", *arguments],
+        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+        stdout=log,
+        stderr=subprocess.STDOUT if log is not None else None,
+    )
+
+
+@pytest.fixture(scope="module")
+def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running simulator; the module's ``SIMULATOR_ARGUMENTS`` are passed to it."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    domain = 50 + zlib.crc32(request.module.__name__.encode()) % 40
+    arguments = getattr(request.module, "SIMULATOR_ARGUMENTS", ())
+    path = tmp_path_factory.mktemp("simulator") / "log"
+    with path.open("wb") as log:
+        process = start_simulator(domain, *arguments, log=log)
+        client = Client(process, domain)
+        try:
+            yield client
+        finally:
+            client.close()
+            process.send_signal(signal.SIGINT)
+            code = process.wait(10.0)
+    text = path.read_text(errors="replace")
+    assert code == 0, text
+    assert "Traceback" not in text, text
