@@ -30,6 +30,7 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+from std_srvs.srv import SetBool
 from tqdm import tqdm
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -55,10 +56,15 @@ PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (100.0, 0.0, 0.0), 0.15
 REST, SWAY = 1.0, 3.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
-PARAMETERS: dict[str, dict[str, ParameterValue]] = {"viewer": {"plot_window": 45.0}}
-"""What the demo sets beside the stack's own parameters: the plot shows squats and push."""
+PARAMETERS: dict[str, dict[str, ParameterValue]] = {
+    # A new target at every step: in between, contact forces would ripple with the controller.
+    "simulator": {"control_rate": 1000.0},
+    # The plot shows squats and push.
+    "viewer": {"plot_window": 20.0},
+}
+"""What the demo sets beside the stack's own parameters."""
 FIRST_PORT = 8080
-START_TIMEOUT, ANSWER_TIMEOUT = 90.0, 60.0
+START_TIMEOUT, ANSWER_TIMEOUT = 180.0, 60.0
 
 
 class Demo:
@@ -75,9 +81,8 @@ class Demo:
         self._observer = observer
         self._alive = alive
         self._push = observer.create_client(ApplyWrench, "apply_wrench")
-        self._follow = ActionClient(
-            observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory"
-        )
+        self._pause = observer.create_client(SetBool, "pause")
+        self._follow = ActionClient(observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory")
         self._errors: list[float] = []
         self._feet = feet(robot)
 
@@ -137,6 +142,17 @@ class Demo:
                 f"leans by {np.rad2deg(np.arccos(base.rotation[2, 2])):.0f} degrees"
             )
 
+    def pause(self, paused: bool) -> None:
+        """Let simulated time stand still, or go on and half a second pass."""
+        if not self._pause.wait_for_service(ANSWER_TIMEOUT):
+            raise DemoError("nothing offers pause")
+        future = self._pause.call_async(SetBool.Request(data=paused))
+        answer = self._answer(future, "an answer to pause")
+        if not answer.success:
+            raise DemoError(f"pause was refused: {answer.message}")
+        if not paused:
+            self._pass(0.5, "going on")
+
     def sketch(self, path: Path) -> None:
         """Draw the robot as it stands now, without a browser."""
         description = self._robot.description
@@ -161,9 +177,7 @@ class Demo:
                 (lambda: observer.status, "the simulator's status"),
                 (lambda: observer.contacts and observer.contacts.contacts, "contact forces"),
                 (
-                    lambda: all(
-                        observer.placement(link) is not None for link in demo_links(self._robot)
-                    ),
+                    lambda: all(observer.placement(link) is not None for link in demo_links(self._robot)),
                     "transforms of the robot's links",
                 ),
             ):
@@ -203,18 +217,13 @@ class Demo:
 
     def _foot_forces(self, recording: Recording) -> dict[str, float]:
         names = {link: foot for foot, link in self._feet.items()}
-        return {
-            names.get(body.rsplit("/", 1)[-1], body): force
-            for body, force in recording.mean_forces().items()
-        }
+        return {names.get(body.rsplit("/", 1)[-1], body): force for body, force in recording.mean_forces().items()}
 
     def _squat(self, motion: SquatMotion) -> None:
         if not self._follow.wait_for_server(ANSWER_TIMEOUT):
             raise DemoError("nothing offers whole_body_controller/follow_joint_trajectory")
         goal = FollowJointTrajectory.Goal(trajectory=trajectory_message(motion))
-        accepted = self._answer(
-            self._follow.send_goal_async(goal, self._on_feedback), "an answer to the trajectory"
-        )
+        accepted = self._answer(self._follow.send_goal_async(goal, self._on_feedback), "an answer to the trajectory")
         if not accepted.accepted:
             raise DemoError("the whole-body controller refused the squats")
         result: Future = accepted.get_result_async()
@@ -259,9 +268,7 @@ def demo_links(robot: Robot) -> tuple[str, ...]:
 def trajectory_message(motion: SquatMotion) -> JointTrajectory:
     """A motion as the message that controllers take."""
     message = JointTrajectory(joint_names=list(motion.joint_names))
-    for seconds, positions, velocities in zip(
-        motion.times, motion.positions, motion.velocities, strict=True
-    ):
+    for seconds, positions, velocities in zip(motion.times, motion.positions, motion.velocities, strict=True):
         point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
         whole, nanoseconds = divmod(round(1e9 * seconds), 10**9)
         point.time_from_start = Duration(sec=whole, nanosec=nanoseconds)
@@ -289,18 +296,25 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
         What the picture shows and how it was made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    # A browser without graphics card takes a while to start: meanwhile time stands still, so that the
+    # plot on the page still shows squats and push.
+    demo.pause(True)
     try:
         with HeadlessBrowser(1600, 900) as browser:
             browser.open(address)
             browser.wait_for("document.body.innerText.includes('simulated time')")
             # The browser warns of drawing without a graphics card, which is what it was told.
             browser.evaluate(
-                "document.querySelectorAll('.mantine-Notification-closeButton')"
-                ".forEach(button => button.click())"
+                "document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())"
             )
-            path.write_bytes(browser.settled_screenshot())
+            browser.settled_screenshot()
+            demo.pause(False)
+            browser.wait_for("document.body.innerText.includes('running')")
+            browser.wait_for_frames(4)
+            path.write_bytes(browser.screenshot())
         return "The page of the viewer, photographed by a headless Chromium."
     except BrowserError as error:
+        demo.pause(False)
         demo.sketch(path)
         return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
 

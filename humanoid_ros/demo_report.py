@@ -122,12 +122,8 @@ def markdown_report(numbers: DemoNumbers, picture: str, drawn: str) -> str:
         picture: File name of the picture beside the report.
         drawn: What the picture shows and how it was made.
     """
-    table = "\n".join(
-        f"| {label.strip()} | {' '.join(value.split())} |" for label, value in numbers.rows()
-    )
-    stages = "\n".join(
-        f"| {stage} | {1e6 * seconds:.1f} |" for stage, seconds in numbers.stages.items()
-    )
+    table = "\n".join(f"| {label.strip()} | {' '.join(value.split())} |" for label, value in numbers.rows())
+    stages = "\n".join(f"| {stage} | {1e6 * seconds:.1f} |" for stage, seconds in numbers.stages.items())
     return f"""# Demo: {numbers.robot} in scene {numbers.scene}
 
 {numbers.robot} ({numbers.mass:.3f} kg) stood on the floor by contact forces, squatted

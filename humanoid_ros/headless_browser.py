@@ -95,9 +95,7 @@ class HeadlessBrowser:
             start_new_session=True,
         )
         try:
-            self._socket = connect(
-                self._page_address(), max_size=None, open_timeout=timeout, compression=None
-            )
+            self._socket = connect(self._page_address(), max_size=None, open_timeout=timeout, compression=None)
             self._call("Page.enable")
             self._call("Runtime.enable")
             self._call(
@@ -222,9 +220,7 @@ class HeadlessBrowser:
     def _call(self, method: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
         self._count += 1
         try:
-            self._socket.send(
-                json.dumps({"id": self._count, "method": method, "params": parameters or {}})
-            )
+            self._socket.send(json.dumps({"id": self._count, "method": method, "params": parameters or {}}))
             while True:
                 answer = json.loads(self._socket.recv(timeout=self._timeout))
                 if answer.get("id") == self._count:

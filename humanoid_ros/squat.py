@@ -38,9 +38,7 @@ class SquatMotion:
     depth: float
 
 
-def squat_motion(
-    robot: Robot, *, knee: float, count: int, period: float, posture: str = "half_sitting"
-) -> SquatMotion:
+def squat_motion(robot: Robot, *, knee: float, count: int, period: float, posture: str = "half_sitting") -> SquatMotion:
     """Squats that start and end in a posture.
 
     Hip, knee and ankle pitch of both legs keep the sum they have in the posture, so the soles stay
@@ -72,9 +70,7 @@ def squat_motion(
     first = float(start[robot.index_q(robot.limbs[LEGS[0]][PITCH[1]])])
     knees = np.linspace(first, knee, KNOTS)
     pitches = _balanced_pitches(robot, start, knees)
-    spline = (
-        CubicSpline(knees, pitches) if knee > first else CubicSpline(knees[::-1], pitches[::-1])
-    )
+    spline = CubicSpline(knees, pitches) if knee > first else CubicSpline(knees[::-1], pitches[::-1])
 
     times = np.linspace(0.0, count * period, round(10.0 * count * period) + 1)
     phase = 2.0 * np.pi * times / period

@@ -79,9 +79,7 @@ def _shape(marker: Marker, scale: np.ndarray, name: str) -> Shape | Triangles:
     if marker.type == Marker.TRIANGLE_LIST:
         points = np.array([[point.x, point.y, point.z] for point in marker.points])
         if len(points) == 0 or len(points) % 3:
-            raise InputError(
-                f"TRIANGLE_LIST of {len(points)} points", element=name, remedy="Give three each"
-            )
+            raise InputError(f"TRIANGLE_LIST of {len(points)} points", element=name, remedy="Give three each")
         return Triangles(points * scale, np.arange(len(points)).reshape(-1, 3))
     if marker.type == Marker.MESH_RESOURCE:
         path = resolve_mesh_path(marker.mesh_resource, Path.cwd())

@@ -233,11 +233,11 @@ class ViewerNode(Node):
         for topic, types in self.get_topic_names_and_types():
             if "std_msgs/msg/String" not in types or not topic.startswith(f"{base}/"):
                 continue
-            *prefix, name = topic[len(base) + 1 :].split("/")
+            prefix, _, name = topic[len(base) + 1 :].rpartition("/")
             if name != "robot_description" or topic in self._descriptions:
                 continue
-            self._descriptions[topic] = "/".join(prefix)
-            self.create_subscription(String, topic, partial(self._on_description, "/".join(prefix)), LATCHED)
+            self._descriptions[topic] = prefix
+            self.create_subscription(String, topic, partial(self._on_description, prefix), LATCHED)
 
     def _remove_robot(self, prefix: str) -> None:
         robot = self._robots.pop(prefix)

@@ -14,7 +14,7 @@ from humanoid_model.errors import InputError
 from humanoid_ros.viewer.camera import Camera
 
 TITLE = "humanoid_stack"
-GRID_LIFT = 5e-4
+GRID_LIFT = 1e-3
 """Height of the grid: over the top of a floor at height 0 that is drawn too [m]."""
 BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)

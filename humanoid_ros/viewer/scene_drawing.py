@@ -17,6 +17,8 @@ from humanoid_ros.viewer.shapes import Triangles, add_shape, bounds, wxyz
 MOVED = 1e-5
 LEVEL = 2e-3
 """Ground counts as at height 0 up to this [m]."""
+PLATE = 0.05
+"""Ground thinner than this is a plate [m]."""
 GROUND_SIDE = 1.0
 """What is at least as long and wide as this is ground, not a stepping stone [m]."""
 
@@ -70,7 +72,17 @@ class SceneDrawing:
         path = f"/scene/{self._count}"
         frame = self._scene.add_frame(path, show_axes=False, visible=False)
         try:
-            add_shape(self._scene, f"{path}/shape", item.shape, pin.SE3.Identity(), item.colour)
+            # A plate of ground throws no shadow on anything, but would speckle itself with one.
+            spans = np.ptp(bounds(item.shape), axis=0)
+            plate = bool(spans[:2].min() > GROUND_SIDE and spans[2] < PLATE)
+            add_shape(
+                self._scene,
+                f"{path}/shape",
+                item.shape,
+                pin.SE3.Identity(),
+                item.colour,
+                cast_shadow=not plate,
+            )
         except Exception:
             frame.remove()
             raise

@@ -123,6 +123,7 @@ def add_shape(
     shape: Shape | Triangles,
     placement: pin.SE3,
     colour: Sequence[float] | np.ndarray,
+    cast_shadow: bool = True,
 ) -> viser.SceneNodeHandle:
     """Draw one shape.
 
@@ -132,6 +133,7 @@ def add_shape(
         shape: A shape of a robot description or of a scene; sizes in metres.
         placement: Placement of the shape in its parent node.
         colour: (4,) red, green, blue and opacity, each in [0, 1].
+        cast_shadow: Whether it throws a shadow.
 
     Returns:
         The node, which the caller moves or removes.
@@ -145,6 +147,7 @@ def add_shape(
         "opacity": None if opacity >= 1.0 else opacity,
         "position": placement.translation,
         "wxyz": wxyz(placement),
+        "cast_shadow": cast_shadow,
     }
     if isinstance(shape, Box):
         return scene.add_box(name, dimensions=tuple(shape.size), **common)
@@ -153,8 +156,6 @@ def add_shape(
     if isinstance(shape, Cylinder):
         return scene.add_cylinder(name, radius=float(shape.radius), height=float(shape.length), **common)
     mesh = triangles(shape)
-    if isinstance(shape, HalfSpace):
-        common["cast_shadow"] = False
     return scene.add_mesh_simple(
         name,
         mesh.vertices,

@@ -47,9 +47,7 @@ def standing(robot: Robot, turn: np.ndarray | None = None, height: float = 0.0) 
     waist = data.oMf[robot.model.getFrameId(robot.description.root)]
     move = waist * pin.SE3(np.eye(3) if turn is None else turn, np.zeros(3)) * waist.inverse()
     move.translation[2] += height
-    placements = {
-        link: move * data.oMf[robot.model.getFrameId(link)] for link in robot.description.links
-    }
+    placements = {link: move * data.oMf[robot.model.getFrameId(link)] for link in robot.description.links}
     contacts = ContactForces()
     for link in feet(robot).values():
         contact = ContactForce(body_a=f"hrp2/{link}", body_b="floor", friction=0.8)
@@ -101,12 +99,8 @@ def test_standing_robot_passes_the_check(robot: Robot, make_demo: Any) -> None:
     make_demo(robot, standing(robot)).check()
 
 
-@pytest.mark.parametrize(
-    ("turn", "height"), [(pin.utils.rotate("y", 1.2), 0.0), (None, -0.45)], ids=["leans", "low"]
-)
-def test_fallen_robot_is_a_fault(
-    robot: Robot, make_demo: Any, turn: np.ndarray | None, height: float
-) -> None:
+@pytest.mark.parametrize(("turn", "height"), [(pin.utils.rotate("y", 1.2), 0.0), (None, -0.45)], ids=["leans", "low"])
+def test_fallen_robot_is_a_fault(robot: Robot, make_demo: Any, turn: np.ndarray | None, height: float) -> None:
     with pytest.raises(DemoError, match="hrp2 fell"):
         make_demo(robot, standing(robot, turn, height)).check()
 
@@ -118,10 +112,13 @@ def test_without_a_browser_the_scene_is_drawn_all_the_same(
         raise BrowserError("no browser found")
 
     monkeypatch.setattr(demo, "HeadlessBrowser", no_browser)
+    monkeypatch.setattr(Demo, "pause", lambda self, paused: paused_by.append(paused))
+    paused_by: list[bool] = []
     path = tmp_path / "out" / "demo.png"
     drawn = take_picture("http://127.0.0.1:9", path, make_demo(robot, standing(robot)))
     assert "sketch" in drawn
     assert "no browser found" in drawn
+    assert paused_by[-1] is False
     picture = np.asarray(Image.open(path).convert("L"), dtype=float)
     assert picture.shape == (900, 1600)
     assert (picture < 150).mean() > 0.01  # dark parts of the robot in the middle

@@ -47,9 +47,7 @@ def test_soles_stay_flat_and_apart_as_they_were(robot: Robot, motion: SquatMotio
     np.testing.assert_allclose(between, np.tile(between[0], (len(between), 1, 1)), atol=1e-9)
 
 
-def test_centre_of_mass_stays_over_the_same_point_of_the_feet(
-    robot: Robot, motion: SquatMotion
-) -> None:
+def test_centre_of_mass_stays_over_the_same_point_of_the_feet(robot: Robot, motion: SquatMotion) -> None:
     data = robot.model.createData()
     foot = robot.model.getFrameId("RLEG_LINK5")
     over = []
