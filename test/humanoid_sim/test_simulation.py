@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies in contact: rest, slide, stack, bounce, drop; and what the simulation refuses."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -179,6 +180,26 @@ def test_rules_decide_friction_and_what_collides() -> None:
     assert simulation.bodies["ice"].twist[0] == pytest.approx(0.1)
     assert_allclose(simulation.bodies["rubber"].twist, 0.0, atol=1e-9)
     assert simulation.bodies["ghost"].twist[2] == pytest.approx(-0.98)
+
+
+def test_a_body_that_is_not_simulated_stays() -> None:
+    """It keeps its place in the air and carries what falls on it."""
+    shelf = dataclasses.replace(box("shelf", (1.0, 1.0, 0.1), place(0, 0, 1.0)), simulated=False)
+    simulation = Simulation(scene(floor(), shelf, box("box", (0.2, 0.2, 0.1), place(0, 0, 1.2))))
+    simulation.run(0.5)
+    assert simulation.bodies["shelf"].fixed
+    assert_allclose(simulation.bodies["shelf"].placement_world_body.translation, [0, 0, 1.0], atol=0.0)
+    assert simulation.bodies["box"].placement_world_body.translation[2] == pytest.approx(1.1, abs=1e-6)
+
+
+def test_time_step_is_the_scenes_or_the_callers() -> None:
+    thing = scene(floor(), box("box", (0.5, 0.5, 0.1), place(0, 0, 0.05)))
+    assert Simulation(thing).dt == 1e-3
+    assert Simulation(dataclasses.replace(thing, time_step=5e-4)).dt == 5e-4
+    simulation = Simulation(dataclasses.replace(thing, time_step=5e-4), dt=2e-3)
+    simulation.run(0.1)
+    assert simulation.step_count == 50
+    assert simulation.time == pytest.approx(0.1)
 
 
 def test_applied_wrench_moves_a_free_body_as_newton_says() -> None:
