@@ -39,6 +39,7 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
 from humanoid_ros.viewer.contact_drawing import (
@@ -84,6 +85,7 @@ PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""
 GRAPH_PERIOD = 1.0
 """Period of looking for new robots among the topics [s]."""
+PLAIN_SCENE = "stand"
 SOLVER_WORDS = {
     SolverStatus.CONVERGED: "converged",
     SolverStatus.MAX_ITERATIONS: "out of iterations",
@@ -195,7 +197,7 @@ class ViewerNode(Node):
             ),
         )
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
-        words("scenes", ["stand"], "Scenes that the page offers to load: names or paths")
+        words("scenes", _known_scenes(), "Scenes that the page offers to load: names or paths")
         number("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
         number("cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
         number("arrow_scale", ARROW_SCALE, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
@@ -482,6 +484,12 @@ class ViewerNode(Node):
         """Close the page and leave the graph."""
         self.page.close()
         super().destroy_node()
+
+
+def _known_scenes() -> list[str]:
+    """Names of the stack's scenes, the plainest first."""
+    names = list_resources("config/scenes", (".yaml", ".xml"))
+    return sorted(names, key=lambda name: (name != PLAIN_SCENE, name)) or [PLAIN_SCENE]
 
 
 def simulation_view(status: SimulationStatus) -> SimulationView:
