@@ -97,6 +97,7 @@ class SimulationLoop:
         self._real_time_factor = real_time_factor
         self._report_period = report_period
         self._paused = paused
+        self._paused_before_failure = paused
         self._failure = ""
         self._actions: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stopping = threading.Event()
@@ -227,12 +228,12 @@ class SimulationLoop:
         self._report()
 
     def reset(self) -> None:
-        """Go back to the start; paused stays paused, but a failure is forgotten."""
+        """Go back to the start, and on as before: paused or not, a failure is forgotten."""
         self._drop_steps("step: stopped by a reset.")
         self.simulation.reset()
         if self._failure:
             self._failure = ""
-            self._paused = False
+            self._paused = self._paused_before_failure
         self._forget_pace()
         self._listener.after_jump()
         self._report()
@@ -311,6 +312,7 @@ class SimulationLoop:
         expected = isinstance(error, HumanoidError)
         text = str(error) if expected else f"{type(error).__name__}: {error}"
         self._failure = text if text.endswith(".") else f"{text}."
+        self._paused_before_failure = self._paused
         self._paused = True
         self._drop_steps(f"The simulation can't go on: {self._failure}")
         self._listener.failed(self._failure, "" if expected else traceback.format_exc())
