@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports go down only, and what is imported from elsewhere is a pinned requirement."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLOORS = [
+    {"humanoid_model"},
+    {"humanoid_kinematics", "humanoid_codegen"},
+    {"humanoid_sim", "humanoid_planner"},
+    {"humanoid_ros"},
+]
+FLOOR = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
+SOURCES = [
+    (package, path)
+    for package in FLOOR
+    for path in sorted((ROOT / package).rglob("*.py"))
+]
+DISTRIBUTIONS = {"pinocchio": ["pin"]}
+"""Modules whose wheels don't say that they bring them."""
+FROM_THE_BUILD = {"humanoid_stack", "tf2_msgs", "control_msgs"}
+FROM_ROS_ONLY = {"launch", "launch_ros"}
+
+
+def imported(path):
+    """Top-level modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.split(".")[0]
+
+
+def pinned(name):
+    """Requirements that a file pins, as names with dashes in lower case."""
+    lines = (ROOT / name).read_text().splitlines()
+    return {
+        re.split(r"[=\[;]", line)[0].strip().lower().replace("_", "-")
+        for line in lines
+        if line.strip() and not line.startswith("#")
+    }
+
+
+@pytest.mark.parametrize(("package", "path"), SOURCES, ids=lambda value: str(value)[-60:])
+def test_imports_go_down_only(package, path):
+    for module in imported(path):
+        if module in FLOOR and module != package:
+            assert FLOOR[module] < FLOOR[package], f"{path} imports {module}"
+        if FLOOR[package] < 3:
+            assert module != "rclpy", f"{path} imports {module}"
+
+
+def test_every_requirement_is_pinned_exactly():
+    for name in ("requirements.txt", "requirements-pin3.txt", "benchmark/requirements.txt"):
+        for line in (ROOT / name).read_text().splitlines():
+            if line.strip() and not line.startswith("#"):
+                assert re.match(r"[\w.\[\]-]+==[\w.]+(;.*)?$", line), f"{name}: {line}"
+
+
+@pytest.mark.ros
+def test_what_is_imported_is_required():
+    """ROS packages come with the ones that are pinned, which fix their versions among themselves."""
+    requirements = pinned("requirements.txt")
+    distributions = {**packages_distributions(), **DISTRIBUTIONS}
+    own = {*FLOOR, "fixtures"}
+    missing = set()
+    files = [path for _, path in SOURCES]
+    for folder in ("test", "examples"):
+        files += sorted((ROOT / folder).rglob("*.py"))
+    for path in files:
+        for module in imported(path):
+            if module in sys.stdlib_module_names or module in own | FROM_THE_BUILD | FROM_ROS_ONLY:
+                continue
+            if (path.parent / f"{module}.py").exists() or (path.parent / module).is_dir():
+                continue
+            names = {name.lower().replace("_", "-") for name in distributions.get(module, [module])}
+            is_ros = any(name.startswith("ros-") for name in names) or module.endswith("_interfaces")
+            if not is_ros and not names & requirements:
+                missing.add(f"{module} ({path.relative_to(ROOT)})")
+    assert not missing
