@@ -12,7 +12,7 @@ import numpy as np
 from humanoid_sim import Simulation
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 sim = Simulation("stand")
 sim.run(0.5)
