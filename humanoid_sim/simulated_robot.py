@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,21 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_sim.ball_joint import BallJoint
+from humanoid_sim.joint_view import JointView
 from humanoid_sim.sensors import ImuReading
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
-
-
-@dataclass(frozen=True)
-class _Joint:
-    """A joint of the robot in the world's coordinates."""
-
-    names: tuple[str, ...]  # one, or the three members of a ball joint
-    actuator: str
-    q: slice
-    v: slice
-    ball: BallJoint | None
 
 
 class SimulatedRobot:
@@ -41,6 +30,7 @@ class SimulatedRobot:
         name: its name in the scene.
         robot: what it is.
         joint_names: its joints without the base.
+        driven_joint_names: those that an actuator moves; the others are sprung or mimic another joint.
     """
 
     def __init__(self, simulation: Simulation, name: str, robot: Robot) -> None:
@@ -49,18 +39,22 @@ class SimulatedRobot:
         self.robot = robot
         self._simulation = simulation
         self._slices = simulation.world.robots[name]
-        self._joints: list[_Joint] = []
+        self._joints: list[JointView] = []
         for joint_name in robot.joint_names:
             joint = simulation.world.model.joints[self._slices.joints[joint_name]]
             q = slice(joint.idx_q, joint.idx_q + joint.nq)
             v = slice(joint.idx_v, joint.idx_v + joint.nv)
+            driven = joint_name in robot.actuators
             if joint_name in robot.ball_joints:
                 members = tuple(robot.ball_joints[joint_name])
                 ball = BallJoint(robot.description, members)
-                self._joints.append(_Joint(members, joint_name, q, v, ball))
+                self._joints.append(JointView(members, q, v, ball, driven))
             elif joint.nq == 1:
-                self._joints.append(_Joint((joint_name,), joint_name, q, v, None))
+                self._joints.append(JointView((joint_name,), q, v, None, driven))
         self.joint_names = tuple(name for joint in self._joints for name in joint.names)
+        self.driven_joint_names = tuple(
+            name for joint in self._joints if joint.driven for name in joint.names
+        )
         self._place = {name: i for i, name in enumerate(self.joint_names)}
 
     # -- state -------------------------------------------------------------------------------
@@ -87,35 +81,19 @@ class SimulatedRobot:
     def joint_positions(self) -> NDArray[np.float64]:
         """Positions of ``joint_names`` [rad or m], shape (n,)."""
         q = self._simulation.q
-        values = [
-            q[joint.q] if joint.ball is None else joint.ball.angles(q[joint.q]) for joint in self._joints
-        ]
-        return np.concatenate(values) if values else np.zeros(0)
+        return _joined([joint.positions(q) for joint in self._joints])
 
     @property
     def joint_velocities(self) -> NDArray[np.float64]:
         """Velocities of ``joint_names`` [rad/s or m/s], shape (n,)."""
         q, v = self._simulation.q, self._simulation.v
-        values = []
-        for joint in self._joints:
-            if joint.ball is None:
-                values.append(v[joint.v])
-            else:
-                rates = joint.ball.rate_matrix(joint.ball.angles(q[joint.q]))
-                values.append(np.linalg.pinv(rates, rcond=1e-6) @ v[joint.v])
-        return np.concatenate(values) if values else np.zeros(0)
+        return _joined([joint.velocities(q, v) for joint in self._joints])
 
     @property
     def joint_efforts(self) -> NDArray[np.float64]:
-        """Efforts that the actuators of ``joint_names`` applied in the last step [N m or N], shape (n,)."""
+        """Efforts of servos and springs on ``joint_names`` in the last step [N m or N], shape (n,)."""
         q, efforts = self._simulation.q, self._simulation.efforts
-        values = []
-        for joint in self._joints:
-            if joint.ball is None:
-                values.append(efforts[joint.v])
-            else:
-                values.append(joint.ball.rate_matrix(joint.ball.angles(q[joint.q])).T @ efforts[joint.v])
-        return np.concatenate(values) if values else np.zeros(0)
+        return _joined([joint.efforts(q, efforts) for joint in self._joints])
 
     @property
     def placement_world_base(self) -> pin.SE3:
@@ -186,29 +164,16 @@ class SimulatedRobot:
             InputError: unknown or repeated joint, wrong length, a value that is not finite.
         """
         places = self._places(joints)
-        values = _finite("positions", positions, len(places))
-        rates = np.zeros(len(places)) if velocities is None else _finite("velocities", velocities, len(places))
-        chosen = {place: i for i, place in enumerate(places)}
-        q_new, v_new = q.copy(), v.copy()
-        start = 0
-        for joint in self._joints:
-            own = [chosen.get(start + i) for i in range(len(joint.names))]
-            start += len(joint.names)
-            if all(i is None for i in own):
-                continue
-            at_q = slice(joint.q.start - self._slices.q.start, joint.q.stop - self._slices.q.start)
-            at_v = slice(joint.v.start - self._slices.v.start, joint.v.stop - self._slices.v.start)
-            if joint.ball is None:
-                assert own[0] is not None
-                q_new[at_q], v_new[at_v] = values[own[0]], rates[own[0]]
-                continue
-            angles, angle_rates = joint.ball.angles(q_new[at_q]), np.zeros(3)
-            for member, i in enumerate(own):
-                if i is not None:
-                    angles[member], angle_rates[member] = values[i], rates[i]
-            q_new[at_q] = joint.ball.quaternion(angles)
-            v_new[at_v] = joint.ball.rate_matrix(angles) @ angle_rates
-        return q_new, v_new
+        values, rates = _motion(positions, velocities, len(places))
+        q_new, v_new = self._simulation.q.copy(), self._simulation.v.copy()
+        q_new[self._slices.q], v_new[self._slices.v] = q, v
+        for joint, own in self._selected(places):
+            at, speed = joint.positions(q_new), np.zeros(len(joint.names))
+            for member, i in own:
+                at[member], speed[member] = values[i], rates[i]
+            q_new[joint.q] = joint.coordinates(at)
+            v_new[joint.v] = joint.velocity_coordinates(at, speed)
+        return q_new[self._slices.q], v_new[self._slices.v]
 
     # -- commands ----------------------------------------------------------------------------
 
@@ -223,66 +188,48 @@ class SimulatedRobot:
         Args:
             positions: targets [rad or m], shape (n,).
             velocities: target velocities [rad/s or m/s], shape (n,); zero if not given.
-            joints: names of the n joints; all joints if not given. The members of a ball joint that are not named
-                keep their target.
+            joints: names of the n joints; all driven joints if not given. The members of a ball joint that are not
+                named keep their target.
 
         Raises:
-            InputError: unknown or repeated joint, wrong length, a value that is not finite.
+            InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
         """
-        places = self._places(joints)
-        targets = _finite("positions", positions, len(places))
-        rates = np.zeros(len(places)) if velocities is None else _finite("velocities", velocities, len(places))
-        chosen = {place: i for i, place in enumerate(places)}
+        places = self._driven_places(joints)
+        targets, rates = _motion(positions, velocities, len(places))
         servos = self._simulation.servos
-        start = 0
-        for joint in self._joints:
-            own = [chosen.get(start + i) for i in range(len(joint.names))]
-            start += len(joint.names)
-            if all(i is None for i in own):
-                continue
+        for joint, own in self._selected(places):
+            at, speed = joint.positions(servos.q_target), np.zeros(len(joint.names))
+            for member, i in own:
+                at[member], speed[member] = targets[i], rates[i]
             servos.position_mode(joint.v)
-            if joint.ball is None:
-                assert own[0] is not None
-                servos.q_target[joint.q] = targets[own[0]]
-                servos.v_target[joint.v] = rates[own[0]]
-            else:
-                angles = joint.ball.angles(servos.q_target[joint.q])
-                angle_rates = np.zeros(3)
-                for member, i in enumerate(own):
-                    if i is not None:
-                        angles[member], angle_rates[member] = targets[i], rates[i]
-                servos.q_target[joint.q] = joint.ball.quaternion(angles)
-                servos.v_target[joint.v] = joint.ball.rate_matrix(angles) @ angle_rates
+            servos.q_target[joint.q] = joint.coordinates(at)
+            servos.v_target[joint.v] = joint.velocity_coordinates(at, speed)
 
     def set_effort(self, efforts: ArrayLike, joints: Sequence[str] | None = None) -> None:
         """Drive joints by efforts instead of servos, until the next position target.
 
         Args:
             efforts: [N m or N], shape (n,); kept within the actuators' limits.
-            joints: names of the n joints; all joints if not given. The members of a ball joint that are not named
-                get none.
+            joints: names of the n joints; all driven joints if not given. The members of a ball joint that are not
+                named get none.
 
         Raises:
-            InputError: unknown or repeated joint, wrong length, a value that is not finite.
+            InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
         """
-        places = self._places(joints)
+        places = self._driven_places(joints)
         values = _finite("efforts", efforts, len(places))
-        chosen = {place: values[i] for i, place in enumerate(places)}
-        start = 0
-        for joint in self._joints:
-            own = [chosen.get(start + i) for i in range(len(joint.names))]
-            start += len(joint.names)
-            if all(value is None for value in own):
-                continue
-            given = np.array([0.0 if value is None else value for value in own])
-            if joint.ball is not None:
-                angles = joint.ball.angles(self._simulation.q[joint.q])
-                given = np.linalg.pinv(joint.ball.rate_matrix(angles).T, rcond=1e-6) @ given
-            self._simulation.servos.effort_mode(joint.v, given)
+        for joint, own in self._selected(places):
+            given = np.zeros(len(joint.names))
+            for member, i in own:
+                given[member] = values[i]
+            self._simulation.servos.effort_mode(
+                joint.v, joint.effort_coordinates(self._simulation.q, given)
+            )
 
     def hold(self) -> None:
-        """Let the servos hold all joints where they are now."""
-        self.set_position_target(self.joint_positions)
+        """Let the servos hold all driven joints where they are now."""
+        positions = self.joint_positions
+        self.set_position_target([positions[place] for place in self._driven_places(None)])
 
     def set_gains(
         self, stiffness: ArrayLike, damping: ArrayLike, joints: Sequence[str] | None = None
@@ -307,12 +254,8 @@ class SimulatedRobot:
                     f"{name}[{i}] is {values[i]}", element=name, remedy="Gains are zero or positive"
                 )
         servos = self._simulation.servos
-        start = 0
-        for joint in self._joints:
-            own = [i for i, place in enumerate(places) if start <= place < start + len(joint.names)]
-            start += len(joint.names)
-            if not own:
-                continue
+        for joint, pairs in self._selected(places):
+            own = [i for _, i in pairs]
             in_position_mode = np.array_equal(
                 servos.stiffness[joint.v], servos.servo_stiffness[joint.v]
             )
@@ -321,6 +264,28 @@ class SimulatedRobot:
             if in_position_mode:
                 servos.stiffness[joint.v] = servos.servo_stiffness[joint.v]
                 servos.damping[joint.v] = servos.servo_damping[joint.v]
+
+    def _selected(self, places: list[int]) -> Iterator[tuple[JointView, list[tuple[int, int]]]]:
+        """Joints that a list of places is about, each with pairs of a member and its index in the list."""
+        indices = {place: i for i, place in enumerate(places)}
+        start = 0
+        for joint in self._joints:
+            members = range(len(joint.names))
+            own = [(member, indices[start + member]) for member in members if start + member in indices]
+            start += len(joint.names)
+            if own:
+                yield joint, own
+
+    def _driven_places(self, joints: Sequence[str] | None) -> list[int]:
+        """Places of named joints, all of which must have an actuator; of all driven joints by default."""
+        for name in joints or ():
+            if name in self._place and name not in self.driven_joint_names:
+                raise InputError(
+                    f"no actuator moves the joint '{name}' of the robot '{self.name}'",
+                    element="joints",
+                    remedy=f"Command {', '.join(self.driven_joint_names)}",
+                )
+        return self._places(self.driven_joint_names if joints is None else joints)
 
     def _places(self, joints: Sequence[str] | None) -> list[int]:
         if joints is None:
@@ -361,6 +326,19 @@ class SimulatedRobot:
             InputError: the robot has no inertial measurement unit of that name.
         """
         return self._simulation.sensors.imu(self.name, self.robot, sensor)
+
+
+def _joined(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """One vector of all parts, of which there may be none."""
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _motion(
+    positions: ArrayLike, velocities: ArrayLike | None, size: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check positions and velocities that a user gave; no velocities are zero velocities."""
+    checked = _finite("positions", positions, size)
+    return checked, np.zeros(size) if velocities is None else _finite("velocities", velocities, size)
 
 
 def _finite(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:

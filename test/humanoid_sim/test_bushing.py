@@ -6,6 +6,7 @@ import pytest
 from fixtures.scenes import floor, scene, standing
 
 from humanoid_model import load_robot
+from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 
 
@@ -30,3 +31,22 @@ def test_bushings_sag_by_the_weight_over_their_stiffness() -> None:
         sag = positions[f"{side}LEG_BUSHING_Z"]
         assert sag == pytest.approx(carried / 2 * 9.81 / spring.stiffness, rel=1e-3)
     assert simulation.contacts.normal_force.sum() == pytest.approx(58.0 * 9.81, rel=1e-5)
+
+
+def test_springs_take_no_commands_and_keep_their_rest() -> None:
+    """Holding the robot leaves its springs alone; a target for a spring is refused by name."""
+    simulation = Simulation(scene(floor(), robots=(standing(load_robot("hrp2_bushing"), name="hrp2"),)))
+    simulation.run(0.2)
+    hrp2 = simulation.robots["hrp2"]
+    assert len(hrp2.joint_names) == 36
+    assert len(hrp2.driven_joint_names) == 30
+    before = simulation.servos.q_target.copy()
+    hrp2.hold()
+    springs = [i for i, name in enumerate(hrp2.joint_names) if name not in hrp2.driven_joint_names]
+    moved = simulation.servos.q_target != before
+    assert not moved[7:][springs].any()
+    assert moved.any()
+    with pytest.raises(InputError, match="no actuator moves the joint 'RLEG_BUSHING_Z'"):
+        hrp2.set_position_target([0.0], joints=["RLEG_BUSHING_Z"])
+    with pytest.raises(InputError, match="no actuator moves the joint 'LLEG_BUSHING_X'"):
+        hrp2.set_effort([0.0], joints=["LLEG_BUSHING_X"])
