@@ -14,6 +14,7 @@ help:  ## this list
 build:  ## environment, interfaces and package, ready to run
 	@scripts/setup .venv requirements.txt
 	@scripts/build
+	@scripts/kernels
 
 .PHONY: demo
 demo: build  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself

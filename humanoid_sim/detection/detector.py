@@ -10,7 +10,7 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
-from humanoid_model.description import HalfSpace
+from humanoid_model.description import Box, HalfSpace
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.face_contact import MAX_POINTS
 from humanoid_sim.detection.half_space import (
@@ -187,10 +187,19 @@ class ContactDetector:
         self._shape_rotation = np.array([place.rotation for _, place, _ in shapes]).reshape(-1, 3, 3)
         self._shape_centre = np.array([place.act(shape.centre) for _, place, shape in shapes]).reshape(-1, 3)
         self._shape_half = np.array([shape.half_sizes for _, _, shape in shapes]).reshape(-1, 3)
+        if pairs:
+            self._compile()
         self._near = np.zeros(len(pairs), dtype=np.int64)
         self._travels = np.zeros(len(shapes))
         self._pairs: dict[int, ShapePair] = {}
         self._frames = [(place.rotation.copy(), place.translation.copy()) for _, place, _ in shapes]
+
+    @staticmethod
+    def _compile() -> None:
+        """Compile the narrow phase now, not in the middle of a run when two shapes first meet."""
+        cube = ConvexShape(Box(np.ones(3)))
+        R, below, above = np.eye(3), np.zeros(3), np.array([0.0, 0.0, 1.0])
+        ShapePair(cube, cube).contacts(R, above, R, below, CONTACT_MARGIN)
 
     def _may_touch(self, a: WorldBody, b: WorldBody) -> bool:
         """Bodies of one tree don't collide with each other, nor do two fixed bodies."""
