@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fixtures.ros_domain import claim_domain
 
 launch = pytest.importorskip("launch", reason="launch is not installed (not on PyPI)")
 pytest.importorskip("launch_ros", reason="launch_ros is not installed (not on PyPI)")
@@ -190,7 +191,7 @@ def test_values_of_arguments_reach_the_list(package):
 @pytest.mark.slow
 @pytest.mark.ros
 def test_the_stack_comes_up_and_ends_cleanly(monkeypatch, tmp_path):
-    monkeypatch.setenv("ROS_DOMAIN_ID", "83")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
 
     def up(output, exits):

@@ -8,12 +8,12 @@ import signal
 import subprocess
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures.ros_domain import claim_domain
 
 
 class Listener:
@@ -155,7 +155,7 @@ def start_simulator(domain: int, *arguments: str, log: Any = None) -> subprocess
 def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A running simulator; the module's ``SIMULATOR_ARGUMENTS`` are passed to it."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed")
-    domain = 50 + zlib.crc32(request.module.__name__.encode()) % 40
+    domain = claim_domain()
     arguments = getattr(request.module, "SIMULATOR_ARGUMENTS", ())
     path = tmp_path_factory.mktemp("simulator") / "log"
     with path.open("wb") as log:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.ros_domain import claim_domain
 from PIL import Image
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
@@ -31,7 +32,7 @@ from humanoid_ros.demo_observer import DemoError
 from humanoid_ros.headless_browser import BrowserError, find_browser
 from humanoid_ros.squat import SquatMotion
 
-DOMAIN = 44
+DOMAIN = claim_domain()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -18,7 +19,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_for  # noqa: E402
 
-DOMAIN = 43
+DOMAIN = claim_domain()
 
 
 def moving(x: list[float]) -> Recording:

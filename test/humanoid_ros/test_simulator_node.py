@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -43,6 +44,8 @@ from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_model.urdf import read_urdf  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+FURTHER = claim_domain()
+"""ROS domain of simulators that tests start themselves."""
 WEIGHT = 58.0 * 9.81
 
 
@@ -801,7 +804,7 @@ def start(simulator: Any) -> Any:
         program = f"{get_package_prefix('humanoid_stack')}/lib/humanoid_stack/simulator"
         process = subprocess.Popen(
             [program, "--ros-args", *arguments],
-            env={**os.environ, "ROS_DOMAIN_ID": str(simulator.domain + 50)},
+            env={**os.environ, "ROS_DOMAIN_ID": str(FURTHER)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )

@@ -25,6 +25,7 @@ import pinocchio as pin
 import pytest
 import viser
 import zstandard
+from fixtures.ros_domain import claim_domain
 from PIL import Image
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -44,7 +45,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_ros.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
 
-DOMAIN = 41
+DOMAIN = claim_domain()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SILENCE = 0.8
 
