@@ -227,7 +227,7 @@ class JointTrajectoryServer:
             return Result(error_code=Result.SUCCESSFUL, error_string=outcome.text)
         else:
             handle.abort()
-            self._refuse(f"{self._name}/follow_joint_trajectory", outcome.text)
+            self._tell_end(outcome)
         return Result(error_code=outcome.code, error_string=outcome.text)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
@@ -250,10 +250,13 @@ class JointTrajectoryServer:
         tolerances = self.settings.tolerances(len(self.controller.joints))
 
         def finish(outcome: Outcome) -> None:
-            if not outcome.successful and outcome.code != Result.INVALID_GOAL:
-                self._refuse(topic, outcome.text)
+            if not outcome.successful:
+                self._tell_end(outcome)
 
         self._loop.call(lambda: self.controller.start(request, tolerances, self._loop.simulation.time, finish))
+
+    def _tell_end(self, outcome: Outcome) -> None:
+        self._node.get_logger().warning(f"{self._name}: the motion has ended: {outcome.text}")
 
     async def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
