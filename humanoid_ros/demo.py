@@ -57,8 +57,6 @@ REST, SWAY = 1.0, 3.0
 """Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
 PARAMETERS: dict[str, dict[str, ParameterValue]] = {
-    # A new target at every step: in between, contact forces would ripple with the controller.
-    "simulator": {"control_rate": 1000.0},
     # The plot shows squats and push.
     "viewer": {"plot_window": 20.0},
 }

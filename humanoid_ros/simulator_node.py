@@ -143,7 +143,7 @@ class SimulatorNode(Node):
         declare_number(
             self,
             "control_rate",
-            500.0,
+            1000.0,
             1.0,
             10000.0,
             "Updates of a moving controller per simulated second [Hz]",
