@@ -17,7 +17,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_sim.contact.approach import correction_velocities
-from humanoid_sim.contact.problem import ContactResult, ContactStatus, Residuals
+from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import find_solver
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
@@ -195,6 +195,7 @@ class Simulation:
         self._slot_forces: NDArray[np.float64] = np.zeros((self._detector.slot_count, 3))
         self._contact_forces = np.zeros((0, 3))
         self._contact_velocities = np.zeros((0, 3))
+        self._v_contact = np.zeros(0)
         self._used_slots: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._last_wrenches: list[_AppliedWrench] = []
         self._mimics = self._find_mimics()
@@ -346,6 +347,7 @@ class Simulation:
         velocities[::3] -= shifts
         self._contact_forces = forces.reshape(m, 3)
         self._contact_velocities = velocities.reshape(m, 3)
+        self._v_contact = v_contact
         self._slot_forces[self._used_slots] = 0.0
         self._slot_forces[slots] = self._contact_forces
         self._used_slots = slots
@@ -482,6 +484,19 @@ class Simulation:
             ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
             seconds,
         )
+
+    @property
+    def contact_problem(self) -> ContactProblem | None:
+        """The contact problem of the last step, to study it or to hand it to another solver; None without contacts.
+
+        Its free velocities include the shifts of gaps and impacts
+        (:func:`~humanoid_sim.contact.approach.shift_normal_velocities`).
+        """
+        m = len(self._contact_forces)
+        if m == 0:
+            return None
+        W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
+        return ContactProblem(W, self._v_contact, self._detector.points.friction[:m])
 
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from fixtures.contact_problems import box_problem, random_problem
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
@@ -13,34 +14,6 @@ from humanoid_sim.contact.problem import ContactStatus
 
 W_SINGLE = np.array([[2.0, 0.3, -0.2], [0.3, 1.5, 0.1], [-0.2, 0.1, 1.0]])
 V_SINGLE = np.array([-1.0, 0.8, -0.5])
-
-
-def box_problem(slope: float, *, mu: float = 0.4, g: float = 9.8, dt: float = 1e-3) -> ContactProblem:
-    """Uniform box of 0.5 x 0.5 x 0.1 m and 1 kg at rest on a slope, gravity tilted to +x, four corners."""
-    corners = np.array([[x, y, -0.05] for x, y in ((1, 1), (1, -1), (-1, -1), (-1, 1))]) * [0.25, 0.25, 1]
-    inertia = np.diag([0.25 + 0.01, 0.25 + 0.01, 0.5]) / 12.0
-    minverse = np.zeros((6, 6))
-    minverse[:3, :3] = np.eye(3)
-    minverse[3:, 3:] = np.linalg.inv(inertia)
-    frame = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # rows n, t1, t2
-    J = np.zeros((12, 6))
-    for i, r in enumerate(corners):
-        cross = np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
-        J[3 * i : 3 * i + 3] = frame @ np.hstack([np.eye(3), -cross])
-    gravity = np.array([g * math.sin(slope), 0.0, -g * math.cos(slope), 0.0, 0.0, 0.0])
-    return ContactProblem(dt * J @ minverse @ J.T, dt * J @ gravity, mu)
-
-
-def random_problem(rng: np.random.Generator, contacts: int, rank: int) -> ContactProblem:
-    """Contacts of a random mechanism that one motion can open all at once.
-
-    Such a motion makes sure that a solution exists (a wedged mechanism may have none).
-    """
-    J = rng.normal(size=(3 * contacts, rank))
-    J[::3, 0] = 3.0
-    J[1::3, 0] = J[2::3, 0] = 0.0
-    W = J @ np.diag(10.0 ** rng.uniform(-1, 1, rank)) @ J.T
-    return ContactProblem(0.5 * (W + W.T), J @ rng.normal(size=rank), rng.uniform(0.1, 1.0, contacts))
 
 
 def test_single_contact_oracle() -> None:
