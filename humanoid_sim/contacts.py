@@ -30,7 +30,8 @@ class Contacts:
         normal: unit, from body b into body a, in the world, shape (m, 3).
         force: on body a, in the world [N], shape (m, 3).
         gap: signed distance at the start of the step [m], shape (m,).
-        velocity: of a relative to b at the end of the step, in the world [m/s], shape (m, 3).
+        velocity: of a relative to b, in the world [m/s], along the normal at the end of the step, across it in the
+            middle, shape (m, 3).
         friction: Coulomb coefficient, shape (m,).
         state: a :class:`ContactState` each, shape (m,).
         bodies: names of bodies a and b of each contact, ``"robot/link"`` or a body's name.

@@ -17,6 +17,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_sim.contact.approach import correction_velocities
+from humanoid_sim.contact.midpoint import midpoint_shifts
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import find_solver
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
@@ -175,6 +176,7 @@ class Simulation:
         self._R = np.zeros((model.njoints, 3, 3))
         self._p = np.zeros((model.njoints, 3))
         self._twists = np.zeros((model.njoints, 6))
+        self._curvatures = np.zeros((model.njoints, 6))
         self._R_now = np.zeros_like(self._R)
         self._p_now = np.zeros_like(self._p)
         self._factor = np.zeros((model.nv, model.nv))
@@ -237,7 +239,8 @@ class Simulation:
         pin.nonLinearEffects(model, data, q, v)
         M, J, bias = data.M, data.J, data.nle
         move_joints(
-            *self._kinematics, flat.last_dof, flat.dof_parent, q, v, J, self._R, self._p, self._twists
+            *self._kinematics, flat.last_dof, flat.dof_parent, q, v, J, self._R, self._p, self._twists,
+            self._curvatures,
         )
         external = self._external_efforts(J)
         error = servos.error(model, q)
@@ -263,7 +266,18 @@ class Simulation:
         )
         size = self._support_size[:m]
         W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
-        v_contact, shifts = np.empty(3 * m), np.empty(m)
+        v_contact, shifts, midpoint = np.empty(3 * m), np.empty(m), np.empty(3 * m)
+        midpoint_shifts(
+            points.joint_a[:m],
+            points.joint_b[:m],
+            points.positions,
+            self._frames,
+            points.corner,
+            self._twists,
+            self._curvatures,
+            dt,
+            midpoint,
+        )
         slots = points.slots[:m].copy()
         forces = self._slot_forces[slots].reshape(-1)
         velocities, residuals = np.empty(3 * m), np.zeros(5)
@@ -291,6 +305,7 @@ class Simulation:
                 size,
                 points.gaps[:m],
                 points.restitution[:m],
+                midpoint,
                 self._impact_speed,
                 self._factor,
                 self._reduced,
@@ -490,7 +505,8 @@ class Simulation:
         """The contact problem of the last step, to study it or to hand it to another solver; None without contacts.
 
         Its free velocities include the shifts of gaps and impacts
-        (:func:`~humanoid_sim.contact.approach.shift_normal_velocities`).
+        (:func:`~humanoid_sim.contact.approach.shift_normal_velocities`) and those to the middle of the step
+        (:func:`~humanoid_sim.contact.midpoint.midpoint_shifts`).
         """
         m = len(self._contact_forces)
         if m == 0:

@@ -24,6 +24,7 @@ class ContactPoints:
         joint_b: joint that moves body b, shape (capacity,).
         body_a: index of body a in the world, shape (capacity,).
         body_b: index of body b in the world, shape (capacity,).
+        corner: whether the point stays the same point of body a as long as the contact lasts, shape (capacity,).
         slots: number that stays the same as long as the same features touch, for warm starts, shape (capacity,).
     """
 
@@ -39,4 +40,5 @@ class ContactPoints:
         self.joint_b: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
         self.body_a: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
         self.body_b: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self.corner: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
         self.slots: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)

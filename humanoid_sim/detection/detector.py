@@ -243,6 +243,7 @@ class ContactDetector:
             points.body_a,
             points.body_b,
             points.slots,
+            points.corner,
         )
         if len(self._pair_shapes) == 0:
             return points
@@ -299,5 +300,6 @@ class ContactDetector:
         points.joint_b[new] = body_b.joint
         points.body_a[new] = self._world.index[body_a.name]
         points.body_b[new] = self._world.index[body_b.name]
+        points.corner[new] = False
         points.slots[new] = self._first_pair_slot + k * MAX_POINTS + np.arange(len(contact.gaps))
         points.size = new.stop

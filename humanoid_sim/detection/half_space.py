@@ -116,6 +116,7 @@ def half_space_contacts(
     body_a: np.ndarray,
     body_b: np.ndarray,
     slots: np.ndarray,
+    corner: np.ndarray,
 ) -> int:
     """Test every feature against every half-space it may touch.
 
@@ -146,6 +147,7 @@ def half_space_contacts(
         body_a: same.
         body_b: same.
         slots: same.
+        corner: same.
 
     Returns:
         The number of contact points written.
@@ -260,6 +262,7 @@ def half_space_contacts(
                 joint_b[count] = jp
                 body_a[count] = feature_body[f]
                 body_b[count] = plane_body[plane]
+                corner[count] = radius == 0.0
                 slots[count] = (f * plane_joint.size + plane) * SLOTS_PER_FEATURE + s
                 count += 1
     return count

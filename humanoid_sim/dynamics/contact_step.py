@@ -8,7 +8,7 @@ from numba import njit
 
 from humanoid_sim.contact.approach import shift_normal_velocities
 from humanoid_sim.dynamics.delassus import add_generalized_forces, contact_velocities, delassus
-from humanoid_sim.dynamics.flat_model import joint_placements, joint_twists
+from humanoid_sim.dynamics.flat_model import joint_curvatures, joint_placements, joint_twists
 from humanoid_sim.dynamics.free_motion import free_motion, servo_efforts
 from humanoid_sim.dynamics.ltl import solve
 
@@ -29,10 +29,12 @@ def move_joints(
     R: np.ndarray,
     p: np.ndarray,
     twists: np.ndarray,
+    curvatures: np.ndarray,
 ) -> None:
-    """:func:`~humanoid_sim.dynamics.flat_model.joint_placements` and ``joint_twists`` in one call."""
+    """``joint_placements``, ``joint_twists`` and ``joint_curvatures`` of the flat model in one call."""
     joint_placements(kinds, parents, idx_q, axes, rotations, translations, q, R, p)
     joint_twists(parents, last_dof, dof_parent, J, v, twists)
+    joint_curvatures(parents, last_dof, dof_parent, J, v, twists, curvatures)
 
 
 @njit(cache=True)
@@ -56,6 +58,7 @@ def assemble(
     support_size: np.ndarray,
     gaps: np.ndarray,
     restitution: np.ndarray,
+    midpoint: np.ndarray,
     impact_speed: float,
     factor: np.ndarray,
     reduced: np.ndarray,
@@ -70,7 +73,8 @@ def assemble(
     The arguments are those of :func:`~humanoid_sim.dynamics.free_motion.free_motion`,
     :func:`~humanoid_sim.dynamics.delassus.delassus` and
     :func:`~humanoid_sim.contact.approach.shift_normal_velocities`, by the same names; ``v_contact``, shape (3m,),
-    receives the shifted free contact velocities.
+    receives the shifted free contact velocities; ``midpoint``, shape (3m,), are the shifts of
+    :func:`~humanoid_sim.contact.midpoint.midpoint_shifts`.
     """
     free_motion(
         M, bias, external, v, error, v_target, stiffness, damping, passive_damping, feedforward, limit,
@@ -83,6 +87,8 @@ def assemble(
     contact_velocities(rows, support, support_size, v_free, v_contact)
     contact_velocities(rows, support, support_size, v, before)
     shift_normal_velocities(v_contact, before, gaps, restitution, impact_speed, dt, shifts)
+    for i in range(v_contact.size):
+        v_contact[i] += midpoint[i]
 
 
 @njit(cache=True)

@@ -245,3 +245,51 @@ def joint_twists(
             for r in range(6):
                 twists[j, r] += J[r, k] * v[k]
             k = dof_parent[k]
+
+
+@njit(cache=True)
+def joint_curvatures(
+    parents: np.ndarray,
+    last_dof: np.ndarray,
+    dof_parent: np.ndarray,
+    J: np.ndarray,
+    v: np.ndarray,
+    twists: np.ndarray,
+    curvatures: np.ndarray,
+) -> None:
+    """Spatial acceleration of every joint's body while the velocity coordinates stay as they are.
+
+    Args:
+        parents: see :class:`FlatModel`.
+        last_dof: see :class:`FlatModel`.
+        dof_parent: see :class:`FlatModel`.
+        J: joint Jacobian columns in the world frame, shape (6, nv).
+        v: velocity, shape (nv,).
+        twists: output of :func:`joint_twists`, shape (njoints, 6).
+        curvatures: receives the accelerations in the world frame at the world origin, shape (njoints, 6).
+    """
+    own = np.empty(6)
+    curvatures[0] = 0.0
+    for j in range(1, parents.size):
+        parent = parents[j]
+        own[:] = 0.0
+        k = last_dof[j]
+        while k != last_dof[parent]:
+            for r in range(6):
+                own[r] += J[r, k] * v[k]
+            k = dof_parent[k]
+        for r in range(3):  # the joint's axes turn with its body: twist x own
+            c1 = (r + 1) % 3
+            c2 = (r + 2) % 3
+            curvatures[j, r] = (
+                curvatures[parent, r]
+                + twists[j, 3 + c1] * own[c2]
+                - twists[j, 3 + c2] * own[c1]
+                + twists[j, c1] * own[3 + c2]
+                - twists[j, c2] * own[3 + c1]
+            )
+            curvatures[j, 3 + r] = (
+                curvatures[parent, 3 + r]
+                + twists[j, 3 + c1] * own[3 + c2]
+                - twists[j, 3 + c2] * own[3 + c1]
+            )

@@ -45,6 +45,7 @@ def contacts(
         DT,
         *out,
         *indices,
+        np.zeros(room, dtype=np.bool_),
     )
     assert_allclose(out[1][:count], np.tile([0.0, 0.0, 1.0], (count, 1)))
     assert (indices[2][:count] == 7).all()
