@@ -349,6 +349,7 @@ class Simulation:
 
         wrong = first_not_finite(v_new)
         if wrong >= 0:
+            self._forget_last_step()  # its contact points are already overwritten by those of this step
             raise SimulationError(
                 f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {v_new[wrong]} in the "
                 f"step from t = {self.time:.6g} s; the state is kept as it was before"

@@ -307,3 +307,5 @@ def test_state_that_explodes_is_kept_from_before() -> None:
     before = states[-1]
     assert np.isfinite(simulation.q).all()
     assert_allclose(simulation.q, before, atol=0.0)
+    assert len(simulation.contacts) == 0
+    assert simulation.solver is None
