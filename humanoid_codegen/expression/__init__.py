@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalar expressions and functions made of them."""

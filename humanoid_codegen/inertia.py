@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inertial parameters of a body, as moments of its mass distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_codegen.vector import (
+    Matrix,
+    Scalar,
+    SymmetricMatrix,
+    Vector,
+    add,
+    add_symmetric,
+    apply,
+    constant_vector,
+    rotate_symmetric,
+    scale,
+)
+from humanoid_model.description import Inertial
+
+
+@dataclass(frozen=True)
+class BodyInertia:
+    r"""Mass, first and second moments of a body about the origin of a frame, in its axes.
+
+    The second moment :math:`J = \int r r^T dm` stands for the inertia tensor :math:`I = \mathrm{tr}(J) 1 - J`: parts of
+    it that a joint can't tell from the parent's disappear entry by entry
+    (:mod:`humanoid_codegen.base_parameters`).
+
+    Attributes:
+        mass: kg.
+        first: :math:`\int r dm` [kg m].
+        second: xx, xy, xz, yy, yz, zz of :math:`\int r r^T dm` [kg m^2].
+    """
+
+    mass: Scalar
+    first: Vector
+    second: SymmetricMatrix
+
+    @classmethod
+    def zero(cls) -> BodyInertia:
+        """No mass at all."""
+        return cls(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
+
+    @classmethod
+    def from_pinocchio(cls, inertia: pin.Inertia) -> BodyInertia:
+        """From Pinocchio's spatial inertia, in the same frame."""
+        return cls.from_parameters(inertia.toDynamicParameters())
+
+    @classmethod
+    def from_inertial(cls, inertial: Inertial) -> BodyInertia:
+        """From a link's mass properties, in the link frame."""
+        placement = inertial.placement_link_com
+        tensor = placement.rotation @ inertial.inertia @ placement.rotation.T
+        return cls.from_pinocchio(pin.Inertia(inertial.mass, placement.translation, tensor))
+
+    @classmethod
+    def from_parameters(cls, parameters: np.ndarray | tuple[Scalar, ...]) -> BodyInertia:
+        """From m, m cx, m cy, m cz, ixx, ixy, iyy, ixz, iyz, izz (about the frame's origin), as Pinocchio orders them."""
+        m, hx, hy, hz, ixx, ixy, iyy, ixz, iyz, izz = parameters
+        second = (
+            0.5 * (iyy + izz - ixx),
+            -ixy,
+            -ixz,
+            0.5 * (ixx + izz - iyy),
+            -iyz,
+            0.5 * (ixx + iyy - izz),
+        )
+        if isinstance(parameters, np.ndarray):
+            size = max(float(np.abs(parameters[4:]).max()), 1e-300)
+            second = tuple(0.0 if abs(value) < 1e-15 * size else float(value) for value in second)
+            return cls(float(m), constant_vector(np.array([hx, hy, hz])), second)  # type: ignore[arg-type]
+        return cls(m, (hx, hy, hz), second)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing is there; symbols count as something."""
+        return all(isinstance(value, float) and value == 0.0 for value in (self.mass, *self.first, *self.second))
+
+    @property
+    def tensor(self) -> SymmetricMatrix:
+        """Inertia tensor about the origin: xx, xy, xz, yy, yz, zz [kg m^2]."""
+        xx, xy, xz, yy, yz, zz = self.second
+        return (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+
+    def expressed(self, rotation: Matrix, position: Vector) -> BodyInertia:
+        """The same body in another frame.
+
+        Args:
+            rotation: of this frame in the other one.
+            position: of this frame's origin in the other one [m].
+        """
+        turned = apply(rotation, self.first)
+        second = rotate_symmetric(rotation, self.second)
+        m, (hx, hy, hz), (px, py, pz) = self.mass, turned, position
+        shift = (
+            2.0 * (hx * px) + m * px * px,
+            hx * py + hy * px + m * px * py,
+            hx * pz + hz * px + m * px * pz,
+            2.0 * (hy * py) + m * py * py,
+            hy * pz + hz * py + m * py * pz,
+            2.0 * (hz * pz) + m * pz * pz,
+        )
+        return BodyInertia(m, add(turned, scale(m, position)), add_symmetric(second, shift))
+
+    def plus(self, other: BodyInertia) -> BodyInertia:
+        """Both bodies together; same frame."""
+        return BodyInertia(self.mass + other.mass, add(self.first, other.first), add_symmetric(self.second, other.second))

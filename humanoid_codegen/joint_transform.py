@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a joint turns and shifts its body in the parent's frame, with as few products as the joint allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_codegen.elementary import cos, sin
+from humanoid_codegen.mechanism import Body, JointKind
+from humanoid_codegen.vector import (
+    IDENTITY,
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    constant_matrix,
+    multiply,
+)
+
+
+@dataclass(frozen=True)
+class JointTransform:
+    """Rotation and translation from a body's frame to its parent's.
+
+    Attributes:
+        fixed: constant rotation, applied last on the way to the parent.
+        axis: coordinate axis of a simple rotation applied first, None when there is none.
+        cosine: of its angle.
+        sine: of its angle.
+        full: any rotation, applied first instead of a simple one; None when there is none.
+        position: of the body's origin in the parent's frame [m].
+    """
+
+    fixed: Matrix
+    axis: int | None
+    cosine: Scalar
+    sine: Scalar
+    full: Matrix | None
+    position: Vector
+
+    def to_parent(self, a: Vector) -> Vector:
+        """A vector in the parent's axes, given in the body's."""
+        if self.full is not None:
+            a = apply(self.full, a)
+        elif self.axis is not None:
+            a = _turn(a, self.axis, self.cosine, self.sine)
+        return a if self.fixed == IDENTITY else apply(self.fixed, a)
+
+    def to_child(self, a: Vector) -> Vector:
+        """A vector in the body's axes, given in the parent's."""
+        if self.fixed != IDENTITY:
+            a = apply_transpose(self.fixed, a)
+        if self.full is not None:
+            return apply_transpose(self.full, a)
+        return a if self.axis is None else _turn(a, self.axis, self.cosine, -self.sine)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The rotation as a matrix."""
+        columns = [self.to_parent(row) for row in IDENTITY]
+        return tuple(zip(*columns, strict=True))  # type: ignore[return-value]
+
+
+def _turn(a: Vector, axis: int, c: Scalar, s: Scalar) -> Vector:
+    """A vector turned about a coordinate axis."""
+    turned = list(a)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned[i] = c * a[i] - s * a[j]
+    turned[j] = s * a[i] + c * a[j]
+    return (turned[0], turned[1], turned[2])
+
+
+def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
+    """The transform of a body's joint at a configuration.
+
+    Args:
+        body: the body.
+        q: all coordinates of the mechanism [rad, m; unit quaternions x y z w; planar joints x y cos sin].
+    """
+    k = body.first_q
+    if body.kind is JointKind.REVOLUTE:
+        fixed, angle = _split_off_angle(body.rotation, body.axis)
+        angle = _own(body, q) * body.sign + angle
+        return _simple(fixed, body.axis, cos(angle), sin(angle), body.position)
+    if body.kind is JointKind.PRISMATIC:
+        shift = [0.0, 0.0, 0.0]
+        shift[body.axis] = body.sign * _own(body, q)
+        position = add(body.position, apply(body.rotation, (shift[0], shift[1], shift[2])))
+        return JointTransform(body.rotation, None, 1.0, 0.0, None, position)
+    if body.kind is JointKind.PLANAR:
+        position = add(body.position, apply(body.rotation, (q[k], q[k + 1], 0.0)))
+        return _simple(body.rotation, 2, q[k + 2], q[k + 3], position)
+    if body.kind is JointKind.SPHERICAL:
+        turn, position = _quaternion_matrix(q[k : k + 4]), body.position
+    else:
+        turn = _quaternion_matrix(q[k + 3 : k + 7])
+        position = add(body.position, apply(body.rotation, (q[k], q[k + 1], q[k + 2])))
+    return JointTransform(body.rotation, None, 1.0, 0.0, turn, position)
+
+
+def _own(body: Body, q: Sequence[Scalar]) -> Scalar:
+    """The joint's coordinate, through the joint that it follows if it follows one."""
+    return q[body.first_q] * body.factor + body.offset
+
+
+def _simple(fixed: Matrix, axis: int, c: Scalar, s: Scalar, position: Vector) -> JointTransform:
+    """A simple rotation after a constant one: in two steps, or as one matrix where that takes fewer products."""
+    rich = sum(1 for row in fixed for entry in row if entry not in (0.0, 1.0, -1.0))
+    if rich <= 5:
+        return JointTransform(fixed, axis, c, s, None, position)
+    columns = list(zip(*fixed, strict=True))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned: list[Vector] = [(0.0, 0.0, 0.0)] * 3
+    turned[axis] = columns[axis]
+    turned[i] = tuple(c * a + s * b for a, b in zip(columns[i], columns[j], strict=True))  # type: ignore[assignment]
+    turned[j] = tuple(c * b - s * a for a, b in zip(columns[i], columns[j], strict=True))  # type: ignore[assignment]
+    matrix: Matrix = tuple(zip(*turned, strict=True))  # type: ignore[assignment]
+    return JointTransform(IDENTITY, None, 1.0, 0.0, matrix, position)
+
+
+def _split_off_angle(rotation: Matrix, axis: int) -> tuple[Matrix, float]:
+    """A constant rotation as one with more zeros times a rotation about a coordinate axis, by an angle in rad."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    candidates = [0.0]
+    for row in rotation:
+        if row[i] != 0.0 or row[j] != 0.0:
+            angle = math.atan2(row[j], row[i])
+            candidates += [-angle, math.pi / 2 - angle]
+    best = (rotation, 0.0)
+    fewest = _richness(rotation)
+    for angle in candidates:
+        c, s = math.cos(angle), math.sin(angle)
+        turned = constant_matrix(np.array(multiply(rotation, _about(axis, c, -s))))
+        if _richness(turned) < fewest:
+            best, fewest = (turned, angle), _richness(turned)
+    return best
+
+
+def _richness(rotation: Matrix) -> int:
+    """Products that a constant rotation takes: entries that are not 0 or 1 or -1."""
+    return sum(1 for row in rotation for entry in row if entry not in (0.0, 1.0, -1.0))
+
+
+def _about(axis: int, c: float, s: float) -> Matrix:
+    columns = [_turn(row, axis, c, s) for row in IDENTITY]
+    return tuple(zip(*columns, strict=True))  # type: ignore[return-value]
+
+
+def _quaternion_matrix(quaternion: Sequence[Scalar]) -> Matrix:
+    """Rotation of a unit quaternion x, y, z, w."""
+    x, y, z, w = quaternion
+    x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
+    xx, yy, zz = x2 * x, y2 * y, z2 * z
+    xy, xz, yz = x2 * y, x2 * z, y2 * z
+    wx, wy, wz = x2 * w, y2 * w, z2 * w
+    return (
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
+    )
