@@ -22,6 +22,9 @@ from humanoid_codegen.vector import (
 )
 from humanoid_model.description import Inertial
 
+#: Where an entry of a symmetric matrix is kept.
+_PLACE = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+
 
 @dataclass(frozen=True)
 class BodyInertia:
@@ -106,6 +109,30 @@ class BodyInertia:
             2.0 * (hz * pz) + m * pz * pz,
         )
         return BodyInertia(m, add(turned, scale(m, position)), add_symmetric(second, shift))
+
+    def turned(self, axis: int, c: Scalar, s: Scalar) -> BodyInertia:
+        """The same body in a frame relative to which this one is turned about a coordinate axis.
+
+        Args:
+            axis: 0, 1 or 2.
+            c: cosine of the angle.
+            s: sine of the angle.
+        """
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        first = list(self.first)
+        first[i] = c * self.first[i] - s * self.first[j]
+        first[j] = s * self.first[i] + c * self.first[j]
+        ii, jj, ij, ki, kj = (_PLACE[i][i], _PLACE[j][j], _PLACE[i][j], _PLACE[axis][i], _PLACE[axis][j])
+        J = self.second
+        second = list(J)
+        # sin 2a and cos 2a times what the turn mixes, by way of one common factor.
+        mixed = s * (J[ii] - J[jj]) + c * (J[ij] + J[ij])
+        second[ii] = J[ii] - s * mixed
+        second[jj] = J[jj] + s * mixed
+        second[ij] = c * mixed - J[ij]
+        second[ki] = c * J[ki] - s * J[kj]
+        second[kj] = s * J[ki] + c * J[kj]
+        return BodyInertia(self.mass, (first[0], first[1], first[2]), tuple(second))  # type: ignore[arg-type]
 
     def plus(self, other: BodyInertia) -> BodyInertia:
         """Both bodies together; same frame."""

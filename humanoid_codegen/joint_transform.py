@@ -21,6 +21,7 @@ from humanoid_codegen.vector import (
     apply_transpose,
     constant_matrix,
     multiply,
+    turn,
 )
 
 
@@ -49,7 +50,7 @@ class JointTransform:
         if self.full is not None:
             a = apply(self.full, a)
         elif self.axis is not None:
-            a = _turn(a, self.axis, self.cosine, self.sine)
+            a = turn(a, self.axis, self.cosine, self.sine)
         return a if self.fixed == IDENTITY else apply(self.fixed, a)
 
     def to_child(self, a: Vector) -> Vector:
@@ -58,22 +59,13 @@ class JointTransform:
             a = apply_transpose(self.fixed, a)
         if self.full is not None:
             return apply_transpose(self.full, a)
-        return a if self.axis is None else _turn(a, self.axis, self.cosine, -self.sine)
+        return a if self.axis is None else turn(a, self.axis, self.cosine, -self.sine)
 
     @property
     def matrix(self) -> Matrix:
         """The rotation as a matrix."""
         columns = [self.to_parent(row) for row in IDENTITY]
         return tuple(zip(*columns, strict=True))  # type: ignore[return-value]
-
-
-def _turn(a: Vector, axis: int, c: Scalar, s: Scalar) -> Vector:
-    """A vector turned about a coordinate axis."""
-    turned = list(a)
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    turned[i] = c * a[i] - s * a[j]
-    turned[j] = s * a[i] + c * a[j]
-    return (turned[0], turned[1], turned[2])
 
 
 def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
@@ -85,9 +77,8 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
     """
     k = body.first_q
     if body.kind is JointKind.REVOLUTE:
-        fixed, angle = _split_off_angle(body.rotation, body.axis)
-        angle = _own(body, q) * body.sign + angle
-        return _simple(fixed, body.axis, cos(angle), sin(angle), body.position)
+        angle = joint_angle(body, q)
+        return _simple(_split_off_angle(body.rotation, body.axis)[0], body.axis, cos(angle), sin(angle), body.position)
     if body.kind is JointKind.PRISMATIC:
         shift = [0.0, 0.0, 0.0]
         shift[body.axis] = body.sign * _own(body, q)
@@ -97,11 +88,16 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
         position = add(body.position, apply(body.rotation, (q[k], q[k + 1], 0.0)))
         return _simple(body.rotation, 2, q[k + 2], q[k + 3], position)
     if body.kind is JointKind.SPHERICAL:
-        turn, position = _quaternion_matrix(q[k : k + 4]), body.position
+        full, position = _quaternion_matrix(q[k : k + 4]), body.position
     else:
-        turn = _quaternion_matrix(q[k + 3 : k + 7])
+        full = _quaternion_matrix(q[k + 3 : k + 7])
         position = add(body.position, apply(body.rotation, (q[k], q[k + 1], q[k + 2])))
-    return JointTransform(body.rotation, None, 1.0, 0.0, turn, position)
+    return JointTransform(body.rotation, None, 1.0, 0.0, full, position)
+
+
+def joint_angle(body: Body, q: Sequence[Scalar]) -> Scalar:
+    """Angle of a revolute joint about the coordinate axis of its frame, the constant part of its rotation included [rad]."""
+    return body.sign * _own(body, q) + _split_off_angle(body.rotation, body.axis)[1]
 
 
 def _own(body: Body, q: Sequence[Scalar]) -> Scalar:
@@ -148,7 +144,7 @@ def _richness(rotation: Matrix) -> int:
 
 
 def _about(axis: int, c: float, s: float) -> Matrix:
-    columns = [_turn(row, axis, c, s) for row in IDENTITY]
+    columns = [turn(row, axis, c, s) for row in IDENTITY]
     return tuple(zip(*columns, strict=True))  # type: ignore[return-value]
 
 

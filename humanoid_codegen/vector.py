@@ -118,3 +118,12 @@ def rotate_symmetric(R: Matrix, S: SymmetricMatrix) -> SymmetricMatrix:
 def add_symmetric(A: SymmetricMatrix, B: SymmetricMatrix) -> SymmetricMatrix:
     """A + B."""
     return (A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4], A[5] + B[5])
+
+
+def turn(a: Vector, axis: int, c: Scalar, s: Scalar) -> Vector:
+    """A vector turned about a coordinate axis by an angle with cosine c and sine s."""
+    turned = list(a)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned[i] = c * a[i] - s * a[j]
+    turned[j] = s * a[i] + c * a[j]
+    return (turned[0], turned[1], turned[2])

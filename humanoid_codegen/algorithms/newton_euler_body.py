@@ -52,18 +52,8 @@ def inverse_dynamics(
         Joint efforts [N m or N], nv of them.
     """
     transforms = [joint_transform(body, q) for body in mechanism.bodies]
-    motions: list[BodyMotion] = []
-    for body, transform in zip(mechanism.bodies, transforms, strict=True):
-        if body.parent < 0:
-            start = BodyMotion(ZERO, ZERO, transform.to_child(negate(mechanism.gravity)))
-        else:
-            parent = motions[body.parent]
-            carried = add(parent.acceleration, apply(parent.spread, transform.position))
-            start = BodyMotion(
-                transform.to_child(parent.rate), transform.to_child(parent.rate_change), transform.to_child(carried)
-            )
-        motions.append(_with_joint(body, start, v, a))
-    wrenches = [_inertial_wrench(body.inertia, motion) for body, motion in zip(mechanism.bodies, motions, strict=True)]
+    motions = body_motions(mechanism, transforms, v, a)
+    wrenches = [inertial_wrench(body.inertia, motion) for body, motion in zip(mechanism.bodies, motions, strict=True)]
     for i, (force, moment) in (loads or {}).items():
         wrenches[i] = (subtract(wrenches[i][0], force), subtract(wrenches[i][1], moment))
     tau: list[Scalar] = [0.0] * mechanism.nv
@@ -73,7 +63,7 @@ def inverse_dynamics(
             own = effort + body.armature[k] * (body.factor * a[body.first_v + k])
             tau[body.first_v + k] = tau[body.first_v + k] + body.factor * own
         if body.parent >= 0:
-            wrenches[body.parent] = _add_child_wrench(wrenches[body.parent], wrenches[i], transforms[i])
+            wrenches[body.parent] = add_child_wrench(wrenches[body.parent], wrenches[i], transforms[i])
     return tau
 
 
@@ -103,6 +93,31 @@ class BodyMotion:
         xx, xy, xz, yy, yz, zz = self.products
         x, y, z = self.rate_change
         return ((-(yy + zz), xy - z, xz + y), (xy + z, -(xx + zz), yz - x), (xz - y, yz + x, -(xx + yy)))
+
+
+def body_motions(
+    mechanism: Mechanism, transforms: Sequence[JointTransform], v: Sequence[Scalar], a: Sequence[Scalar]
+) -> list[BodyMotion]:
+    """Motion of every body, from the root outwards.
+
+    Args:
+        mechanism: the robot.
+        transforms: of its joints, at the configuration.
+        v: velocities [rad/s, m/s], nv of them.
+        a: accelerations [rad/s^2, m/s^2], nv of them.
+    """
+    motions: list[BodyMotion] = []
+    for body, transform in zip(mechanism.bodies, transforms, strict=True):
+        if body.parent < 0:
+            start = BodyMotion(ZERO, ZERO, transform.to_child(negate(mechanism.gravity)))
+        else:
+            parent = motions[body.parent]
+            carried = add(parent.acceleration, apply(parent.spread, transform.position))
+            start = BodyMotion(
+                transform.to_child(parent.rate), transform.to_child(parent.rate_change), transform.to_child(carried)
+            )
+        motions.append(_with_joint(body, start, v, a))
+    return motions
 
 
 def _with_joint(body: Body, carried: BodyMotion, v: Sequence[Scalar], a: Sequence[Scalar]) -> BodyMotion:
@@ -142,8 +157,8 @@ def joint_efforts(body: Body, force: Vector, moment: Vector) -> tuple[Scalar, ..
     return (body.sign * (moment if body.kind is JointKind.REVOLUTE else force)[body.axis],)
 
 
-def _inertial_wrench(inertia: BodyInertia, motion: BodyMotion) -> tuple[Vector, Vector]:
-    """Force and moment about the origin that a body's motion takes [N, N m]."""
+def inertial_wrench(inertia: BodyInertia, motion: BodyMotion) -> tuple[Vector, Vector]:
+    """Force [N] and moment about the origin [N m] that a body's motion takes, in its axes: thesis (2.21)."""
     U = motion.spread
     force = add(scale(inertia.mass, motion.acceleration), apply(U, inertia.first))
     xx, xy, xz, yy, yz, zz = inertia.second
@@ -156,9 +171,10 @@ def _inertial_wrench(inertia: BodyInertia, motion: BodyMotion) -> tuple[Vector, 
     return force, add(about_origin, cross(inertia.first, motion.acceleration))
 
 
-def _add_child_wrench(
+def add_child_wrench(
     parent: tuple[Vector, Vector], child: tuple[Vector, Vector], transform: JointTransform
 ) -> tuple[Vector, Vector]:
+    """The wrench on a parent with that of one child added, each in its body's axes about its origin: thesis (2.32), (2.33)."""
     force = transform.to_parent(child[0])
     moment = add(transform.to_parent(child[1]), cross(transform.position, force))
     return add(parent[0], force), add(parent[1], moment)

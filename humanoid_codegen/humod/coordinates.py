@@ -52,5 +52,5 @@ def first_joint(label: str, joint_names: Sequence[str]) -> int:
 
 
 def to_joint_order(joint_names: Sequence[str]) -> list[int]:
-    """Columns in the order of a model's joints: ``q_model = q_humod[:, to_joint_order(names)]``."""
+    """Columns of a HuMoD trajectory (N, 36) in the order of a model's joints."""
     return [JOINTS.index(name) for name in joint_names]

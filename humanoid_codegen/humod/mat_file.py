@@ -69,7 +69,8 @@ class MatFile:
         if value is None:
             found = self.get(field.rpartition(".")[0]) if "." in field else self._tree
             names = sorted(name for name in found if not name.startswith("__")) if isinstance(found, dict) else []
-            raise self.fail(field, "missing", f"Give a processed HuMoD file; here are {', '.join(names) or 'no fields'}")
+            here = ", ".join(names) or "no fields"
+            raise self.fail(field, "missing", f"Give a processed HuMoD file; this one has {here}")
         return value
 
     def array(self, field: str) -> np.ndarray:
@@ -102,7 +103,7 @@ class MatFile:
             raise self.fail(
                 field,
                 f"has size {' × '.join(map(str, value.shape))}, not {expected}",
-                "HuMoD's files from version 1.3 on (2016) have 36 coordinates; make sure that the file is one",
+                "HuMoD's files from version 1.3 on (2016) are needed: 36 coordinates, 13 joints",
             )
         return value
 

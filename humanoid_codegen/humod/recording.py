@@ -96,7 +96,7 @@ def read_recording(path: str | Path, *, start: float | None = None, duration: fl
     rows = {name: file.matrix(f"motion.trajectory.{name}", len(COLUMNS)) for name in ("q", "dqdt", "ddqddt")}
     frames = rows["q"].shape[1]
     window = _window(file, rate, frames, start, duration)
-    trajectory = []
+    trajectory: dict[str, np.ndarray] = {}
     for name, values in rows.items():
         field = f"motion.trajectory.{name}"
         if values.shape[1] != frames:
@@ -104,18 +104,26 @@ def read_recording(path: str | Path, *, start: float | None = None, duration: fl
         values = values[order][:, window].T.copy()
         _check_finite(file, field, values, COLUMNS, window)
         values[:, _TRANSLATIONS] *= _MILLIMETRE
-        trajectory.append(values)
-    positions = {kind: _positions(file, kind, frames, window) for kind in KINDS if file.get(f"motion.jointX.{kind}") is not None}
-    if not positions:
+        trajectory[name] = values
+    kinds = [kind for kind in KINDS if file.get(f"motion.jointX.{kind}") is not None]
+    if not kinds:
         file.need("motion.jointX.smoothed")
     experiment = file.get("meta.experiment")
     name = experiment if isinstance(experiment, str) else Path(path).stem
     time = np.arange(window.start, window.stop) / rate
-    return Recording(name, time, *trajectory, positions=positions, ground=_ground(file, time))
+    return Recording(
+        name,
+        time,
+        trajectory["q"],
+        trajectory["dqdt"],
+        trajectory["ddqddt"],
+        {kind: _positions(file, kind, frames, window) for kind in kinds},
+        _ground(file, time),
+    )
 
 
 def write_recording(path: str | Path, recording: Recording) -> None:
-    """Writes a motion file with the fields, units and sizes of HuMoD's, so that the reader can be tried without them."""
+    """Writes a motion file with the fields, units and sizes of HuMoD's."""
     time, ground = recording.time, recording.ground
     motion: dict[str, object] = {
         "frameRate": _rate(time),
@@ -124,9 +132,8 @@ def write_recording(path: str | Path, recording: Recording) -> None:
     }
     scale = np.ones(len(COLUMNS))
     scale[_TRANSLATIONS] /= _MILLIMETRE
-    motion["trajectory"] = {
-        name: (values * scale).T for name, values in (("q", recording.q), ("dqdt", recording.v), ("ddqddt", recording.a))
-    }
+    trajectory = {"q": recording.q, "dqdt": recording.v, "ddqddt": recording.a}
+    motion["trajectory"] = {name: (values * scale).T for name, values in trajectory.items()}
     order = [POSITION_JOINTS.index(label) for label in POSITION_LABELS]
     motion["jointLabels"] = {kind: np.array(POSITION_LABELS, dtype=object) for kind in recording.positions}
     for axis, letter in enumerate("XYZ"):
@@ -169,8 +176,10 @@ def _trajectory_order(file: MatFile) -> list[int]:
 def _window(file: MatFile, rate: float, frames: int, start: float | None, duration: float | None) -> slice:
     if start is None:
         start = float(file.vector("meta.startTime", 1)[0]) if file.get("meta.startTime") is not None else 0.0
-    first = round(start * rate)
-    last = frames if duration is None else min(first + round(duration * rate) + 1, frames)
+    end = frames / rate
+    wanted = end if duration is None else start + duration
+    first, last = (round(min(max(t, -1.0), end) * rate) if t == t else 0 for t in (start, wanted))
+    last = min(last + 1, frames)
     if not 0 <= first < last - 1:
         length = "" if duration is None else f" for {duration:g} s"
         raise InputError(
@@ -214,14 +223,16 @@ def _ground(file: MatFile, time: np.ndarray) -> GroundForce | None:
     if any(file.get(f"force.{name}X_{side}") is None for name in ("grf", "cop") for side in "LR"):
         return None
     rate = file.positive("force.frameRate")
-    samples = {
-        name: np.stack(
-            [np.stack([file.array(f"force.{name}{axis}_{side}").reshape(-1) for axis in "XYZ"], axis=-1) for side in "LR"],
-            axis=1,
-        )
-        for name in ("grf", "cop")
-    }
-    count = len(samples["grf"])
+    count = file.array("force.grfX_L").size
+    samples = {name: np.empty((count, 2, 3)) for name in ("grf", "cop")}
+    for name, values in samples.items():
+        for foot, side in enumerate("LR"):
+            for axis, letter in enumerate("XYZ"):
+                field = f"force.{name}{letter}_{side}"
+                row = file.array(field).reshape(-1)
+                if row.size != count:
+                    raise file.fail(field, f"has {row.size} frames, not the {count} of force.grfX_L")
+                values[:, foot, axis] = row
     first, last = round(time[0] * rate), min(round(time[-1] * rate) + 1, count)
     if last - first < (time[-1] - time[0]) * rate:
         raise file.fail(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masses and inertias of a person's segments from their lengths: the regression tables that HuMoD uses.
+r"""Masses and inertias of a person's segments from their lengths: the regression tables that HuMoD uses.
 
 Specification 004 section 3.3 (b), after Dumas et al. 2007 and 2015. A centre of mass is a share of the segment's length
-L, from the segment's own origin (``SegmentCoefficients.origin``); an entry of the inertia about the centre of mass is
-:math:`\\operatorname{sgn}(\\rho)\\,(\\rho L)^2 m`. Axes: x forward, y up, z right.
+L; an entry of the inertia about the centre of mass is
+:math:`\operatorname{sgn}(\rho)\,(\rho L)^2 m`. Axes: x forward, y up, z right.
 """
 
 from __future__ import annotations

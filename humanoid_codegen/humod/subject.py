@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,8 +93,10 @@ def read_subject(path: str | Path) -> Subject:
         for joint, segment in OFFSET_JOINTS.items()
     }
     published = {segment: file.positive(f"{segment}.mass") for segment in SEGMENTS if file.get(f"{segment}.mass")}
-    name = f"humod_{file.text('subject')}"
-    return Subject(name, gender, file.positive("bodyMass"), lengths, offsets, published)
+    name = file.text("subject")
+    if re.fullmatch(r"\w+", name) is None:
+        raise file.fail("subject", f"is '{name:.40}'", "Letters, digits and underscores can name a robot")
+    return Subject(f"humod_{name}", gender, file.positive("bodyMass"), lengths, offsets, published)
 
 
 def write_subject(path: str | Path, subject: Subject) -> None:
