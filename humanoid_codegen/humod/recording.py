@@ -176,18 +176,16 @@ def _trajectory_order(file: MatFile) -> list[int]:
 def _window(file: MatFile, rate: float, frames: int, start: float | None, duration: float | None) -> slice:
     if start is None:
         start = float(file.vector("meta.startTime", 1)[0]) if file.get("meta.startTime") is not None else 0.0
-    end = frames / rate
-    wanted = end if duration is None else start + duration
-    first, last = (round(min(max(t, -1.0), end) * rate) if t == t else 0 for t in (start, wanted))
-    last = min(last + 1, frames)
-    if not 0 <= first < last - 1:
-        length = "" if duration is None else f" for {duration:g} s"
+    length = frames / rate
+    stop = length if duration is None else min(start + duration, length)
+    if not (start >= 0 and stop - start > 1 / rate):
+        wanted = "" if duration is None else f" for {duration:g} s"
         raise InputError(
-            f"the window from {start:g} s{length} holds no motion",
+            f"the window from {start:g} s{wanted} holds no motion",
             source=file.path,
             remedy=f"The motion lasts from 0 to {(frames - 1) / rate:g} s",
         )
-    return slice(first, last)
+    return slice(round(start * rate), min(round(stop * rate) + 1, frames))
 
 
 def _check_finite(file: MatFile, field: str, values: np.ndarray, names: tuple[str, ...], window: slice) -> None:
