@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Lagrange's equations, derived from positions and energies: the independent way to a small robot's equations.
 
-Thesis 004 section 2.1: velocities come from the Jacobian of the position (2.8), (2.13), energies from them (2.4)-(2.6), and
-:math:`\Gamma_j = \frac{d}{dt} \frac{\partial L}{\partial \dot q_j} - \frac{\partial L}{\partial q_j}` (2.2) by a Jacobian
-again (2.19). The expressions grow steeply with the number of joints (``examples/lagrange_cost.py``): beyond four or five
-joints the recursive algorithms are the ones to use.
+Thesis 004 section 2.1: velocities come from the Jacobian of the position (2.8), (2.13), energies from them
+(2.4)-(2.6), and the efforts :math:`\Gamma_j = \frac{d}{dt} \frac{\partial L}{\partial \dot q_j} -
+\frac{\partial L}{\partial q_j}` (2.2) by a Jacobian again (2.19). The expressions grow steeply with the number of
+joints (``examples/lagrange_cost.py``): beyond four or five the recursive algorithms are the ones to use.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def lagrange(
     """Derives the equations of motion from the energies.
 
     Args:
-        mechanism: robot of revolute and prismatic joints, a floating base as a chain of three of each; inertias as they are,
-            not grouped; they and the joints' positions may be expressions.
+        mechanism: robot of revolute and prismatic joints, a floating base as a chain of three of each; inertias as
+            they are, not grouped; they and the joints' positions may be expressions.
         q: symbols of the coordinates [rad, m], nq of them.
         v: symbols of the velocities [rad/s, m/s], nv of them.
         a: accelerations [rad/s^2, m/s^2], nv of them.
@@ -120,8 +120,8 @@ def check_minimal_coordinates(mechanism: Mechanism) -> None:
                 f"Lagrange's equations need one coordinate per degree of freedom, a {body.kind.value} joint has "
                 f"{body.nq} coordinates for {body.nv}",
                 element=f"joint '{body.name}'",
-                remedy="Use revolute and prismatic joints, three of each for a floating base, or inverse_dynamics, which "
-                "takes any joint",
+                remedy="Use revolute and prismatic joints, three of each for a floating base; "
+                "the function inverse_dynamics takes any joint",
             )
 
 
