@@ -149,7 +149,7 @@ class MatFile:
             InputError: missing, or something else.
         """
         value = self.need(field)
-        names = [value] if isinstance(value, str) else list(value)
+        names = np.atleast_1d(np.asarray(value, dtype=object)).ravel().tolist()
         if not all(isinstance(name, str) for name in names):
             raise self.fail(field, f"is {value!r:.60}, not a cell array of texts")
         return names
