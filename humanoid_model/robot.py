@@ -23,6 +23,9 @@ from humanoid_model.robot_file import RobotFile, read_robot_file
 from humanoid_model.sensor import Sensor
 from humanoid_model.urdf import read_urdf
 
+#: Velocity coordinates beyond which a robot is refused: Pinocchio's data grow with their cube, here to 2 GB.
+_MOST_COORDINATES = 300
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -156,23 +159,28 @@ class Robot:
         return self.model.jointPlacements[self.base_joint] * local
 
 
-def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None) -> Robot:
-    """Loads a robot that comes with the stack, or any URDF with the YAML of the same stem beside it, if any.
+def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, geometry: bool = True) -> Robot:
+    """Loads a robot that comes with the stack, any URDF with the YAML of the same stem beside it (if any), or a text.
 
     Without a word in the YAML or here, a robot floats unless its root link is called ``world`` or has no mass
     (fixed joints considered). A URDF whose massless root carries just one floating joint floats by that joint.
 
     Args:
-        name_or_path: ``"hrp2"``, ``"bip"``, ... or the path of a URDF file.
+        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF file, or a URDF text, recognised by its first character
+            ``<``.
         floating_base: True puts the root on a free-flyer, False fixes it to the world.
+        geometry: False leaves visual and collision shapes out, so that meshes may be missing.
 
     Raises:
         RobotError: unknown robot, or a file that can't be used; it names file, line, element and remedy.
     """
-    path = _find(name_or_path)
-    description = read_urdf(path)
-    yaml_path = path.with_suffix(".yaml")
-    file = read_robot_file(yaml_path, description) if yaml_path.is_file() else RobotFile()
+    if isinstance(name_or_path, str) and name_or_path.lstrip().startswith("<"):
+        description, file = read_urdf(name_or_path, geometry=geometry), RobotFile()
+    else:
+        path = _find(name_or_path)
+        description = read_urdf(path, geometry=geometry)
+        yaml_path = path.with_suffix(".yaml")
+        file = read_robot_file(yaml_path, description) if yaml_path.is_file() else RobotFile()
     if floating_base is None:
         floating_base = file.floating_base
     return _build(description, file, floating_base)
@@ -205,6 +213,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         if floating_base is None
         else floating_base
     )
+    _check_size(description, floats and own_base is None)
     description = _with_actuator_limits(description, file)
     given = _all_joints(description, file) if file.actuators is None else file.actuators
     model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
@@ -249,6 +258,18 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
     return dataclasses.replace(
         robot, postures={name: _posture(robot, values) for name, values in postures.items()}
     )
+
+
+def _check_size(description: RobotDescription, free_root: bool) -> None:
+    sizes = {"fixed": 0, "planar": 3, "floating": 6}
+    count = 6 * free_root + sum(sizes.get(joint.type, 1) for joint in description.joints.values())
+    if count > _MOST_COORDINATES:
+        raise RobotError(
+            f"has {count} velocity coordinates, more than {_MOST_COORDINATES}",
+            source=description.source,
+            element=f"robot '{description.name}'",
+            remedy="Give joints that never move the type fixed, or load the robot in parts",
+        )
 
 
 def _own_floating_joint(description: RobotDescription) -> str | None:

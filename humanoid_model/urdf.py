@@ -39,11 +39,12 @@ from humanoid_model.xml_element import XmlElement, parse_xml
 _NO_LIMIT = "1e9"
 
 
-def read_urdf(path_or_text: str | Path) -> RobotDescription:
+def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
     """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
 
     Args:
         path_or_text: path of the file, or the XML text itself.
+        geometry: False leaves visual and collision shapes unread, so that meshes may be missing.
 
     Raises:
         RobotError: the file is missing, not XML, or not a legal robot; the message names file, line, element,
@@ -68,16 +69,17 @@ def read_urdf(path_or_text: str | Path) -> RobotDescription:
                 remedy="Save the file as UTF-8; a .xacro or binary file can't be read",
             ) from None
         source, folder = str(path), path.parent
-    return _Reader(parse_xml(text, source, RobotError), text, folder).description()
+    return _Reader(parse_xml(text, source, RobotError), text, folder, geometry).description()
 
 
 class _Reader:
     """Turns the XML tree of one robot into its description."""
 
-    def __init__(self, robot: XmlElement, text: str, folder: Path) -> None:
+    def __init__(self, robot: XmlElement, text: str, folder: Path, geometry: bool) -> None:
         self.robot = robot
         self.text = text
         self.folder = folder
+        self.geometry = geometry
         self.changed = False  # whether the legal text differs from the file
         self.materials: dict[str, np.ndarray] = {}
 
@@ -141,9 +143,14 @@ class _Reader:
         return Link(
             element.attributes["name"],
             None if inertial is None else _read_inertial(inertial, element),
-            tuple(self.read_geometry(visual, element) for visual in element.all("visual")),
-            tuple(self.read_geometry(collision, element) for collision in element.all("collision")),
+            self.read_geometries("visual", element),
+            self.read_geometries("collision", element),
         )
+
+    def read_geometries(self, tag: str, link: XmlElement) -> tuple[Geometry, ...]:
+        if not self.geometry:
+            return ()
+        return tuple(self.read_geometry(element, link) for element in link.all(tag))
 
     def read_geometry(self, element: XmlElement, link: XmlElement) -> Geometry:
         geometry = element.need("geometry")
@@ -334,13 +341,15 @@ class _Reader:
                 f"has {len(roots)} root links: {', '.join(roots)}",
                 "Connect them by joints so that one link has no parent",
             )
+        children: dict[str, list[str]] = {}
+        for joint in joints.values():
+            children.setdefault(joint.parent, []).append(joint.child)
         reached = set(roots)
         frontier = list(roots)
         while frontier:
-            link = frontier.pop()
-            children = [joint.child for joint in joints.values() if joint.parent == link]
-            reached.update(children)
-            frontier.extend(children)
+            below = children.get(frontier.pop(), [])
+            reached.update(below)
+            frontier.extend(below)
         for name, joint in joints.items():
             if joint.child not in reached:
                 ring = [joint.child]

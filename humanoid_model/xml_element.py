@@ -16,6 +16,9 @@ from humanoid_model.errors import InputError
 #: Elements inside one another beyond which a document is refused; robots and scenes need five.
 _DEEPEST = 100
 
+#: Elements beyond which a document is refused; robots and scenes have some thousands.
+_MOST = 100_000
+
 
 @dataclass
 class XmlElement:
@@ -177,9 +180,14 @@ def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlEle
     parser.buffer_text = True
     top: list[XmlElement] = []
     stack: list[XmlElement] = []
+    count = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
         element = XmlElement(tag, attributes, source, parser.CurrentLineNumber, error)
+        if count > _MOST:
+            raise element.fail(f"more than {_MOST} elements", "Give a smaller document")
         if len(stack) == _DEEPEST:
             raise element.fail(f"more than {_DEEPEST} elements inside one another", "Close them earlier")
         (stack[-1].children if stack else top).append(element)

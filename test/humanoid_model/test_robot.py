@@ -78,6 +78,31 @@ def test_another_folder_may_hold_robots(tmp_path, monkeypatch):
     assert load_robot("mine").name == "leg"
 
 
+def test_a_robot_may_be_given_as_text():
+    robot = load_robot(f"\n{LEG}")
+    assert (robot.name, robot.joint_names) == ("leg", ("hip", "knee", "flap"))
+    with pytest.raises(RobotError, match=r"URDF text:1: <robot>: attribute 'name' is missing"):
+        load_robot("<robot/>")
+
+
+def test_without_geometry_meshes_may_be_missing(tmp_path):
+    urdf = LEG.replace('<box size="0.2 0.1 0.1"/>', '<mesh filename="package://absent/foot.stl"/>')
+    path = save(tmp_path, urdf)
+    with pytest.raises(RobotError, match=r"mesh file 'package://absent/foot\.stl' not found"):
+        load_robot(path)
+    robot = load_robot(path, geometry=False)
+    assert robot.total_mass == load_robot(LEG).total_mass
+    assert robot.collision_model.ngeoms == 0
+
+
+def test_more_coordinates_than_memory_allows_are_refused():
+    count = 301
+    links = "".join(link(f"l{i}", "") for i in range(count + 1))
+    joints = [joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(count)]
+    with pytest.raises(RobotError, match=r"robot 'big': has 301 velocity coordinates, more than 300\. Give joints"):
+        load_robot(f'<robot name="big">{links}{"".join(joints)}</robot>')
+
+
 def test_errors_of_the_yaml_name_it(tmp_path):
     path = save(tmp_path, LEG, "limbs: {leg: [nose]}")
     with pytest.raises(RobotError, match=r"r\.yaml:1: limbs\.leg\[0\]: 'nose' is no joint"):

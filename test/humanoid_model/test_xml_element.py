@@ -108,6 +108,11 @@ def test_absurd_nesting_is_refused() -> None:
         parsed("<a>" * 200 + "</a>" * 200)
 
 
+def test_absurdly_many_elements_are_refused_soon() -> None:
+    with pytest.raises(InputError, match=r"r\.urdf:100000: <link name='l100000'>: more than 100000 elements"):
+        parsed('<robot name="r">' + "\n".join(f'<link name="l{i}"/>' for i in range(1, 300_000)) + "</robot>")
+
+
 def test_text_written_back_says_the_same_to_another_parser() -> None:
     text = '<a x="1 &lt; 2 &quot;q&quot;"><b>3 &amp; 4</b><c y="é"><d/></c></a>'
 
