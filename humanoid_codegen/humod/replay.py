@@ -67,9 +67,11 @@ def replay(recording: Recording, evaluator: Evaluator) -> Replay:
     """
     names = evaluator.joint_names
     if sorted(names) != sorted(JOINTS):
-        strange = sorted(set(names) ^ set(JOINTS))
+        missing = [name for name in JOINTS if name not in names]
+        strange = [name for name in names if name not in JOINTS]
+        problems = [f"{verb} {', '.join(few[:6])}" for verb, few in (("lacks", missing), ("has", strange)) if few]
         raise InputError(
-            f"the model's joints are not those of the 3P33R robot: {', '.join(strange[:6])}",
+            f"is not of a 3P33R robot: {', '.join(problems) or 'a joint comes twice'}",
             element=f"evaluator '{evaluator.name}'",
             remedy="Make the robot with subject_urdf, or name its joints like syn3p33r's",
         )
