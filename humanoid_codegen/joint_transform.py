@@ -88,9 +88,9 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
         position = add(body.position, apply(body.rotation, (q[k], q[k + 1], 0.0)))
         return _simple(body.rotation, 2, q[k + 2], q[k + 3], position)
     if body.kind is JointKind.SPHERICAL:
-        full, position = _quaternion_matrix(q[k : k + 4]), body.position
+        full, position = quaternion_matrix(q[k : k + 4]), body.position
     else:
-        full = _quaternion_matrix(q[k + 3 : k + 7])
+        full = quaternion_matrix(q[k + 3 : k + 7])
         position = add(body.position, apply(body.rotation, (q[k], q[k + 1], q[k + 2])))
     return JointTransform(body.rotation, None, 1.0, 0.0, full, position)
 
@@ -148,7 +148,7 @@ def _about(axis: int, c: float, s: float) -> Matrix:
     return tuple(zip(*columns, strict=True))  # type: ignore[return-value]
 
 
-def _quaternion_matrix(quaternion: Sequence[Scalar]) -> Matrix:
+def quaternion_matrix(quaternion: Sequence[Scalar]) -> Matrix:
     """Rotation of a unit quaternion x, y, z, w."""
     x, y, z, w = quaternion
     x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
