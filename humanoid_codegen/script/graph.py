@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx
+import networkx  # type: ignore[import-untyped]
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -74,7 +74,7 @@ def draw_png(robot: Robot, path: str | Path) -> None:
 
 
 def _places(robot: Robot) -> dict[str, tuple[float, float]]:
-    """A place for each link: as many steps right as it is from the root, parents beside the middle of their children."""
+    """A place for each link: as many steps right as it is from the root, beside the middle of its children."""
     column = {robot.root: 0.0}
     for joint in robot.forward_order:
         column[joint.child] = column[joint.parent] + 1

@@ -24,6 +24,7 @@ class Joint:
         xyz: source text of the joint's place in the frame of the parent link [m].
         rpy: source text of its roll, pitch and yaw there [rad].
         axis: source text of the unit axis in the joint's own frame, after rpy; ``""`` for a fixed joint.
+        is_shifted: the joint's frame has another origin than the parent link.
         is_turned: the joint's frame has other axes than the parent link.
         limit: ``[lower, upper, velocity, effort]`` as written, None where the URDF gives none; for the reader only, no
             equation looks at it.
@@ -50,6 +51,7 @@ class Joint:
             )
         self.xyz = literal(xyz)
         self.rpy = literal(rpy)
+        self.is_shifted = any(numbers(xyz))
         self.is_turned = any(numbers(rpy))
         self.axis = literal(self._unit(numbers(axis))) if self.moves else ""
         self.limit: list[str] | None = None

@@ -19,6 +19,7 @@ class Link:
         rpy: source text of the roll, pitch and yaw of the inertial frame [rad].
         inertia: source text of the rows of the (3, 3) inertia about the centre of mass, in the inertial frame [kg m²].
         is_empty: the link has neither mass nor inertia; a support that stacks joints at one point.
+        is_shifted: the centre of mass is not the origin of the link.
         is_turned: the inertial frame's axes differ from those of the link.
     """
 
@@ -38,4 +39,5 @@ class Link:
         ixx, ixy, ixz, iyy, iyz, izz = (numbers(moment)[0] for moment in moments)
         self.inertia = [literal(row) for row in ((ixx, ixy, ixz), (ixy, iyy, iyz), (ixz, iyz, izz))]
         self.is_empty = not any([self.mass, ixx, ixy, ixz, iyy, iyz, izz])
+        self.is_shifted = any(numbers(xyz))
         self.is_turned = any(numbers(rpy))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from humanoid_codegen.script.force import Force
 from humanoid_codegen.script.identifiers import identifiers
@@ -18,7 +18,9 @@ from humanoid_codegen.script.stacking import stack
 from humanoid_model.errors import RobotError
 
 if TYPE_CHECKING:
-    import networkx
+    import networkx  # type: ignore[import-untyped]
+
+_Member = TypeVar("_Member", Joint, Link)
 
 
 class Robot:
@@ -60,9 +62,9 @@ class Robot:
         self.joints = [Joint(record) for record in joint_records]
         self.forces = [Force(record) for record in lists.get("force", ())]
         self._joint = _by_name(self.joints, "joint")
-        parents = {joint.parent: None for joint in self.joints}
-        missing = [link for link in parents if link not in _by_name(self.links, "link")]
-        self.links[:0] = [Link([link]) for link in missing]
+        declared = _by_name(self.links, "link")
+        parents = dict.fromkeys(joint.parent for joint in self.joints)
+        self.links[:0] = [Link([link]) for link in parents if link not in declared]
         self._link = _by_name(self.links, "link")
         self._connect()
         for joint, *limit in lists.get("limit", ()):
@@ -71,6 +73,7 @@ class Robot:
         for record in lists.get("mimic", ()):
             self._follow(*record)
         self.variables = [joint for joint in self.joints if joint.moves and joint.leader is None]
+        self._row = {joint.name: row for row, joint in enumerate(self.variables)}
         self._name_all()
 
     @classmethod
@@ -213,6 +216,10 @@ class Robot:
         joint = self._joint[name]
         joint.leader, joint.multiplier, joint.offset = leader, float(multiplier), float(offset)
 
+    def find_row(self, joint: Joint) -> int:
+        """Row of ``array_of_variables`` of a joint that moves by itself; KeyError for another."""
+        return self._row[joint.name]
+
     def find_leader(self, joint: Joint) -> tuple[Joint, float, float]:
         """The joint of ``variables`` that sets this one's position, and its multiplier and offset.
 
@@ -244,8 +251,8 @@ class Robot:
         return RobotError(problem, source=self.source or None, element=f"joint '{joint.name}'", remedy=remedy)
 
 
-def _by_name(members: list, what: str) -> dict:
-    found: dict = {}
+def _by_name(members: Iterable[_Member], what: str) -> dict[str, _Member]:
+    found: dict[str, _Member] = {}
     for member in members:
         if member.name in found:
             raise RobotError(f"second {what} named '{member.name}'", remedy=f"Give each {what} a name of its own")
