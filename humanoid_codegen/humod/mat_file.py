@@ -103,7 +103,7 @@ class MatFile:
             raise self.fail(
                 field,
                 f"has size {' × '.join(map(str, value.shape))}, not {expected}",
-                "HuMoD's files from version 1.3 on (2016) are needed: 36 coordinates, 13 joints",
+                "HuMoD's files from version 1.2 on (2016) are needed: 36 coordinates, 13 joints",
             )
         return value
 

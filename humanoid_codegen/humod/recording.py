@@ -168,7 +168,7 @@ def _trajectory_order(file: MatFile) -> list[int]:
         raise file.fail(
             "motion.trajectoryLabels",
             f"has {len(labels)} names" + (f", none of them {', '.join(missing)}" if missing else ""),
-            f"The {len(COLUMNS)} coordinates of HuMoD are needed; files before version 1.3 (2016) have fewer",
+            f"The {len(COLUMNS)} coordinates of HuMoD are needed; files before version 1.2 (2016) have fewer",
         )
     return [labels.index(column) for column in COLUMNS]
 
