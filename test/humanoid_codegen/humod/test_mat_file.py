@@ -45,7 +45,7 @@ def test_a_matrix_that_lies_on_its_side_is_turned(path: Path) -> None:
     [
         ("need", ("motion.x",), "motion.x: missing. Give a processed HuMoD file; this one has complex, empty, frame"),
         ("need", ("force.grfX_L",), "force.grfX_L: missing. Give a processed HuMoD file; this one has no fields."),
-        ("matrix", ("motion.q", 36), "motion.q: has size 2 × 3, not 36 × frames. HuMoD's files from version 1.3"),
+        ("matrix", ("motion.q", 36), "motion.q: has size 2 × 3, not 36 × frames. HuMoD's files from version 1.2"),
         ("matrix", ("motion.q", 2, 4), "has size 2 × 3, not 2 × 4"),
         ("vector", ("motion.gap", 2), "motion.gap: is 1, nan. Give finite numbers"),
         ("vector", ("motion.gap", 3), "has 2 numbers, not 3"),
