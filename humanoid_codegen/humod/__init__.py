@@ -2,6 +2,7 @@
 """Replay of the HuMoD database's human motions on a model of the person (thesis section 4.2)."""
 
 from humanoid_codegen.humod.evaluator import Evaluator, pinocchio_evaluator
+from humanoid_codegen.humod.generated_evaluator import generated_evaluator
 from humanoid_codegen.humod.recording import GroundForce, Recording, read_recording, write_recording
 from humanoid_codegen.humod.replay import Replay, replay
 from humanoid_codegen.humod.rotation_order import RotationOrder, rotation_order_errors
@@ -17,6 +18,7 @@ __all__ = [
     "Replay",
     "RotationOrder",
     "Subject",
+    "generated_evaluator",
     "pinocchio_evaluator",
     "read_recording",
     "read_subject",

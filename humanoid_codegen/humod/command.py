@@ -11,6 +11,7 @@ from pathlib import Path
 from humanoid_codegen.humod.coordinates import POSITION_JOINTS
 from humanoid_codegen.humod.evaluator import pinocchio_evaluator
 from humanoid_codegen.humod.figures import write_figures
+from humanoid_codegen.humod.generated_evaluator import generated_evaluator
 from humanoid_codegen.humod.recording import Recording, read_recording, write_recording
 from humanoid_codegen.humod.replay import Replay, replay
 from humanoid_codegen.humod.rotation_order import RotationOrder, rotation_order_errors
@@ -19,6 +20,9 @@ from humanoid_codegen.humod.subject_urdf import subject_urdf
 from humanoid_codegen.humod.synthetic import synthetic_recording
 from humanoid_codegen.humod.tables import write_tables
 from humanoid_model import HumanoidError, InputError, Robot, load_robot
+
+#: What computes, by name.
+_MODELS = {"pinocchio": pinocchio_evaluator, "generated": generated_evaluator}
 
 #: Length of the replayed window unless told otherwise, s.
 _DURATION = 5.0
@@ -51,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parameters", type=Path, help="Parameters.mat of the subject; by default beside the motion")
     parser.add_argument("--synthetic", action="store_true", help="make up a run and replay it; needs no data")
     parser.add_argument("--noise", type=float, default=3.0, help="of the synthetic estimated positions, mm (default 3)")
+    parser.add_argument("--model", choices=tuple(_MODELS), default="pinocchio", help="computes it (default pinocchio)")
     parser.add_argument("--start", type=float, help="first instant, s (default: where the steady part starts)")
     parser.add_argument("--duration", type=float, default=_DURATION, help=f"s (default {_DURATION:g})")
     parser.add_argument("--out", type=Path, default=Path("out/humod"), help="folder of the results (default out/humod)")
@@ -68,7 +73,7 @@ def _run(options: argparse.Namespace) -> None:
         subject = read_subject(parameters)
         recording = read_recording(options.motion, start=options.start, duration=options.duration)
         robot = _robot(options.out, subject)
-        result = replay(recording, pinocchio_evaluator(robot, progress=True))
+        result = replay(recording, _MODELS[options.model](robot, progress=True))
         report = "\n".join(_report(subject, robot, recording, result))
         (options.out / "summary.txt").write_text(report + "\n", encoding="utf-8")
         written = [*write_tables(options.out, result), *write_figures(options.out, result)]
