@@ -166,8 +166,7 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
     (fixed joints considered). A URDF whose massless root carries just one floating joint floats by that joint.
 
     Args:
-        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF file, or a URDF text, recognised by its first character
-            ``<``.
+        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF file, or a URDF text, which begins with "<".
         floating_base: True puts the root on a free-flyer, False fixes it to the world.
         geometry: False leaves visual and collision shapes out, so that meshes may be missing.
 

@@ -55,6 +55,9 @@ def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescri
     else:
         path = Path(path_or_text)
         try:
+            # A device or a pipe would be read without end.
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise RobotError("can't be read: Is a device", source=path, remedy="Give the path of a URDF file")
             text = path.read_text(encoding="utf-8")
         except OSError as problem:
             raise RobotError(

@@ -334,7 +334,7 @@ def running_stack(port: int) -> Iterator[Callable[[], None]]:
             respawn=False,
             parameters={**node.parameters, **PARAMETERS.get(node.name, {})},
         )
-        for node in stack_nodes({"scene": SCENE, "port": str(port)})
+        for node in stack_nodes({"scene": SCENE, "port": str(port), "model_generator": "false"})
     ]
     with Supervisor(processes(nodes)) as supervisor:
         yield supervisor.check

@@ -63,6 +63,7 @@ STACK_ARGUMENTS = (
     LaunchArgument("viewer", "true", "show the scene on a local web page", ("true", "false")),
     LaunchArgument("host", "127.0.0.1", "address that the page listens on"),
     LaunchArgument("port", "8080", "TCP port of the page; 0 takes any free one"),
+    LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", ("true", "false")),
     LaunchArgument("rviz", "false", "start RViz with the stack's displays", ("true", "false")),
 )
 
@@ -81,7 +82,7 @@ def simulator_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
 
 
 def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
-    """The simulator and what a person looks at it with.
+    """The simulator, what a person looks at it with, and the services of the stack.
 
     Args:
         arguments: Values of STACK_ARGUMENTS by name; those left out have their default.
@@ -98,6 +99,15 @@ def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
                 executable="viewer",
                 namespace=values["namespace"],
                 parameters={"host": values["host"], "port": _port(values["port"])},
+                respawn=True,
+            )
+        )
+    if values["model_generator"] == "true":
+        nodes.append(
+            NodeEntry(
+                name="model_generator",
+                executable="model_generator",
+                namespace=values["namespace"],
                 respawn=True,
             )
         )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
 
@@ -24,6 +24,28 @@ def declare_number(
         ParameterDescriptor(
             description=description,
             floating_point_range=[FloatingPointRange(from_value=low, to_value=high, step=0.0)],
+            read_only=read_only,
+        ),
+    )
+
+
+def declare_whole(
+    node: Node,
+    name: str,
+    default: int,
+    low: int,
+    high: int,
+    description: str,
+    *,
+    read_only: bool = False,
+) -> None:
+    """Declare an integer parameter with the range of its values."""
+    node.declare_parameter(
+        name,
+        default,
+        ParameterDescriptor(
+            description=description,
+            integer_range=[IntegerRange(from_value=low, to_value=high, step=1)],
             read_only=read_only,
         ),
     )
@@ -52,3 +74,8 @@ def flag(node: Node, name: str) -> bool:
 def text(node: Node, name: str) -> str:
     """Value of a string parameter."""
     return str(node.get_parameter(name).get_parameter_value().string_value)
+
+
+def whole(node: Node, name: str) -> int:
+    """Value of an integer parameter."""
+    return int(node.get_parameter(name).get_parameter_value().integer_value)

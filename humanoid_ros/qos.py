@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quality of service of the simulator's topics, one profile per purpose."""
+"""Quality of service of topics and services, one profile per purpose."""
 
 from __future__ import annotations
 
@@ -52,3 +52,11 @@ COMMAND = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 """Of commands to joints and trajectories."""
+
+SERVICE = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Of requests and their answers, as ROS has it by default."""

@@ -196,8 +196,9 @@ def test_the_stack_comes_up_and_ends_cleanly(monkeypatch, tmp_path):
 
     def up(output, exits):
         said = "".join(text for texts in output.values() for text in texts)
-        return "the page is at http://127.0.0.1:" in said and "scene 'stand' with hrp2" in said
+        words = ("the page is at http://127.0.0.1:", "scene 'stand' with hrp2", "generates models")
+        return all(word in said for word in words)
 
     _, lines, exits = run(load("stack"), [("port", "0")], stop_after=up)
     assert up({"": lines}, exits)
-    assert sorted(exits) == [("simulator", 0), ("viewer", 0)]
+    assert sorted(exits) == [("model_generator", 0), ("simulator", 0), ("viewer", 0)]

@@ -472,6 +472,11 @@ def test_folder_instead_of_a_file(tmp_path):
         read_urdf(tmp_path)
 
 
+def test_device_instead_of_a_file():
+    with pytest.raises(RobotError, match="/dev/zero: can't be read: Is a device"):
+        read_urdf("/dev/zero")
+
+
 def test_binary_file(tmp_path):
     path = tmp_path / "r.urdf"
     path.write_bytes(b"\x89PNG\xff\xfe")

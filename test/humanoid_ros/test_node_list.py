@@ -12,23 +12,25 @@ from humanoid_ros.node_list import STACK_ARGUMENTS, simulator_nodes, stack_nodes
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_stack_is_a_required_simulator_and_a_viewer_that_comes_back():
-    simulator, viewer = stack_nodes({})
+def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
+    simulator, viewer, generator = stack_nodes({})
     assert (simulator.name, simulator.required) == ("simulator", True)
     assert simulator.parameters == {"scene": "stand"}
     assert (viewer.name, viewer.respawn, viewer.required) == ("viewer", True, False)
     assert viewer.parameters == {"host": "127.0.0.1", "port": 8080}
+    assert (generator.name, generator.respawn, generator.required) == ("model_generator", True, False)
 
 
 def test_arguments_reach_the_nodes():
-    simulator, viewer = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
+    simulator, viewer, generator = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
     assert simulator.parameters["scene"] == "stairs"
     assert viewer.parameters["port"] == 0
-    assert {simulator.namespace, viewer.namespace} == {"lab"}
+    assert {simulator.namespace, viewer.namespace, generator.namespace} == {"lab"}
 
 
-def test_the_viewer_can_be_left_out():
-    assert [node.name for node in stack_nodes({"viewer": "false"})] == ["simulator"]
+def test_all_but_the_simulator_can_be_left_out():
+    assert [node.name for node in stack_nodes({"viewer": "false"})] == ["simulator", "model_generator"]
+    assert [node.name for node in stack_nodes({"model_generator": "false"})] == ["simulator", "viewer"]
     assert [node.name for node in simulator_nodes({})] == ["simulator"]
 
 
