@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamic models of robots as readable equations and fast code."""
+
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.loop_closure import LoopClosure, read_loops
+
+__all__ = ["DynamicModel", "LoopClosure", "read_loops"]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Inertial parameters that a joint can't tell from its parent's, moved to the parent.
 
-W. Khalil, F. Bennis, Symbolic calculation of the base inertial parameters of closed-loop robots, 1995. In second moments the
-rule for a revolute joint is short: a mass distribution along the axis moves alike with both bodies, so mass, first moment
-and second moment along the axis go to the parent. Of a prismatic joint all second moments go, of a ball joint the mass.
-Masses are moved, none is dropped: the efforts, the mass matrix and the total energies stay exactly what they were.
+W. Khalil, F. Bennis, Symbolic calculation of the base inertial parameters of closed-loop robots, 1995. In second
+moments the rule for a revolute joint is short: a mass distribution along the axis moves alike with both bodies, so
+mass, first moment and second moment along the axis go to the parent. Of a prismatic joint all second moments go, of a
+ball joint the mass. Masses are moved, none is dropped: the efforts, the mass matrix and the total energies stay
+exactly what they were.
 """
 
 from __future__ import annotations
@@ -43,16 +44,16 @@ def _shared_with_parent(body: Body) -> BodyInertia:
         first[body.axis] = inertia.first[body.axis]
         diagonal = (0, 3, 5)[body.axis]
         second[diagonal] = inertia.second[diagonal]
-        return BodyInertia(inertia.mass, tuple(first), tuple(second))  # type: ignore[arg-type]
+        return BodyInertia(inertia.mass, tuple(first), tuple(second))
     if body.kind is JointKind.PRISMATIC:
-        # Only while the body has neither mass nor first moment do its second moments not depend on the position; the rest
-        # of a sliding body's inertia stays, and the moments about its own origin are what is left over.
+        # Only while the body has neither mass nor first moment do its second moments not depend on the position; the
+        # rest of a sliding body's inertia stays, and the moments about its own origin are what is left over.
         return BodyInertia(0.0, (0.0, 0.0, 0.0), inertia.second)
     if body.kind is JointKind.SPHERICAL:
-        return BodyInertia(inertia.mass, (0.0, 0.0, 0.0), tuple(second))  # type: ignore[arg-type]
+        return BodyInertia(inertia.mass, (0.0, 0.0, 0.0), tuple(second))
     if body.kind is JointKind.PLANAR:
         second[5] = inertia.second[5]
-        return BodyInertia(0.0, (0.0, 0.0, 0.0), tuple(second))  # type: ignore[arg-type]
+        return BodyInertia(0.0, (0.0, 0.0, 0.0), tuple(second))
     return BodyInertia.zero()
 
 
@@ -60,8 +61,8 @@ def _without(inertia: BodyInertia, moved: BodyInertia) -> BodyInertia:
     """What is left of an inertia."""
     return BodyInertia(
         _left(inertia.mass, moved.mass),
-        tuple(_left(a, b) for a, b in zip(inertia.first, moved.first, strict=True)),  # type: ignore[arg-type]
-        tuple(_left(a, b) for a, b in zip(inertia.second, moved.second, strict=True)),  # type: ignore[arg-type]
+        tuple(_left(a, b) for a, b in zip(inertia.first, moved.first, strict=True)),
+        tuple(_left(a, b) for a, b in zip(inertia.second, moved.second, strict=True)),
     )
 
 

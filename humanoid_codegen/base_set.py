@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""The base inertial parameters of a robot: as few as determine every effort.
 
-M. Gautier, Numerical calculation of the base inertial parameters of robots, 1991: a rank-revealing factorisation of the regressor
-at random states tells which columns are independent and how the others combine from them.
+M. Gautier, Numerical calculation of the base inertial parameters of robots, 1991: a rank-revealing factorisation of
+the regressor at random states tells which columns are independent and how the others combine from them.
 """
 
 from __future__ import annotations

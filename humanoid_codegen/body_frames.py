@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Body frames in which most of a robot's constants are zero.
 
-A frame fixed to a body can be turned and moved as long as the joint's motion looks the same in it: a skew axis is turned onto a
-coordinate axis, and the origin slides along the joint axis to where it has fewest coordinates in the parent's frame.
-(The modified Denavit-Hartenberg frames of Khalil and Kleinfinger do the same with another choice of axes.)
+A frame fixed to a body can be turned and moved as long as the joint's motion looks the same in it: a skew axis is
+turned onto a coordinate axis, and the origin slides along the joint axis to where it has fewest coordinates in the
+parent's frame. (The modified Denavit-Hartenberg frames of Khalil and Kleinfinger do the same with another choice of
+axes.)
 """
 
 from __future__ import annotations

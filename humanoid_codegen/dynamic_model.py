@@ -48,14 +48,15 @@ from humanoid_model import InputError, Robot, load_robot
 class DynamicModel:
     """Functions of a robot's dynamics: built when asked for, then kept.
 
-    Arguments and results are listed in ``docs/codegen.md``. Coordinates are those of the robot's Pinocchio model, less the
-    joints that follow others.
+    Arguments and results are listed in ``docs/codegen.md``. Coordinates are those of the robot's Pinocchio model,
+    less the joints that follow others.
 
     Attributes:
         robot: the robot.
         mechanism: its bodies and links, their inertias those of the URDF.
         parameters: entries of the argument ``parameters``; empty unless the parameters are symbolic.
         links: the links of kinematics and jacobians, in order.
+        grouped: whether inertial parameters are grouped.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class DynamicModel:
         """Reads the robot; no function is built yet.
 
         Args:
-            robot: a robot, the name of one that comes with the stack, or the path of a URDF.
+            robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
             floating_base: True puts the root on a free-flyer, False fixes it; None: what the robot's files say.
             gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
             base_parameters: groups inertial parameters: fewer operations, same results.
@@ -84,20 +85,24 @@ class DynamicModel:
             RobotError: the robot can't be read.
             InputError: gravity isn't three finite numbers; an unknown link; loop closures that aren't independent.
         """
-        self.robot = robot if isinstance(robot, Robot) else load_robot(robot, floating_base=floating_base)
+        if not isinstance(robot, Robot):
+            robot = load_robot(robot, floating_base=floating_base, geometry=False)
+        self.robot = robot
         acceleration = np.asarray(gravity, dtype=float)
         if acceleration.shape != (3,) or not np.isfinite(acceleration).all():
             raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2")
         self.mechanism = Mechanism.from_robot(self.robot, gravity)
         self.links = self.mechanism.links
-        self._base_parameters = base_parameters
+        self.grouped = base_parameters
         self._symbolic = symbolic_parameters
-        self._grouped = group_inertias(self.mechanism) if base_parameters else self.mechanism
+        self._dynamics_mechanism = group_inertias(self.mechanism) if base_parameters else self.mechanism
         self.parameters = InertialParameters((), ())
         if symbolic_parameters:
-            self.parameters = (
-                parameters_of_bodies(self._grouped) if base_parameters else parameters_of_links(self.mechanism)
-            )
+            listed = parameters_of_bodies if base_parameters else parameters_of_links
+            self.parameters = listed(self._dynamics_mechanism)
+        for name in wrench_links:
+            if list(wrench_links).count(name) > 1:
+                raise InputError(f"link '{name}' is named twice", element="wrench_links", remedy="Name each link once")
         self._wrench_links = tuple(self._link(name, "wrench_links") for name in wrench_links)
         for loop in loops:
             for name in (loop.link_a, loop.link_b):
@@ -230,7 +235,7 @@ class DynamicModel:
             (
                 Result("R", (count, 3, 3), rotations, "rotation from each link's axes to the world's"),
                 Result("p", (count, 3), positions, "origin of each link in the world [m]"),
-                Result("com", (3,), centre_of_mass(mechanism, bodies), "centre of mass in the world [m]"),
+                Result("com", (3,), centre_of_mass(mechanism, bodies), "centre of mass of what moves, in the world [m]"),
             ),
             "Where the links and the centre of mass are.",
         )
@@ -284,7 +289,7 @@ class DynamicModel:
         full = parameters_of_links(self.mechanism)
         names, values = full.names, np.array(full.values)
         what = "inertial parameters of the links, ten each"
-        if self._base_parameters and names:
+        if self.grouped and names:
             flat = tuple(entry for row in Y for entry in row)
             whole = Function("regressor", (q, v, a), (Result("Y", (len(Y), len(names)), flat, ""),), "")
             samples = max(20, 4 * len(names) // max(1, self.mechanism.nv) + 10)
@@ -319,7 +324,7 @@ class DynamicModel:
             "inverse_dynamics_derivatives",
             (q, v, a, *wrenches, *parameters),
             (
-                self._matrix("dtau_dq", by_q, "derivative of the efforts by a displacement along each velocity coordinate"),
+                self._matrix("dtau_dq", by_q, "derivative of the efforts by displacements along the coordinates"),
                 self._matrix("dtau_dv", by_v, "derivative of the efforts by the velocities"),
             ),
             "Derivatives of inverse dynamics; the one by accelerations is the inertia matrix.",
@@ -337,7 +342,7 @@ class DynamicModel:
         replacements = dict(zip((symbol.index for symbol in placeholders), a, strict=True))
         results = []
         for name, rows, what in (
-            ("da_dq", by_q, "by a displacement along each velocity coordinate"),
+            ("da_dq", by_q, "by displacements along the velocity coordinates"),
             ("da_dv", by_v, "by the velocities"),
         ):
             actual = [substitute(row, replacements) for row in rows]
@@ -383,7 +388,7 @@ class DynamicModel:
                 self._rates("a", a),
                 Result("multipliers", (len(multipliers),), tuple(multipliers), "efforts at the cuts [N, N m]"),
             ),
-            "Accelerations of the robot with its loops closed, and the efforts that close them: M a + b = tau + J^T multipliers.",
+            "Accelerations with the loops closed, and the efforts that close them: M a + b = tau + J^T multipliers.",
         )
 
     # Parts of functions --------------------------------------------------------------------------------------------
@@ -391,16 +396,16 @@ class DynamicModel:
     def _dynamics(self, graph: Graph) -> tuple[Mechanism, tuple[Argument, ...]]:
         """The mechanism as dynamics sees it, and the argument with its parameters if they are symbolic."""
         if not self._symbolic:
-            return self._grouped, ()
+            return self._dynamics_mechanism, ()
         argument = self._parameter_argument(graph)
-        replace = with_body_parameters if self._base_parameters else with_link_parameters
-        return replace(self._grouped, list(argument.entries)), (argument,)
+        replace = with_body_parameters if self.grouped else with_link_parameters
+        return replace(self._dynamics_mechanism, list(argument.entries)), (argument,)
 
     def _dynamics_of_links(self, graph: Graph, function: str) -> tuple[Mechanism, tuple[Argument, ...]]:
         """The mechanism with the links' own inertias."""
         if not self._symbolic:
             return self.mechanism, ()
-        if self._base_parameters:
+        if self.grouped:
             raise InputError(
                 f"function '{function}' needs the parameters of each link, and base parameters are asked for",
                 remedy="Leave out the function, the base parameters or the symbolic parameters",
@@ -411,7 +416,7 @@ class DynamicModel:
     def _parameter_argument(self, graph: Graph) -> Argument:
         names = self.parameters.names
         entries = tuple(graph.symbol(f"parameter_{name}") for name in names)
-        what = "base inertial parameters of the bodies" if self._base_parameters else "inertial parameters of the links"
+        what = "base inertial parameters of the bodies" if self.grouped else "inertial parameters of the links"
         return Argument("parameters", (len(names),), entries, f"{what} [kg, kg m, kg m^2]")
 
     def _wrenches(

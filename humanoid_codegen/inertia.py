@@ -63,7 +63,7 @@ class BodyInertia:
 
     @classmethod
     def from_parameters(cls, parameters: np.ndarray | tuple[Scalar, ...]) -> BodyInertia:
-        """From m, m cx, m cy, m cz, ixx, ixy, iyy, ixz, iyz, izz (about the frame's origin), as Pinocchio orders them."""
+        """From m, m cx, m cy, m cz, ixx, ixy, iyy, ixz, iyz, izz about the frame's origin: Pinocchio's order."""
         m, hx, hy, hz, ixx, ixy, iyy, ixz, iyz, izz = parameters
         second = (
             0.5 * (iyy + izz - ixx),
@@ -75,8 +75,8 @@ class BodyInertia:
         )
         if isinstance(parameters, np.ndarray):
             size = max(float(np.abs(parameters[4:]).max()), 1e-300)
-            second = tuple(0.0 if abs(value) < 1e-15 * size else float(value) for value in second)
-            return cls(float(m), constant_vector(np.array([hx, hy, hz])), second)  # type: ignore[arg-type]
+            rounded = [0.0 if abs(value) < 1e-15 * size else float(value) for value in second]
+            return cls(float(m), constant_vector(np.array([hx, hy, hz])), tuple(rounded))  # type: ignore[arg-type]
         return cls(m, (hx, hy, hz), second)
 
     @property
@@ -132,8 +132,9 @@ class BodyInertia:
         second[ij] = c * mixed - J[ij]
         second[ki] = c * J[ki] - s * J[kj]
         second[kj] = s * J[ki] + c * J[kj]
-        return BodyInertia(self.mass, (first[0], first[1], first[2]), tuple(second))  # type: ignore[arg-type]
+        return BodyInertia(self.mass, (first[0], first[1], first[2]), tuple(second))
 
     def plus(self, other: BodyInertia) -> BodyInertia:
         """Both bodies together; same frame."""
-        return BodyInertia(self.mass + other.mass, add(self.first, other.first), add_symmetric(self.second, other.second))
+        mass = self.mass + other.mass
+        return BodyInertia(mass, add(self.first, other.first), add_symmetric(self.second, other.second))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_codegen.elementary import cos, sin
+from humanoid_codegen.expression.naming import named
 from humanoid_codegen.mechanism import Body, JointKind
 from humanoid_codegen.vector import (
     IDENTITY,
@@ -78,7 +79,8 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
     k = body.first_q
     if body.kind is JointKind.REVOLUTE:
         angle = joint_angle(body, q)
-        return _simple(_split_off_angle(body.rotation, body.axis)[0], body.axis, cos(angle), sin(angle), body.position)
+        c, s = named(body.name, (cos(angle), sin(angle)), ("cos", "sin"))
+        return _simple(_split_off_angle(body.rotation, body.axis)[0], body.axis, c, s, body.position)
     if body.kind is JointKind.PRISMATIC:
         shift = [0.0, 0.0, 0.0]
         shift[body.axis] = body.sign * _own(body, q)
@@ -96,7 +98,7 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
 
 
 def joint_angle(body: Body, q: Sequence[Scalar]) -> Scalar:
-    """Angle of a revolute joint about the coordinate axis of its frame, the constant part of its rotation included [rad]."""
+    """Angle of a revolute joint about its coordinate axis, the constant part of its rotation included [rad]."""
     return body.sign * _own(body, q) + _split_off_angle(body.rotation, body.axis)[1]
 
 
@@ -114,8 +116,8 @@ def _simple(fixed: Matrix, axis: int, c: Scalar, s: Scalar, position: Vector) ->
     i, j = (axis + 1) % 3, (axis + 2) % 3
     turned: list[Vector] = [(0.0, 0.0, 0.0)] * 3
     turned[axis] = columns[axis]
-    turned[i] = tuple(c * a + s * b for a, b in zip(columns[i], columns[j], strict=True))  # type: ignore[assignment]
-    turned[j] = tuple(c * b - s * a for a, b in zip(columns[i], columns[j], strict=True))  # type: ignore[assignment]
+    turned[i] = tuple(c * a + s * b for a, b in zip(columns[i], columns[j], strict=True))
+    turned[j] = tuple(c * b - s * a for a, b in zip(columns[i], columns[j], strict=True))
     matrix: Matrix = tuple(zip(*turned, strict=True))  # type: ignore[assignment]
     return JointTransform(IDENTITY, None, 1.0, 0.0, matrix, position)
 

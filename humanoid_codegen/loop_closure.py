@@ -40,8 +40,8 @@ class LoopClosure:
 def read_loops(path: str | Path) -> tuple[LoopClosure, ...]:
     """Reads cuts from a YAML file.
 
-    ``loops`` maps the name of each cut joint to ``a`` and ``b`` (each a ``link`` and optional ``xyz`` [m] and ``rpy`` [rad] of the
-    cut frame in the link's frame) and optional ``rows``.
+    ``loops`` maps the name of each cut joint to ``a`` and ``b`` (each a ``link`` and optional ``xyz`` [m] and ``rpy``
+    [rad] of the cut frame in the link's frame) and optional ``rows``.
 
     Raises:
         InputError: the file can't be read or used; the message names file, line, element and remedy.
@@ -59,7 +59,8 @@ def read_loops(path: str | Path) -> tuple[LoopClosure, ...]:
             if "rows" in values:
                 rows = tuple(item.string(ROWS) for item in values["rows"].items())
                 if not rows or len(set(rows)) < len(rows):
-                    raise values["rows"].fail("holds no row, or one twice", f"Give some of {', '.join(ROWS)}, each once")
+                    remedy = f"Give some of {', '.join(ROWS)}, each once"
+                    raise values["rows"].fail("holds no row, or one twice", remedy)
             loops.append(LoopClosure(name, link_a, placement_a, link_b, placement_b, rows))
     return tuple(loops)
 

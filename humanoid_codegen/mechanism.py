@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mechanism that the algorithms see: bodies that move, numbered from the root, and the links fixed to them.
 
-Bodies are the joints of a robot's Pinocchio model; what hangs on fixed joints is part of the body. The frame of a body may
-be chosen freely as long as the joint moves the same way in it; :mod:`humanoid_codegen.body_frames` chooses frames
-in which most constants are zero.
+Bodies are the joints of a robot's Pinocchio model; what hangs on fixed joints is part of the body. The frame of a
+body may be chosen freely as long as the joint moves the same way in it; :mod:`humanoid_codegen.body_frames` chooses
+frames in which most constants are zero.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class LinkFrame:
         body: index of the body that it is part of, -1 for the world.
         rotation: of the link frame in the body's frame.
         position: of the link frame in the body's frame [m].
-        inertia: of the link alone in the link frame, None without mass.
+        inertia: of the link alone in the link frame, None where the URDF gives none.
     """
 
     name: str
@@ -180,14 +180,13 @@ class Mechanism:
             body = attachment.joint_id - 1
             placement = (world if body < 0 else frames[body]).actInv(attachment.placement_joint_link)
             inertial = robot.description.links[name].inertial
-            massive = inertial is not None and (inertial.mass > 0 or inertial.inertia.any())
             links.append(
                 LinkFrame(
                     name,
                     body,
                     constant_matrix(placement.rotation),
                     constant_vector(placement.translation),
-                    BodyInertia.from_inertial(inertial) if massive else None,
+                    None if inertial is None else BodyInertia.from_inertial(inertial),
                 )
             )
         return cls(

@@ -57,7 +57,8 @@ def with_link_parameters(mechanism: Mechanism, symbols: list[Scalar]) -> Mechani
     return replace(mechanism, bodies=bodies, links=tuple(links))
 
 
-#: Second moments, where :class:`BodyInertia` keeps them.
+#: First and second moments, where :class:`BodyInertia` keeps them.
+_FIRST_NAMES = ("mx", "my", "mz")
 _SECOND_NAMES = ("jxx", "jxy", "jxz", "jyy", "jyz", "jzz")
 
 
@@ -99,10 +100,12 @@ def _visit(grouped: Mechanism, change: Callable[[str, Scalar], Scalar]) -> Mecha
         keeps_mass, keeps_first, keeps_second = _kept(body.kind if body.parent >= 0 else None, body.axis)
         mass = change(f"{body.name}_m", inertia.mass) if keeps_mass else 0.0
         first = [
-            change(f"{body.name}_{('mx', 'my', 'mz')[k]}", inertia.first[k]) if keeps_first[k] else 0.0 for k in range(3)
+            change(f"{body.name}_{name}", value) if keeps else 0.0
+            for name, value, keeps in zip(_FIRST_NAMES, inertia.first, keeps_first, strict=True)
         ]
         second = [
-            change(f"{body.name}_{_SECOND_NAMES[k]}", inertia.second[k]) if keeps_second[k] else 0.0 for k in range(6)
+            change(f"{body.name}_{name}", value) if keeps else 0.0
+            for name, value, keeps in zip(_SECOND_NAMES, inertia.second, keeps_second, strict=True)
         ]
         bodies.append(replace(body, inertia=BodyInertia(mass, tuple(first), tuple(second))))  # type: ignore[arg-type]
     return replace(grouped, bodies=tuple(bodies))

@@ -41,12 +41,12 @@ def _clean(value: float) -> float:
 
 
 def add(a: Vector, b: Vector) -> Vector:
-    """a + b."""
+    """Dot product."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 def subtract(a: Vector, b: Vector) -> Vector:
-    """a - b."""
+    """Dot product."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
@@ -56,17 +56,17 @@ def negate(a: Vector) -> Vector:
 
 
 def scale(factor: Scalar, a: Vector) -> Vector:
-    """factor a."""
+    """Product factor a."""
     return (factor * a[0], factor * a[1], factor * a[2])
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
-    """a . b."""
+    """Dot product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """a x b."""
+    """Dot product."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Articulated-body algorithm: accelerations from efforts in one pass inwards and one outwards.
 
-R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §7.3. What velocities and gravity do is in the bias that the recursive
-Newton-Euler algorithm gives, so the two passes solve :math:`M \dot v = \tau - b` and see rest only.
+R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §7.3. What velocities and gravity do is in the bias that the
+recursive Newton-Euler algorithm gives, so the two passes solve :math:`M \dot v = \tau - b` and see rest only.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.algorithms.forward_kinematics import WORLD, Placement
+from humanoid_codegen.algorithms.forward_kinematics import Placement
 from humanoid_codegen.algorithms.newton_euler_body import joint_motion
+from humanoid_codegen.expression.naming import named
 from humanoid_codegen.joint_transform import joint_transform
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.vector import (
@@ -40,7 +41,8 @@ def body_velocities(
             continue
         linear, angular = velocities[body.parent]
         carried = transform.to_child(add(linear, cross(angular, transform.position)))
-        velocities.append((add(carried, sliding), add(transform.to_child(angular), turning)))
+        linear, angular = add(carried, sliding), add(transform.to_child(angular), turning)
+        velocities.append((named(f"velocity_{body.name}", linear), named(f"omega_{body.name}", angular)))
     return velocities
 
 
@@ -75,7 +77,7 @@ def rotor_energy(mechanism: Mechanism, v: Sequence[Scalar]) -> Scalar:
 
 
 def potential_energies(mechanism: Mechanism, bodies: Sequence[Placement]) -> list[Scalar]:
-    """Potential energy of each link, zero at the world's origin [J].
+    """Potential energy of each link, zero at the world's origin and for links fixed to the world [J].
 
     Args:
         mechanism: the robot.
@@ -83,10 +85,10 @@ def potential_energies(mechanism: Mechanism, bodies: Sequence[Placement]) -> lis
     """
     energies: list[Scalar] = []
     for link in mechanism.links:
-        if link.inertia is None:
+        if link.inertia is None or link.body < 0:
             energies.append(0.0)
             continue
-        placement = WORLD if link.body < 0 else bodies[link.body]
+        placement = bodies[link.body]
         inertia = link.inertia.expressed(link.rotation, link.position)
         moment = add(scale(inertia.mass, placement.position), apply(placement.rotation, inertia.first))
         energies.append(-dot(mechanism.gravity, moment))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where bodies and links are in the world.
 
-Joints with parallel axes in a row turn by the sum of their angles, so that a body between them whose orientation nobody asks
-for costs nothing.
+Joints with parallel axes in a row turn by the sum of their angles, so that a body between them whose orientation
+nobody asks for costs nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_codegen.elementary import cos, sin
+from humanoid_codegen.expression.naming import named
 from humanoid_codegen.joint_transform import JointTransform, joint_angle, joint_transform
 from humanoid_codegen.mechanism import JointKind, LinkFrame, Mechanism
 from humanoid_codegen.vector import (
@@ -79,6 +80,9 @@ def body_placements(mechanism: Mechanism, q: Sequence[Scalar]) -> list[Placement
             rotation = compose(parent.rotation, transform)
             group = group if rotation == parent.rotation else None
         groups.append(group)
+        for row, axis in zip(rotation, "xyz", strict=True):
+            named(f"rotation_{body.name}_{axis}", row)
+        named(f"position_{body.name}", position)
         placements.append(Placement(rotation, position))
     return placements
 
@@ -95,7 +99,7 @@ def link_placement(link: LinkFrame, bodies: Sequence[Placement]) -> Placement:
 
 
 def centre_of_mass(mechanism: Mechanism, bodies: Sequence[Placement]) -> Vector:
-    """Centre of mass in the world [m]; the links fixed to the world count.
+    """Centre of mass of what moves, in the world [m]; links fixed to the world don't count, as for Pinocchio.
 
     Args:
         mechanism: the robot.
@@ -106,10 +110,6 @@ def centre_of_mass(mechanism: Mechanism, bodies: Sequence[Placement]) -> Vector:
         inertia = body.inertia
         of_body = add(scale(inertia.mass, placement.position), apply(placement.rotation, inertia.first))
         moment, mass = add(moment, of_body), mass + inertia.mass
-    for link in mechanism.links:
-        if link.body < 0 and link.inertia is not None:
-            fixed = link.inertia.expressed(link.rotation, link.position)
-            moment, mass = add(moment, fixed.first), mass + fixed.mass
     if isinstance(mass, float) and mass == 0.0:
         return ZERO
     return (moment[0] / mass, moment[1] / mass, moment[2] / mass)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Recursive Newton-Euler algorithm in body frames.
 
-J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanical manipulators, 1980, on a tree, with the
-accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F. Kleinfinger
-(1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
+J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanical manipulators, 1980, on a tree, with
+the accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F.
+Kleinfinger (1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
 (C.A. Balafoutis, R.V. Patel 1991). Thesis 004 (2.21)-(2.37) are the same equations in world axes, see
 :mod:`humanoid_codegen.algorithms.newton_euler_world`.
 """
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from humanoid_codegen.expression.naming import named
 from humanoid_codegen.inertia import BodyInertia
 from humanoid_codegen.joint_transform import JointTransform, joint_transform
 from humanoid_codegen.mechanism import Body, JointKind, Mechanism
@@ -59,6 +60,8 @@ def inverse_dynamics(
     tau: list[Scalar] = [0.0] * mechanism.nv
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
+        named(f"force_{body.name}", wrenches[i][0])
+        named(f"moment_{body.name}", wrenches[i][1])
         for k, effort in enumerate(joint_efforts(body, *wrenches[i])):
             own = effort + body.armature[k] * (body.factor * a[body.first_v + k])
             tau[body.first_v + k] = tau[body.first_v + k] + body.factor * own
@@ -116,7 +119,11 @@ def body_motions(
             start = BodyMotion(
                 transform.to_child(parent.rate), transform.to_child(parent.rate_change), transform.to_child(carried)
             )
-        motions.append(_with_joint(body, start, v, a))
+        motion = _with_joint(body, start, v, a)
+        named(f"omega_{body.name}", motion.rate)
+        named(f"omega_rate_{body.name}", motion.rate_change)
+        named(f"acceleration_{body.name}", motion.acceleration)
+        motions.append(motion)
     return motions
 
 
@@ -174,7 +181,7 @@ def inertial_wrench(inertia: BodyInertia, motion: BodyMotion) -> tuple[Vector, V
 def add_child_wrench(
     parent: tuple[Vector, Vector], child: tuple[Vector, Vector], transform: JointTransform
 ) -> tuple[Vector, Vector]:
-    """The wrench on a parent with that of one child added, each in its body's axes about its origin: thesis (2.32), (2.33)."""
+    """The wrench on a parent with that of one child added, each in its own axes: thesis (2.32), (2.33)."""
     force = transform.to_parent(child[0])
     moment = add(transform.to_parent(child[1]), cross(transform.position, force))
     return add(parent[0], force), add(parent[1], moment)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from humanoid_codegen.algorithms.forward_kinematics import WORLD, body_placements
 from humanoid_codegen.algorithms.newton_euler_body import joint_efforts, joint_motion
+from humanoid_codegen.expression.naming import named
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.vector import (
     ZERO,
@@ -77,6 +78,9 @@ def inverse_dynamics(
         moment = add(moment, cross(first, acceleration))
         if loads and i in loads:
             force, moment = subtract(force, loads[i][0]), subtract(moment, loads[i][1])
+        named(f"omega_{body.name}", rate)
+        named(f"omega_rate_{body.name}", rate_change)
+        named(f"acceleration_{body.name}", acceleration)
         rates.append(rate)
         rate_changes.append(rate_change)
         accelerations.append(acceleration)
@@ -85,6 +89,8 @@ def inverse_dynamics(
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         force, moment = wrenches[i]
+        named(f"force_{body.name}", force)
+        named(f"moment_{body.name}", moment)
         local = (apply_transpose(placements[i].rotation, vector) for vector in (force, moment))
         for k, effort in enumerate(joint_efforts(body, *local)):
             own = effort + body.armature[k] * (body.factor * a[body.first_v + k])

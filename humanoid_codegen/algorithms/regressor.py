@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Efforts as a linear function of the inertial parameters: :math:`\tau = Y(q, v, a)\, \pi`.
 
-C.G. Atkeson, C.H. An, J.M. Hollerbach, Estimation of inertial parameters of manipulator loads and links, 1986. The columns are
+C.G. Atkeson, C.H. An, J.M. Hollerbach, Estimation of inertial parameters of manipulator loads and links, 1986. The
+columns are
 Pinocchio's: m, m c, and the inertia tensor about the link frame's origin (xx, xy, yy, xz, yz, zz), in the link frame.
 """
 
@@ -9,7 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.algorithms.newton_euler_body import BodyMotion, add_child_wrench, body_motions, inertial_wrench, joint_efforts
+from humanoid_codegen.algorithms.newton_euler_body import (
+    BodyMotion,
+    add_child_wrench,
+    body_motions,
+    inertial_wrench,
+    joint_efforts,
+)
 from humanoid_codegen.inertia import BodyInertia
 from humanoid_codegen.joint_transform import joint_transform
 from humanoid_codegen.mechanism import LinkFrame, Mechanism

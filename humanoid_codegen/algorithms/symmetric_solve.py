@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Solving with symmetric positive definite matrices of scalars: :math:`M = L^T D L`, zeros skipped.
 
-R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5: worked off from the last row on, the factor of a joint-space inertia
-has no entries where two coordinates are on different branches. Entries that are the number zero take no operation,
-so the branches need not be told.
+R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5: worked off from the last row on, the factor of a
+joint-space inertia has no entries where two coordinates are on different branches. Entries that are the number zero
+take no operation, so the branches need not be told.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ class Factor:
     """Factor of a symmetric matrix.
 
     Attributes:
-        lower: by row k, the entries (column, value) of the unit lower triangular L left of the diagonal, zeros left out.
+        lower: by row k, the entries (column, value) of the unit lower triangular L left of the diagonal, zeros left
+        out.
         reciprocals: of the entries of D.
     """
 

@@ -21,7 +21,7 @@ NUMPY: Mapping[Operation, Callable[[Any], Any]] = {
 
 def evaluate(
     function: Function,
-    arguments: Sequence[Sequence[Any]],
+    arguments: Sequence[Sequence[Any] | np.ndarray],
     elementary: Mapping[Operation, Callable[[Any], Any]] = NUMPY,
 ) -> list[list[Any]]:
     """Results of a function, entry by entry.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar expressions that share what they have in common.
 
-Every expression is a node of a directed acyclic graph. A node that exists already is given out again instead of being made
-twice, so common subexpressions are shared from the start; constants are folded, zeros and ones removed and signs
-moved outwards while nodes are made, so that an algorithm written for the general robot gives the
-expressions of the special one.
+Every expression is a node of a directed acyclic graph. A node that exists already is given out again instead of being
+made twice, so common subexpressions are shared from the start; constants are folded, zeros and ones removed and signs
+moved outwards while nodes are made, so that an algorithm written for the general robot gives the expressions of the
+special one.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Graph:
     # Arithmetic ----------------------------------------------------------------------------------------------------
 
     def add(self, a: Expression | float, b: Expression | float) -> Expression | float:
-        """a + b."""
+        """Sum a + b."""
         if not isinstance(a, Expression):
             if not isinstance(b, Expression):
                 return a + b
@@ -163,7 +163,7 @@ class Graph:
         return self._commutative(_ADD, a, b) if collected is None else collected
 
     def subtract(self, a: Expression | float, b: Expression | float) -> Expression | float:
-        """a - b."""
+        """Difference a - b."""
         if not isinstance(b, Expression):
             return self.add(a, -b)
         if not isinstance(a, Expression):
@@ -192,7 +192,7 @@ class Graph:
         return self._unary(_NEGATE, a)
 
     def multiply(self, a: Expression | float, b: Expression | float) -> Expression | float:
-        """a b."""
+        """Product a b."""
         if not isinstance(a, Expression):
             if not isinstance(b, Expression):
                 return a * b
@@ -208,7 +208,7 @@ class Graph:
         return self.negate(product) if negative else product
 
     def divide(self, a: Expression | float, b: Expression | float) -> Expression | float:
-        """a / b.
+        """Quotient a / b.
 
         Raises:
             ZeroDivisionError: b is the number zero.

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+from humanoid_codegen.algorithms.newton_euler_body import inverse_dynamics
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.joint_transform import joint_transform
+from humanoid_codegen.mechanism import Mechanism
+from humanoid_model import load_robot
+
+
+def test_origins_slide_to_where_they_have_fewest_coordinates():
+    # The knee of HRP-2 is 35 mm beside the hip along its own axis: that shift needs no product.
+    mechanism = Mechanism.from_robot(load_robot("hrp2"))
+    knee = next(body for body in mechanism.bodies if body.name == "RLEG_JOINT3")
+    assert np.count_nonzero(knee.position) == 1
+
+
+def test_skew_axes_become_coordinate_axes():
+    mechanism = Mechanism.from_robot(load_robot("tree4"))
+    skew = load_robot("tree4").description.joints
+    assert any(np.count_nonzero(joint.axis) > 1 for joint in skew.values())
+    for body in mechanism.bodies:
+        transform = joint_transform(body, [0.3] * mechanism.nq)
+        R = np.array(transform.matrix, dtype=float)
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
+
+
+def chain(rpy: str, axis: str) -> str:
+    link = (
+        '<link name="{0}"><inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/>'
+        '<inertia ixx="1" ixy="0.1" ixz="0.2" iyy="1.1" iyz="0.3" izz="1.2"/></inertial></link>'
+    )
+    joint = (
+        '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/>'
+        f'<origin xyz="0.3 0 0" rpy="{rpy}"/><axis xyz="{axis}"/></joint>'
+    )
+    return (
+        '<robot name="chain"><link name="world"/>' + link.format("a") + link.format("b")
+        + joint.format("j", "world", "a") + joint.format("k", "a", "b") + "</robot>"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("digits", [4, 8, 12, 17])
+def test_quarter_turns_are_free_when_written_well(digits):
+    turned = DynamicModel(chain(f"0 0 {np.pi / 2:.{digits}g}", "0 0 1"))
+    mechanism = turned.mechanism
+    # A turn about the joint's own axis is part of its angle, however it is written.
+    assert mechanism.bodies[1].rotation is not None
+    straight = DynamicModel(chain("0 0 0", "0 0 1"))
+    extra = (
+        count_operations(turned.function("bias")).arithmetic - count_operations(straight.function("bias")).arithmetic
+    )
+    assert extra <= 4
+    across = DynamicModel(chain(f"{np.pi / 2:.{digits}g} 0 0", "0 0 1"))
+    free = DynamicModel(chain(f"{np.pi / 2!r} 0 0", "0 0 1"))
+    costs = [count_operations(model.function("bias")).arithmetic for model in (across, free)]
+    assert (costs[0] == costs[1]) == (digits >= 12)
+
+
+def test_an_axis_may_point_backwards():
+    forward, backward = (Mechanism.from_robot(load_robot(chain("0.1 0.2 0.3", axis))) for axis in ("0 1 0", "0 -1 0"))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    there = np.array(inverse_dynamics(forward, q, v, a), dtype=float)
+    back = np.array(inverse_dynamics(backward, -q, -v, -a), dtype=float)
+    np.testing.assert_allclose(back, -there, atol=1e-12)
