@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of small robots written out in full: every entry as a sum of products of sines, cosines and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from humanoid_codegen.expression.evaluate import evaluate
+from humanoid_codegen.expression.function import Function
+from humanoid_codegen.report.mathematics import broken_sum, number, signed_sum
+from humanoid_codegen.report.trigonometric_polynomial import (
+    ELEMENTARY,
+    Angle,
+    Effort,
+    NoClosedFormError,
+    Powers,
+    TrigonometricPolynomial,
+)
+
+#: Products of terms spent on one function at most, half a second's worth.
+_EFFORT = 300_000
+#: Longest entry, and all entries together, that a person still reads.
+_LONGEST, _LONGEST_TOGETHER = 40, 160
+
+#: Coefficients this small beside the largest of the entry are rounding errors of the robot's constants.
+_NEGLIGIBLE = 1e-11
+
+Polynomial = TrigonometricPolynomial | float
+
+
+def closed_form(function: Function) -> list[list[Polynomial]]:
+    """The entries of each result as polynomials; unknowns are the entries of the arguments, numbered through.
+
+    Raises:
+        NoClosedFormError: the function isn't of that kind, or its closed form is too long to be read.
+    """
+    effort = Effort(_EFFORT)
+    unknowns: list[list[TrigonometricPolynomial]] = []
+    count = 0
+    for argument in function.arguments:
+        unknowns.append([TrigonometricPolynomial.unknown(count + k, effort) for k in range(len(argument.entries))])
+        count += len(argument.entries)
+    results = evaluate(function, unknowns, ELEMENTARY)
+    lengths = [len(real_terms(entry)) for entries in results for entry in entries]
+    if max(lengths, default=0) > _LONGEST or sum(lengths) > _LONGEST_TOGETHER:
+        raise NoClosedFormError
+    return results
+
+
+def real_terms(value: Polynomial) -> list[tuple[Powers, Angle, str, float]]:
+    """Terms of a polynomial: powers, angle, ``cos`` or ``sin`` or nothing, and coefficient; longest powers first."""
+    if not isinstance(value, TrigonometricPolynomial):
+        return [((), (), "", value)] if value else []
+    largest = max((abs(coefficient) for coefficient in value.terms.values()), default=0.0)
+    found: list[tuple[Powers, Angle, str, float]] = []
+    for (powers, angle), coefficient in value.terms.items():
+        if not angle:
+            found.append((powers, angle, "", coefficient.real))
+        elif angle[0][1] > 0:
+            found.append((powers, angle, "cos", 2.0 * coefficient.real))
+            found.append((powers, angle, "sin", -2.0 * coefficient.imag))
+    found = [term for term in found if abs(term[3]) > _NEGLIGIBLE * largest]
+    # Accelerations come last among the unknowns and first in an equation of motion.
+    return sorted(found, key=lambda term: (_last_first(term[0]), len(term[1]), term[1], term[2]))
+
+
+def _last_first(powers: Powers) -> tuple[tuple[int, int], ...]:
+    degree = sum(power for _, power in powers)
+    return ((-degree, 0), *((unknown, -power) for unknown, power in powers)) if powers else ((1, 0),)
+
+
+def equation(heads: Sequence[str], value: Polynomial, symbols: Sequence[str]) -> list[str]:
+    """Lines of an ``aligned`` block: symbols that all have one value, and that value.
+
+    Args:
+        heads: left sides.
+        value: right side.
+        symbols: of the unknowns.
+    """
+    groups: dict[Powers, list[tuple[Angle, str, float]]] = {}
+    for powers, angle, wave, coefficient in real_terms(value):
+        groups.setdefault(powers, []).append((angle, wave, coefficient))
+    terms: list[tuple[bool, str]] = []
+    for powers, waves in groups.items():
+        monomial = " ".join(_power(symbols[unknown], power) for unknown, power in powers)
+        written = [(coefficient < 0, _wave(angle, wave, abs(coefficient), symbols)) for angle, wave, coefficient in waves]
+        if not monomial or len(written) > 3:
+            # Few enough factors to stand together, or none: long sums are spread term by term over lines.
+            terms += [(negative, _with(wave, monomial)) for negative, wave in written]
+        elif len(written) == 1:
+            terms.append((written[0][0], _with(written[0][1], monomial)))
+        else:
+            negative = written[0][0]
+            inner = [(sign != negative, wave) for sign, wave in written]
+            terms.append((negative, f"({signed_sum(inner)}) {monomial}"))
+    return broken_sum(" = ".join(heads), terms)
+
+
+def _with(wave: str, monomial: str) -> str:
+    if not monomial:
+        return wave
+    return monomial if wave == "1" else f"{wave} {monomial}"
+
+
+def _wave(angle: Angle, wave: str, coefficient: float, symbols: Sequence[str]) -> str:
+    factor = number(coefficient)
+    if not wave:
+        return factor
+    terms = [
+        (multiple < 0, symbols[unknown] if abs(multiple) == 1 else f"{number(abs(multiple))} {symbols[unknown]}")
+        for unknown, multiple in angle
+    ]
+    written = f"\\{wave}({signed_sum(terms)})" if len(terms) > 1 or abs(angle[0][1]) != 1 else f"\\{wave} {terms[0][1]}"
+    return written if factor == "1" else f"{factor} {written}"
+
+
+def _power(symbol: str, power: int) -> str:
+    return symbol if power == 1 else f"{symbol}^{{{power}}}"
+
+
+def grouped(symbols: Sequence[str], values: Sequence[Polynomial]) -> list[tuple[list[str], Polynomial]]:
+    """Entries that are not zero, equal ones together."""
+    groups: dict[object, tuple[list[str], Polynomial]] = {}
+    for symbol, value in zip(symbols, values, strict=True):
+        terms = real_terms(value)
+        if terms:
+            key = tuple((powers, angle, wave, f"{coefficient:.9g}") for powers, angle, wave, coefficient in terms)
+            groups.setdefault(key, ([], value))[0].append(symbol)
+    return list(groups.values())

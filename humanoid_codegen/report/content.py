@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document of a robot's equations, from its picture to its operation counts."""
+
+from __future__ import annotations
+
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.module import Module
+from humanoid_codegen.report.document import Block, Heading, Items, Name, Paragraph, text
+from humanoid_codegen.report.equations_section import equations_of_motion, functions_section
+from humanoid_codegen.report.notation import Notation
+from humanoid_codegen.report.robot_section import body_tables, pictures, tables
+from humanoid_codegen.report.theory import recursion
+
+
+def content(module: Module, model: DynamicModel) -> list[Block]:
+    """The document's blocks.
+
+    Args:
+        module: the functions, and what a reader must know of them.
+        model: that they come from.
+    """
+    robot, mechanism = model.robot, model.mechanism
+    notation = Notation.of(mechanism)
+    return [
+        Heading(1, text("Dynamic model of ", Name(module.robot))),
+        Paragraph(
+            text(
+                f"{len(mechanism.links)} links, {len(robot.description.joints)} joints, {mechanism.nv} degrees of freedom, "
+                f"{mechanism.total_mass:.6g} kg; the base is {'free' if robot.floating_base else 'fixed to the world'}."
+            )
+        ),
+        *pictures(robot, mechanism),
+        *tables(robot, mechanism),
+        Heading(2, text("Conventions")),
+        Items(
+            (
+                *(text(Name(note)) for note in module.notes),
+                text(
+                    "A frame stands at each joint and moves with the joint's child link; $R_i$ takes a vector from the "
+                    "axes of frame $i$ to its parent's."
+                ),
+                text("Coordinates are numbered as in the table of joints, from 1."),
+                *_velocity_note(notation),
+                text("Numbers in brackets, as in (2.4), are those of the thesis' equations."),
+            )
+        ),
+        *recursion(),
+        *body_tables(mechanism, grouped=model.grouped),
+        *equations_of_motion(model, notation),
+        *functions_section(module.functions, notation),
+    ]
+
+
+def _velocity_note(notation: Notation) -> list[tuple[str, ...]]:
+    if notation.minimal:
+        return [text("Every joint has one coordinate $q_i$; $v_i = \\dot{q}_i$ is its rate.")]
+    return [
+        text(
+            "$v_i$ are the velocity coordinates, numbered on their own: a free flyer has seven coordinates (position, "
+            "quaternion) and six velocities, so that $v_i$ is the rate of $q_{i+1}$ for the joints behind it."
+        )
+    ]

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's own equations: in closed form where a person can read it, as statements otherwise."""
+
+from __future__ import annotations
+
+from humanoid_codegen.algorithms.lagrange import lagrange
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.expression.evaluate import evaluate
+from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.graph import Expression, Graph
+from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.report.closed_form import Polynomial, closed_form, equation, grouped
+from humanoid_codegen.report.document import Block, Equations, Heading, Name, Paragraph, Table, text
+from humanoid_codegen.report.notation import Notation
+from humanoid_codegen.report.statements import statements
+from humanoid_codegen.report.theory import DEFINITIONS
+from humanoid_codegen.report.trigonometric_polynomial import NoClosedFormError, TrigonometricPolynomial
+
+#: Robots with more degrees of freedom than this aren't tried: their closed forms fill pages.
+_MOST_FREEDOM = 6
+
+#: Terms that the numbers of one display may have before it isn't tried at all: statements are counted instead.
+_ENERGY_NAMES = ("E_c", "E_p")
+
+
+def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
+    """Mass matrix, Coriolis and gravity efforts and energies of a small robot by Lagrange's method; else nothing."""
+    mechanism = model.mechanism
+    n = mechanism.nv
+    if not notation.minimal or not 0 < n <= _MOST_FREEDOM:
+        return []
+    graph = Graph()
+    q, v, a = (
+        Argument(name, (n,), tuple(graph.symbol(f"{name}{k}") for k in range(n)), "") for name in ("q", "v", "a")
+    )
+    equations = lagrange(mechanism, q.entries, v.entries, a.entries)
+    results = (
+        Result("tau", (n,), equations.efforts, ""),
+        Result("energy", (2,), (equations.kinetic_energy, equations.potential_energy), ""),
+    )
+    function = Function("lagrange", (q, v, a), results, "")
+    try:
+        efforts, energies = closed_form(function)
+    except NoClosedFormError:
+        return []
+    symbols = notation.unknowns(function)
+    rates, accelerations = range(n, 2 * n), range(2 * n, 3 * n)
+    entries = [_coefficient(effort, j) for effort in efforts for j in accelerations]
+    names = [f"M_{{{i + 1},{j + 1}}}" for i in range(n) for j in range(n)]
+    free = [_part(effort, accelerations, 0) for effort in efforts]
+    centrifugal = [_part(effort, rates, 2) for effort in free]
+    weights = [_part(effort, rates, 0) for effort in free]
+    return [
+        Heading(2, text("Equations of motion")),
+        Paragraph(
+            text(
+                "Lagrange's equations of this robot, from the energies: $\\tau_j = \\frac{d}{dt} \\frac{\\partial L}"
+                "{\\partial \\dot{q}_j} - \\frac{\\partial L}{\\partial q_j}$ with $L = E_c - E_p$ (2.2), (2.3). Sorted "
+                "by accelerations and rates they are $\\tau = M(q) \\ddot{q} + c(q, \\dot{q}) + g(q)$ (2.1). Entries that "
+                "aren't listed are zero, equal ones are listed together."
+            )
+        ),
+        Paragraph(text("Kinetic and potential energy:")),
+        _display(_ENERGY_NAMES, energies, symbols),
+        Paragraph(text("Mass matrix:")),
+        _display(names, entries, symbols),
+        Paragraph(text("Coriolis and centrifugal efforts:")),
+        _display([f"c_{{{k + 1}}}" for k in range(n)], centrifugal, symbols),
+        Paragraph(text("Gravity efforts:")),
+        _display([f"g_{{{k + 1}}}" for k in range(n)], weights, symbols),
+    ]
+
+
+def functions_section(functions: tuple[Function, ...], notation: Notation) -> list[Block]:
+    """Every generated function, and what it costs."""
+    blocks: list[Block] = [
+        Heading(2, text("Functions")),
+        Paragraph(
+            text(
+                "Numbers have six significant digits here; the generated code has all of them. $s_i$ and $c_i$ are the sine "
+                "and cosine of $q_i$, $t_1, t_2, \\dots$ are numbered anew in each function, and entries of results that "
+                "aren't listed are zero."
+            )
+        ),
+    ]
+    counts = []
+    for function in functions:
+        blocks += _function(function, notation)
+        count = count_operations(function)
+        counts.append(
+            (
+                (Name(function.name),),
+                *(
+                    text(f"{value}")
+                    for value in (
+                        *(count.multiplications, count.additions, count.divisions),
+                        *(count.negations, count.trigonometric, count.square_roots),
+                    )
+                ),
+            )
+        )
+    return [
+        *blocks,
+        Heading(2, text("Operations")),
+        Paragraph(text("Of one call of each function, as generated.")),
+        Table(
+            "lrrrrrr",
+            tuple(
+                text(name)
+                for name in ("function", "products", "sums", "quotients", "changes of sign", "sines, cosines", "roots")
+            ),
+            tuple(counts),
+        ),
+    ]
+
+
+def _function(function: Function, notation: Notation) -> list[Block]:
+    blocks: list[Block] = [Heading(3, text(Name(function.name))), Paragraph(text(Name(function.description)))]
+    if function.name in DEFINITIONS:
+        blocks.append(Equations(DEFINITIONS[function.name]))
+    blocks.append(
+        Paragraph(
+            text(
+                "Arguments: ",
+                Name("; ".join(f"{argument.name} {_shape(argument)}, {argument.description}" for argument in function.arguments)),
+                ". Results: ",
+                Name("; ".join(f"{result.name} {_shape(result)}, {result.description}" for result in function.results)),
+                ".",
+            )
+        )
+    )
+    if notation.minimal and notation.mechanism.nv <= _MOST_FREEDOM:
+        try:
+            results = closed_form(function)
+        except NoClosedFormError:
+            pass
+        else:
+            symbols = notation.unknowns(function)
+            for result, values in zip(function.results, results, strict=True):
+                if any(not isinstance(value, float) or value for value in values):
+                    blocks.append(_display(notation.result(result), values, symbols))
+            return blocks
+    lines = [line for statement in statements(function, notation) for line in statement]
+    return [*blocks, Equations(tuple(lines))] if lines else blocks
+
+
+def _shape(array: Argument | Result) -> str:
+    return "[" + ", ".join(str(size) for size in array.shape) + "]"
+
+
+def _display(names, values, symbols) -> Block:  # type: ignore[no-untyped-def]
+    groups = grouped(names, values)
+    if not groups:
+        return Paragraph(text("All zero."))
+    return Equations(tuple(line for heads, value in groups for line in equation(heads, value, symbols)))
+
+
+def _coefficient(value: Polynomial, unknown: int) -> Polynomial:
+    return value.coefficient(unknown) if isinstance(value, TrigonometricPolynomial) else 0.0
+
+
+def _part(value: Polynomial, unknowns: range, degree: int) -> Polynomial:
+    if isinstance(value, TrigonometricPolynomial):
+        return value.part(unknowns, degree)
+    return value if degree == 0 else 0.0

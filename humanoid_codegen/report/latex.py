@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents in LaTeX: class article with amsmath, graphicx, TikZ and what every LaTeX has for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from humanoid_codegen.report.document import (
+    Block,
+    Equations,
+    Figure,
+    Formula,
+    Heading,
+    Items,
+    Paragraph,
+    Table,
+    Text,
+)
+from humanoid_codegen.report.latex_text import latex_text
+from humanoid_codegen.report.tikz import colour_definitions, tikz
+
+_LINES_TOGETHER = 60
+#: Room for a picture on a page [mm].
+_PICTURE_WIDTH, _PICTURE_HEIGHT = 170.0, 215.0
+
+_PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
+\usepackage[margin=20mm]{geometry}
+\usepackage{amsmath}
+\usepackage{graphicx}
+\usepackage{array}
+\usepackage{longtable}
+\usepackage{tikz}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{1ex plus 0.3ex}
+\setlength{\tabcolsep}{4pt}
+\newcolumntype{N}{>{\raggedright\arraybackslash}p{32mm}}
+"""
+
+
+def write_latex(name: str, blocks: Sequence[Block]) -> dict[str, str]:
+    """The file of a document, ``name.tex``; the first heading is its title.
+
+    Args:
+        name: identifier.
+        blocks: of the document.
+    """
+    title, *rest = blocks
+    assert isinstance(title, Heading)
+    parts = [
+        _PREAMBLE + colour_definitions(),
+        f"\\title{{{_line(title.content)}}}\n\\author{{}}\n\\date{{}}",
+        "\\begin{document}\n\\maketitle",
+        *(_block(block) for block in rest),
+        "\\end{document}",
+    ]
+    return {f"{name}.tex": "\n\n".join(parts) + "\n"}
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f"\\{'sub' * (block.level - 2)}section{{{_line(block.content)}}}"
+    if isinstance(block, Paragraph):
+        return _line(block.content)
+    if isinstance(block, Items):
+        return "\\begin{itemize}\n" + "\n".join(f"\\item {_line(item)}" for item in block.items) + "\n\\end{itemize}"
+    if isinstance(block, Equations):
+        chunks = [block.lines[k : k + _LINES_TOGETHER] for k in range(0, len(block.lines), _LINES_TOGETHER)]
+        return "\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in chunks)
+    if isinstance(block, Table):
+        header = " & ".join(f"\\textbf{{{_line(cell)}}}" for cell in block.header) + " \\\\ \\hline"
+        rows = [" & ".join(_line(cell) for cell in row) + " \\\\" for row in block.rows]
+        lines = [f"\\begin{{longtable}}{{{block.columns.replace('n', 'N')}}}", header, "\\endhead", *rows]
+        return "{\\footnotesize\n" + "\n".join([*lines, "\\end{longtable}}"])
+    picture = tikz(block.drawing, _PICTURE_WIDTH, _PICTURE_HEIGHT)
+    return f"\\begin{{figure}}[!htbp]\n\\centering\n{picture}\n\\caption{{{_line(block.caption)}}}\n\\end{{figure}}"
+
+
+def _line(content: Text) -> str:
+    return "".join(f"${part}$" if isinstance(part, Formula) else latex_text(part) for part in content)

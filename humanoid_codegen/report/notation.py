@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbols of the document: those of the coordinates, of results' entries and of quantities that have a name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.mechanism import Mechanism
+from humanoid_codegen.report.mathematics import letter
+
+#: Results that have a symbol of their own in the field.
+_SYMBOLS = {
+    "kinetic": ("E_c", True),
+    "potential": ("E_p", True),
+    "kinetic_energy": ("E_c", False),
+    "potential_energy": ("E_p", False),
+    "com": ("c", False),
+}
+
+
+@dataclass(frozen=True)
+class Notation:
+    """What is called how.
+
+    Attributes:
+        mechanism: the robot.
+        minimal: every velocity is the rate of a coordinate, so that they are written with dots.
+    """
+
+    mechanism: Mechanism
+    minimal: bool
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Notation:
+        """Notation for a robot."""
+        return cls(mechanism, all(body.nv == 1 and body.nq == 1 for body in mechanism.bodies))
+
+    def coordinate(self, k: int) -> str:
+        """Coordinate k from 0."""
+        return f"q_{{{k + 1}}}"
+
+    def velocity(self, k: int) -> str:
+        """Velocity k from 0."""
+        return f"\\dot{{q}}_{{{k + 1}}}" if self.minimal else f"v_{{{k + 1}}}"
+
+    def acceleration(self, k: int) -> str:
+        """Acceleration k from 0."""
+        return f"\\ddot{{q}}_{{{k + 1}}}" if self.minimal else f"\\dot{{v}}_{{{k + 1}}}"
+
+    def argument(self, argument: Argument) -> list[str]:
+        """Symbols of an argument's entries."""
+        known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}
+        if argument.name in known:
+            return [known[argument.name](k) for k in range(len(argument.entries))]
+        symbol = {"parameters": "\\pi", "wrenches": "w"}.get(argument.name, letter(argument.name))
+        return [_indexed(symbol, indices) for indices in _indices(argument.shape)]
+
+    def result(self, result: Result) -> list[str]:
+        """Symbols of a result's entries."""
+        derivative = re.fullmatch(r"d([a-z]+)_d([a-z]+)", result.name)
+        if derivative and len(result.shape) == 2:
+            above, below = derivative.groups()
+            return [
+                f"\\frac{{\\partial {self._entry(above, i)}}}{{\\partial {self._entry(below, j)}}}"
+                for i, j in _indices(result.shape)
+            ]
+        symbol, each = _SYMBOLS.get(result.name, (letter(result.name), False))
+        if each:
+            return [f"{symbol[0]}_{{{symbol[2:]},{i + 1}}}" for (i,) in _indices(result.shape)]
+        return [_indexed(symbol, indices) for indices in _indices(result.shape)]
+
+    def unknowns(self, function: Function) -> list[str]:
+        """Symbols of all entries of a function's arguments, in order."""
+        return [symbol for argument in function.arguments for symbol in self.argument(argument)]
+
+    def quantity(self, name: str) -> str | None:
+        """Symbol of a quantity that an algorithm has named ``what joint_component``; None where it has another form."""
+        match = re.fullmatch(r"(\S+) (.+?)(?:_([a-z]{1,2}))?", name, flags=re.DOTALL)
+        if not match:
+            return None
+        what, joint, component = match.groups()
+        bodies = [body.name for body in self.mechanism.bodies]
+        if joint not in bodies:
+            return None
+        words = what.split("_")
+        symbol = letter(words[0]) if len(words) == 1 else letter(what)
+        index = str(bodies.index(joint) + 1)
+        return f"{symbol}_{{{index},{component}}}" if component else f"{symbol}_{{{index}}}"
+
+    def _entry(self, name: str, k: int) -> str:
+        known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}
+        return known[name](k) if name in known else _indexed(letter(name), (k,))
+
+
+def _indexed(symbol: str, indices: Sequence[int]) -> str:
+    return f"{symbol}_{{{','.join(str(index + 1) for index in indices)}}}" if indices else symbol
+
+
+def _indices(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """Indices of an array's entries, row-major."""
+    found = []
+    for k in range(math.prod(shape)):
+        indices: list[int] = []
+        for size in reversed(shape):
+            k, index = divmod(k, size)
+            indices.insert(0, index)
+        found.append(tuple(indices))
+    return found

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's tree: links as boxes, joints as signs on the lines between them, from the root downwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_codegen.mechanism import Body, JointKind, Mechanism
+from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name
+from humanoid_codegen.report.drawing import Disc, Drawing, Label, Line, Point, Polygon
+from humanoid_model import Robot
+from humanoid_model.description import Joint
+
+_BOX_HEIGHT = 7.5
+_ROW = 19.5
+_LETTERS = 2.3
+_SIGN = 2.0
+_GAP = 4.0
+
+
+@dataclass
+class _Node:
+    """A box of the diagram with what hangs below it.
+
+    Attributes:
+        lines: text in the box.
+        massless: drawn with a dashed border.
+        joint: sign on the line to the parent, None for links fixed there.
+        joint_lines: text beside that sign.
+        children: below.
+        left: room needed left of the box's middle, children included [mm].
+        right: room needed right of it [mm].
+    """
+
+    lines: list[str]
+    massless: bool
+    joint: str | None
+    joint_lines: list[Label]
+    children: list[_Node]
+    left: float = 0.0
+    right: float = 0.0
+
+
+def tree_diagram(robot: Robot, mechanism: Mechanism) -> Drawing:
+    """Draws the tree.
+
+    Args:
+        robot: whose links and joints are drawn.
+        mechanism: of the robot, for the coordinates' numbers.
+    """
+    root = _node(robot, mechanism, robot.description.root, None, [])
+    base = free_base(robot, mechanism)
+    if base is not None:
+        root.joint, root.joint_lines = "several", _joint_lines(base.name, base, "")
+        root = _Node(["world"], True, None, [], [root])
+    _measure(root)
+    drawing = Drawing()
+    _draw(drawing, root, 0.0, 0.0)
+    _legend(drawing)
+    return drawing
+
+
+def _node(robot: Robot, mechanism: Mechanism, name: str, joint: str | None, joint_lines: list[Label]) -> _Node:
+    description = robot.description
+    inertial = description.links[name].inertial
+    massless = inertial is None or inertial.mass == 0.0
+    lines = [name] if inertial is None or massless else [name, f"{inertial.mass:.4g} kg"]
+    node = _Node(lines, massless, joint, joint_lines, [])
+    attached = []
+    for child in description.child_joints[name]:
+        if child.type == "fixed" and not description.child_joints[child.child]:
+            attached.append(child.child)
+            continue
+        body = body_of(robot, mechanism, child)
+        node.children.append(_node(robot, mechanism, child.child, _sign(child, body), _texts(robot, child, body)))
+    if attached:
+        # Frames and sensors fixed to a link share one box, so that they don't take the width of a limb each.
+        node.children.append(_Node(attached, True, None, [], []))
+    return node
+
+
+def _sign(joint: Joint, body: Body | None) -> str:
+    if body is None:
+        return "fixed"
+    return body.kind.value if body.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC) else "several"
+
+
+def _texts(robot: Robot, joint: Joint, body: Body | None) -> list[Label]:
+    if body is None:
+        return [Label(joint.name, (0.0, 0.0), colour="grey")]
+    axis = _axis_name(joint.axis)
+    if joint.name in robot.mimics:
+        return [
+            Label(joint.name, (0.0, 0.0)),
+            Label(f"follows {robot.mimics[joint.name].joint}", (0.0, 0.0), colour="grey"),
+        ]
+    how = {"revolute": f" about {axis}", "prismatic": f" along {axis}"}.get(body.kind.value, f" {kind_name(body)}")
+    return _joint_lines(joint.name, body, how)
+
+
+def _joint_lines(name: str, body: Body, how: str) -> list[Label]:
+    return [
+        Label(name, (0.0, 0.0)),
+        Label("q", (0.0, 0.0), subscript=coordinate_range(body), rest=how or f" {kind_name(body)}", colour="grey"),
+    ]
+
+
+def _axis_name(axis: np.ndarray) -> str:
+    for k, letter in enumerate("xyz"):
+        if abs(abs(axis[k]) - 1.0) < 1e-9:
+            return letter if axis[k] > 0 else f"\N{MINUS SIGN}{letter}"
+    return "(" + ", ".join(f"{value:.3g}" for value in axis) + ")"
+
+
+def _width(node: _Node) -> float:
+    return max(Label(line, (0.0, 0.0), _LETTERS).width for line in node.lines) + 3.0
+
+
+def _measure(node: _Node) -> None:
+    """Room that a node and what hangs below it need, the node in the middle of its outermost children."""
+    for child in node.children:
+        _measure(child)
+    half = 0.5 * _width(node)
+    beside = max((label.width for label in node.joint_lines), default=0.0)
+    node.left = max(half, _SIGN)
+    node.right = max(half, _SIGN + 1.0 + beside) if node.joint is not None else half
+    if node.children:
+        span = _offsets(node)
+        node.left = max(node.left, node.children[0].left - span[0])
+        node.right = max(node.right, node.children[-1].right + span[-1])
+
+
+def _offsets(node: _Node) -> list[float]:
+    """Places of the children relative to the node [mm]."""
+    places = [0.0]
+    for before, after in zip(node.children, node.children[1:], strict=False):
+        places.append(places[-1] + before.right + _GAP + after.left)
+    middle = 0.5 * (places[0] + places[-1])
+    return [place - middle for place in places]
+
+
+def _draw(drawing: Drawing, node: _Node, x: float, y: float) -> None:
+    bottom = y + 0.5 * _BOX_HEIGHT + _extra_height(node)
+    if node.children:
+        bus = bottom + 2.5
+        for child, offset in zip(node.children, _offsets(node), strict=True):
+            child_y = bottom + _ROW - 0.5 * _BOX_HEIGHT
+            top = child_y - 0.5 * _BOX_HEIGHT
+            path: tuple[Point, ...] = ((x, bottom), (x, bus), (x + offset, bus), (x + offset, top))
+            drawing.shapes.append(Line(path, dashed=child.joint in (None, "fixed")))
+            if child.joint is not None:
+                sign_y = 0.5 * (bus + top) + 0.3
+                drawing.shapes.append(sign(child.joint, (x + offset, sign_y)))
+                for k, label in enumerate(child.joint_lines):
+                    line_y = sign_y + (k - 0.5 * (len(child.joint_lines) - 1)) * 1.35 * _LETTERS
+                    place = (x + offset + _SIGN + 1.0, line_y)
+                    drawing.shapes.append(
+                        Label(label.text, place, _LETTERS, colour=label.colour, subscript=label.subscript, rest=label.rest)
+                    )
+            _draw(drawing, child, x + offset, child_y)
+    half, top = 0.5 * _width(node), y - 0.5 * _BOX_HEIGHT
+    corners = ((x - half, top), (x + half, top), (x + half, bottom), (x - half, bottom))
+    drawing.shapes.append(Polygon(corners, "paper" if node.massless else "link", "line", dashed=node.massless))
+    middle = 0.5 * (top + bottom)
+    for k, line in enumerate(node.lines):
+        place = (x, middle + (k - 0.5 * (len(node.lines) - 1)) * 1.35 * _LETTERS)
+        is_mass = k > 0 and not node.massless
+        drawing.shapes.append(Label(line, place, _LETTERS, "middle", "grey" if is_mass else "ink"))
+
+
+def _extra_height(node: _Node) -> float:
+    """What a box with more than two lines is higher [mm]."""
+    return max(0, len(node.lines) - 2) * 1.35 * _LETTERS
+
+
+def sign(kind: str, centre: Point, size: float = _SIGN) -> Disc | Polygon:
+    """The sign of a joint: disc for revolute, square for prismatic, diamond for several degrees of freedom, dot for fixed."""
+    x, y = centre
+    if kind == "revolute":
+        return Disc(centre, size, "revolute")
+    if kind == "prismatic":
+        s = 0.85 * size
+        return Polygon(((x - s, y - s), (x + s, y - s), (x + s, y + s), (x - s, y + s)), "prismatic")
+    if kind == "several":
+        s = 1.2 * size
+        return Polygon(((x, y - s), (x + s, y), (x, y + s), (x - s, y)), "several")
+    return Disc(centre, 0.45 * size, "fixed")
+
+
+def _legend(drawing: Drawing) -> None:
+    left, _, _, bottom = drawing.bounds()
+    x, y = left + drawing.margin + _SIGN, bottom + 4.0
+    words = {"revolute": "revolute", "prismatic": "prismatic", "several": "several degrees of freedom", "fixed": "fixed"}
+    for kind, word in words.items():
+        drawing.shapes.append(sign(kind, (x, y)))
+        label = Label(word, (x + _SIGN + 1.0, y), _LETTERS, colour="grey")
+        drawing.shapes.append(label)
+        x += label.width + 2 * _SIGN + 4.0
+    label = Label("dashed box: no mass", (x - 1.0, y), _LETTERS, colour="grey")
+    drawing.shapes.append(label)
