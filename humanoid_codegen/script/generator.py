@@ -9,6 +9,7 @@ person can find, understand and change each of them.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,7 @@ def create_script(robot: Robot, gravity: Sequence[float] = _GRAVITY) -> str:
         raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2 along world x, y, z")
     header = HEADER.format(
         robot=shown(robot.name),
-        source=f" from {shown(robot.source)}" if robot.source else "",
+        source=f" written from {shown(robot.source)}" if robot.source else " written by humanoid_codegen",
         rows="\n".join(f"{row:8d}  {shown(joint.name)} [{joint.unit}]" for row, joint in enumerate(robot.variables))
         or "    (none: no joint moves)",
         notes="".join(f"\n{line}\n" for line in _notes(robot)),
@@ -192,7 +193,7 @@ def _revolute_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) 
     motion.omegap.append(_product([*frame, f"qdd_{name}"]))
     if motion.carrier_omega:
         motion.omegap.append(f"cross({motion.carrier_omega}, {rate})")
-    _joint_forward(name, motion, text)
+    _joint_forward(robot, joint, motion, text)
 
 
 def _prismatic_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) -> None:
@@ -206,13 +207,13 @@ def _prismatic_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text)
     if motion.carrier_omega:
         motion.acceleration.append(f"2.0 * cross({motion.carrier_omega}, {rate})")
     motion.acceleration.append(_product([*frame, f"qdd_{name}"]))
-    _joint_forward(name, motion, text)
+    _joint_forward(robot, joint, motion, text)
 
 
 def _fixed_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) -> None:
     name = robot.identifiers[joint.name]
     _unturned(name, joint, motion, text)
-    _joint_forward(name, motion, text)
+    _joint_forward(robot, joint, motion, text)
 
 
 _OWN_MOTION: dict[str, Callable[[Robot, Joint, _Motion, _Text], None]] = {
@@ -249,9 +250,11 @@ def _frame(robot: Robot, joint: Joint) -> list[str]:
     return [f"rotation_{robot.identifiers[previous.name]}"] if previous else []
 
 
-def _joint_forward(name: str, motion: _Motion, text: _Text) -> None:
+def _joint_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) -> None:
     """Writes the motion of a joint: orientation is written already."""
-    if motion.omega:
+    name = robot.identifiers[joint.name]
+    is_bare_tip = robot.link(joint.child).is_empty and not robot.find_next_joints(joint)
+    if motion.omega and not is_bare_tip:
         text.assign(f"omega_rev_{name}", *motion.omega)
         text.assign(f"omegap_rev_{name}", *motion.omegap)
     if motion.lever:
@@ -394,7 +397,7 @@ def _create_values(robot: Robot, indentation: str) -> str:
 
     for joint in robot.joints:
         text.comment(f"Values of joint {shown(joint.name)}")
-        fill(("position", "velocity", "acceleration", "forces", "torques"), joint.name)
+        fill(("position", "rotation", "velocity", "acceleration", "forces", "torques"), joint.name)
         fill(("effort",) if joint.moves else (), joint.name)
     for link in robot.links:
         text.comment(f"Values of link {shown(link.name)}")
@@ -440,7 +443,9 @@ class _Text:
         self._lines += [self.indentation + line for line in lines]
 
     def comment(self, text: str) -> None:
-        self.lines(f"# {text}")
+        width = _COLUMNS - len(self.indentation) - 2
+        folded = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        self.lines(*(f"# {line}" for line in folded))
 
     def assign(self, target: str, *terms: str, operator: str = "=") -> None:
         """A sum of terms."""
@@ -461,4 +466,16 @@ class _Text:
         if len(self.indentation + start + line) <= _COLUMNS or len(parts) == 1:
             self.lines(start + line)
         else:
-            self.lines(f"{start}(", *(f"    {part}" for part in parts), ")")
+            lines = [line for part in parts for line in self._folded_call(part)]
+            self.lines(f"{start}(", *(f"    {line}" for line in lines), ")")
+
+    def _folded_call(self, term: str) -> list[str]:
+        """A term in one line, or, where that is too long and it is a call of two arguments, in four."""
+        name, opening, arguments = term.partition("(")
+        depth = 0
+        for place, char in enumerate(arguments):
+            depth += (char in "([") - (char in ")]")
+            if char == "," and depth == 0 and len(self.indentation) + 4 + len(term) > _COLUMNS:
+                first, second = arguments[:place], arguments[place + 2 : -1]
+                return [name + opening, f"    {first},", f"    {second},", ")"]
+        return [term]

@@ -150,7 +150,7 @@ class Robot:
             lines.append(f"# {shown(joint.name)}: {joint.type}, {joint.unit}, {joint.unit}/s, {joint.unit}/s^2")
             if joint.limit is not None and joint.type != "continuous":
                 lower, upper = (literal(float(bound or 0)) for bound in joint.limit[:2])
-                lines[-1] += f"; limits {lower} to {upper}, not checked"
+                lines.append(f"# limits {lower} to {upper}, not checked")
             names = [f"gv_{what}_{self.identifiers[joint.name]}" for what in ("position", "velocity", "acceleration")]
             lines += [f"{name} = 0.0" for name in names] + [""]
             row = f"    [{', '.join(names)}],"

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 HEADER = '''\
-"""Inverse dynamic model of the robot {robot}, written{source}.
+"""Inverse dynamic model of the robot {robot}.
 
-Newton-Euler. Part Forward carries positions, velocities and accelerations
-from the root link to the tips, part Backward carries forces and torques back.
-All vectors are along the axes of the world; units are m, rad, s, kg, N, N m.
+Equations of Newton and Euler,{source}.
+
+Part Forward carries positions, velocities and accelerations from the root
+link to the tips, part Backward carries forces and torques back. All vectors
+are along the axes of the world; units are m, rad, s, kg, N, N m.
 
 array_of_variables has one row [position, velocity, acceleration] per joint:
 {rows}
 
 values_robot, which dynamic_model returns, has for each joint and each link
     position_<joint>      origin of the frame of the link that the joint moves
+    rotation_<joint>      orientation of that frame
     position_<link>       centre of mass (of an empty link: its origin)
     velocity_, acceleration_<joint or link>    of the same points
     forces_<joint>        force exerted through the joint on the link it moves
@@ -99,7 +102,7 @@ def extern_forces_and_torques(external_forces):
 
 
 def dynamic_model(array_of_variables, external_forces=None, gravity=GRAVITY):
-    """Forces and torques of the robot in a given motion.
+    """Compute the forces and torques of the robot in a given motion.
 
     array_of_variables: (n, 3), a row [position, velocity, acceleration] for
         each joint of JOINTS.

@@ -67,5 +67,5 @@ def test_names_with_dollars_are_drawn_as_they_are(tmp_path):
 
 
 def test_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match="none/r.png: can't be written: No such file or directory"):
+    with pytest.raises(InputError, match=r"none/r.png: can't be written: No such file or directory"):
         draw_png(chain(1), tmp_path / "none" / "r.png")

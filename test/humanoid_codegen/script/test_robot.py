@@ -220,7 +220,7 @@ def test_snippet_with_names_that_python_can_t_have():
 
 def test_snippet_tells_limits_and_checks_none():
     lists = {"joint": [joint("j", "a", "b", "prismatic")], "link": links("ab"), "limit": [["j", "-1", "", "3", "4"]]}
-    assert "# j: prismatic, m, m/s, m/s^2; limits -1.0 to 0.0, not checked" in (
+    assert "# j: prismatic, m, m/s, m/s^2\n# limits -1.0 to 0.0, not checked" in (
         Robot("r", lists).create_array_of_variables()
     )
 
