@@ -252,7 +252,7 @@ NAN = float("nan")
         ({"robot": PLANAR}, "robot 'hand': its planar joint 'wrist' has 3 coordinates. Write it as"),
         (
             {"joint_names": ["NOSE"], "positions": [0.0]},
-            "joint_names[0]: the robot 'hrp2' has no joint 'NOSE'. Joints are CHEST_JOINT0",
+            "joint_names[0]: the robot 'hrp2' has no joint 'NOSE'. Joints are RLEG_JOINT0",
         ),
         (
             {"joint_names": ["CHEST_JOINT0"] * 2, "positions": [0.0, 0.0]},
