@@ -235,7 +235,7 @@ class DynamicModel:
             (
                 Result("R", (count, 3, 3), rotations, "rotation from each link's axes to the world's"),
                 Result("p", (count, 3), positions, "origin of each link in the world [m]"),
-                Result("com", (3,), centre_of_mass(mechanism, bodies), "centre of mass of what moves, in the world [m]"),
+                Result("com", (3,), centre_of_mass(mechanism, bodies), "centre of mass of what moves, in world [m]"),
             ),
             "Where the links and the centre of mass are.",
         )

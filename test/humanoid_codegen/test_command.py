@@ -181,6 +181,7 @@ def test_files_that_cant_be_replaced_leave_the_others_as_they_were(tmp_path, cap
     (tmp_path / first).mkdir()
     before = files(tmp_path)
     capsys.readouterr()
-    assert_refused(capsys, ["robot_2r_a", "-o", str(tmp_path), "--functions", "gravity"], f"{tmp_path}: can't be written")
+    words = ["robot_2r_a", "-o", str(tmp_path), "--functions", "gravity"]
+    assert_refused(capsys, words, f"{tmp_path}: can't be written")
     assert files(tmp_path) == before
     assert all((tmp_path / name).read_text() == "mine" for name in others)

@@ -48,7 +48,8 @@ def test_what_exists_is_given_out_again(xy):
 
 def test_signs_move_outwards(xy):
     x, y = xy
-    assert -(-x) is x
+    negated = -x
+    assert -negated is x
     assert (-x) * (-y) is x * y
     assert (x + (-y)) is x - y
     assert ((-x) - y).operands[0] is x + y
