@@ -63,9 +63,7 @@ def create_script(robot: Robot, gravity: Sequence[float] = _GRAVITY) -> str:
     Raises:
         InputError: gravity isn't three finite numbers.
     """
-    gravity = [float(part) for part in gravity]
-    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
-        raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2 along world x, y, z")
+    gravity = _checked(gravity)
     header = HEADER.format(
         robot=shown(robot.name),
         source=f" written from {shown(robot.source)}" if robot.source else " written by humanoid_codegen",
@@ -408,11 +406,28 @@ def _create_values(robot: Robot, indentation: str) -> str:
 
 def _notes(robot: Robot) -> list[str]:
     """What the docstring says on this robot alone."""
-    return [
+    notes = [
         f'Link {shown(link)} has the name of a joint: its keys end in "{shown(key)}".'
         for link, key in robot.keys.items()
         if key != link
     ]
+    for joint in robot.joints:
+        if joint.leader is not None:
+            leader, multiplier, _ = robot.find_leader(joint)
+            name, other = shown(joint.name), shown(leader.name)
+            notes.append(f"Joint {name} follows {other}: effort_{other} has {literal(multiplier)} times")
+            notes[-1] += f" effort_{name} in it."
+    return ["\n".join(textwrap.wrap(note, _COLUMNS, break_long_words=False)) for note in notes]
+
+
+def _checked(gravity: Sequence[float]) -> list[float]:
+    try:
+        numbers = [float(part) for part in gravity]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2 along world x, y, z")
+    return numbers
 
 
 def _names(names: Iterable[str]) -> str:

@@ -109,6 +109,24 @@ class Robot:
         """The joint that moves a link; None for the root."""
         return self._moving.get(link)
 
+    def find_row(self, joint: Joint) -> int:
+        """Row of ``array_of_variables`` of a joint that moves by itself; KeyError for another."""
+        return self._row[joint.name]
+
+    def find_leader(self, joint: Joint) -> tuple[Joint, float, float]:
+        """The joint of ``variables`` that sets this one's position, and its multiplier and offset.
+
+        A joint may follow one that follows another; one that moves by itself is its own leader.
+        """
+        multiplier, offset = 1.0, 0.0
+        for _ in self.joints:
+            if joint.leader is None:
+                return joint, multiplier, offset
+            offset += multiplier * joint.offset
+            multiplier *= joint.multiplier
+            joint = self._joint[joint.leader]
+        raise self._fail(joint, "follows itself", "Let one joint of the ring move by itself")
+
     @cached_property
     def forward_order(self) -> list[Joint]:
         """All joints, each after the one that carries it; branch after branch."""
@@ -215,24 +233,6 @@ class Robot:
                 )
         joint = self._joint[name]
         joint.leader, joint.multiplier, joint.offset = leader, float(multiplier), float(offset)
-
-    def find_row(self, joint: Joint) -> int:
-        """Row of ``array_of_variables`` of a joint that moves by itself; KeyError for another."""
-        return self._row[joint.name]
-
-    def find_leader(self, joint: Joint) -> tuple[Joint, float, float]:
-        """The joint of ``variables`` that sets this one's position, and its multiplier and offset.
-
-        A joint may follow one that follows another; one that moves by itself is its own leader.
-        """
-        multiplier, offset = 1.0, 0.0
-        for _ in self.joints:
-            if joint.leader is None:
-                return joint, multiplier, offset
-            offset += multiplier * joint.offset
-            multiplier *= joint.multiplier
-            joint = self._joint[joint.leader]
-        raise self._fail(joint, "follows itself", "Let one joint of the ring move by itself")
 
     def _name_all(self) -> None:
         names = {joint.name for joint in self.joints}

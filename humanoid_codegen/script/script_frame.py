@@ -23,8 +23,8 @@ values_robot, which dynamic_model returns, has for each joint and each link
     forces_<joint>        force exerted through the joint on the link it moves
     torques_<joint>       moment exerted likewise, about position_<joint>
     effort_<joint>        what the actuator gives along or about the axis
-Accelerations are proper ones, the true acceleration minus gravity: a body at
-rest has 9.81 m/s^2 upwards. This is how weights come into the forces.
+Accelerations are proper ones, the true acceleration minus gravity: that of a
+body at rest points upwards. This is how weights come into the forces.
 
 Names in the equations
     q_, qd_, qdd_<joint>      position, velocity, acceleration on the axis

@@ -247,6 +247,20 @@ def test_joint_and_link_of_one_name_have_values_of_their_own():
     assert 'Link arm has the name of a joint: its keys end in "arm_link".' in create_script(robot)
 
 
+def test_docstring_tells_of_joints_that_follow():
+    lists = {
+        "joint": [
+            ["a", "continuous", "w", "x", "0 0 0", "0 0 0", "0 0 1"],
+            ["b", "continuous", "x", "y", "0 0 0", "0 0 0", "0 0 1"],
+        ],
+        "link": [["w"], ["x"], ["y"]],
+        "mimic": [["b", "a", "-2", "0.5"]],
+    }
+    script = create_script(Robot("r", lists))
+    assert "\nJoint b follows a: effort_a has -2.0 times effort_b in it.\n" in script
+    assert "    # It follows a: multiplier -2.0, offset 0.5\n" in script
+
+
 def test_values_of_one_joint_are_no_others_in_memory(script_of):
     """Who changes one of the returned forces in place changes no other."""
     values = script_of("tree4").values(np.ones((4, 3)))
@@ -258,7 +272,7 @@ def test_values_of_one_joint_are_no_others_in_memory(script_of):
 # Wrong input ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gravity", [(0, 0), (0, 0, np.nan), (0, 0, np.inf), (0, 0, 0, 1)])
+@pytest.mark.parametrize("gravity", [(0, 0), (0, 0, np.nan), (0, 0, np.inf), (0, 0, 0, 1), (0, 0, "down"), 9.81])
 def test_gravity_that_is_none_is_refused(tree, gravity):
     with pytest.raises(InputError, match="gravity is"):
         create_script(tree, gravity)
