@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulator node as a process of its own, and a client that talks to it over DDS."""
+"""A node as a process of its own, and a client that talks to it over DDS."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ class Client:
     """A node that listens and asks, spun by a thread of its own.
 
     Attributes:
-        process: The simulator's process.
+        process: The node's process.
         domain: ROS domain that both are in.
     """
 
@@ -103,7 +104,7 @@ class Client:
         return listener
 
     def publisher(self, kind: type, topic: str) -> Any:
-        """A publisher that the simulator has found."""
+        """A publisher that the node has found."""
         publisher = self.node.create_publisher(kind, topic, 10)
         wait_until(lambda: publisher.get_subscription_count() > 0, "nobody listens to " + topic)
         return publisher
@@ -138,11 +139,11 @@ def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 10.
         time.sleep(0.01)
 
 
-def start_simulator(domain: int, *arguments: str, log: Any = None) -> subprocess.Popen[bytes]:
-    """The installed program as a process."""
+def start_program(name: str, domain: int, *arguments: str, log: Any = None) -> subprocess.Popen[bytes]:
+    """An installed program as a process."""
     from ament_index_python.packages import get_package_prefix
 
-    program = Path(get_package_prefix("humanoid_stack")) / "lib/humanoid_stack/simulator"
+    program = Path(get_package_prefix("humanoid_stack")) / "lib/humanoid_stack" / name
     return subprocess.Popen(
         [str(program), "--ros-args", *arguments],
         env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
@@ -151,15 +152,13 @@ def start_simulator(domain: int, *arguments: str, log: Any = None) -> subprocess
     )
 
 
-@pytest.fixture(scope="module")
-def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A running simulator; the module's ``SIMULATOR_ARGUMENTS`` are passed to it."""
-    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+@contextmanager
+def running_node(name: str, folder: Path, *arguments: str) -> Iterator[Client]:
+    """A node in a ROS domain of its own; it has to end well after SIGINT."""
     domain = claim_domain()
-    arguments = getattr(request.module, "SIMULATOR_ARGUMENTS", ())
-    path = tmp_path_factory.mktemp("simulator") / "log"
+    path = folder / "log"
     with path.open("wb") as log:
-        process = start_simulator(domain, *arguments, log=log)
+        process = start_program(name, domain, *arguments, log=log)
         client = Client(process, domain)
         try:
             yield client
@@ -170,3 +169,40 @@ def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     text = path.read_text(errors="replace")
     assert code == 0, text
     assert "Traceback" not in text, text
+
+
+@pytest.fixture(scope="module")
+def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running simulator; the module's ``SIMULATOR_ARGUMENTS`` are passed to it."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    arguments = getattr(request.module, "SIMULATOR_ARGUMENTS", ())
+    with running_node("simulator", tmp_path_factory.mktemp("simulator"), *arguments) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def model_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running model generator."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    with running_node("model_generator", tmp_path_factory.mktemp("model_generator")) as client:
+        yield client
+
+
+@pytest.fixture
+def start_node(tmp_path: Path) -> Iterator[Callable[..., Client]]:
+    """Starts further nodes, each in a domain of its own, which the test ends; what they print is in ``tmp_path``."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    clients = []
+
+    def start(name: str, *arguments: str) -> Client:
+        domain = claim_domain()
+        with (tmp_path / f"{name}.log").open("wb") as log:
+            clients.append(Client(start_program(name, domain, *arguments, log=log), domain))
+        return clients[-1]
+
+    yield start
+    for client in clients:
+        client.close()
+        if client.process.poll() is None:
+            client.process.kill()
+            client.process.wait()
