@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from humanoid_codegen.expression.evaluate import evaluate
 from humanoid_codegen.expression.function import Function
-from humanoid_codegen.report.mathematics import broken_sum, number, signed_sum
+from humanoid_codegen.report.mathematics import definition, number, signed_sum
 from humanoid_codegen.report.trigonometric_polynomial import (
     ELEMENTARY,
     Angle,
@@ -48,7 +48,7 @@ def closed_form(function: Function) -> list[list[Polynomial]]:
 
 
 def real_terms(value: Polynomial) -> list[tuple[Powers, Angle, str, float]]:
-    """Terms of a polynomial: powers, angle, ``cos`` or ``sin`` or nothing, and coefficient; longest powers first."""
+    """Terms of a polynomial: powers, angle, ``cos`` or ``sin`` or nothing, and coefficient; by angle."""
     if not isinstance(value, TrigonometricPolynomial):
         return [((), (), "", value)] if value else []
     largest = max((abs(coefficient) for coefficient in value.terms.values()), default=0.0)
@@ -60,30 +60,32 @@ def real_terms(value: Polynomial) -> list[tuple[Powers, Angle, str, float]]:
             found.append((powers, angle, "cos", 2.0 * coefficient.real))
             found.append((powers, angle, "sin", -2.0 * coefficient.imag))
     found = [term for term in found if abs(term[3]) > _NEGLIGIBLE * largest]
-    # Accelerations come last among the unknowns and first in an equation of motion.
-    return sorted(found, key=lambda term: (_last_first(term[0]), len(term[1]), term[1], term[2]))
+    return sorted(found, key=lambda term: (len(term[1]), term[1], term[2], term[0]))
 
 
-def _last_first(powers: Powers) -> tuple[tuple[int, int], ...]:
-    degree = sum(power for _, power in powers)
-    return ((-degree, 0), *((unknown, -power) for unknown, power in powers)) if powers else ((1, 0),)
-
-
-def equation(heads: Sequence[str], value: Polynomial, symbols: Sequence[str]) -> list[str]:
+def equation(heads: Sequence[str], value: Polynomial, unknowns: Sequence[Sequence[str]]) -> list[str]:
     """Lines of an ``aligned`` block: symbols that all have one value, and that value.
 
     Args:
         heads: left sides.
         value: right side.
-        symbols: of the unknowns.
+        unknowns: symbols of each argument's entries; what the last argument is in comes first.
     """
+    symbols = [symbol for entries in unknowns for symbol in entries]
+    argument_of = [k for k, entries in enumerate(unknowns) for _ in entries]
+
+    def place(powers: Powers) -> tuple[object, ...]:
+        last = max((argument_of[unknown] for unknown, _ in powers), default=-1)
+        return (-last, [(unknown, -power) for unknown, power in powers if argument_of[unknown] == last], powers)
+
     groups: dict[Powers, list[tuple[Angle, str, float]]] = {}
     for powers, angle, wave, coefficient in real_terms(value):
         groups.setdefault(powers, []).append((angle, wave, coefficient))
     terms: list[tuple[bool, str]] = []
-    for powers, waves in groups.items():
+    for powers in sorted(groups, key=place):
+        waves = groups[powers]
         monomial = " ".join(_power(symbols[unknown], power) for unknown, power in powers)
-        written = [(coefficient < 0, _wave(angle, wave, abs(coefficient), symbols)) for angle, wave, coefficient in waves]
+        written = [(factor < 0, _wave(angle, wave, abs(factor), symbols)) for angle, wave, factor in waves]
         if not monomial or len(written) > 3:
             # Few enough factors to stand together, or none: long sums are spread term by term over lines.
             terms += [(negative, _with(wave, monomial)) for negative, wave in written]
@@ -93,7 +95,7 @@ def equation(heads: Sequence[str], value: Polynomial, symbols: Sequence[str]) ->
             negative = written[0][0]
             inner = [(sign != negative, wave) for sign, wave in written]
             terms.append((negative, f"({signed_sum(inner)}) {monomial}"))
-    return broken_sum(" = ".join(heads), terms)
+    return definition(heads, terms)
 
 
 def _with(wave: str, monomial: str) -> str:

@@ -21,12 +21,13 @@ def content(module: Module, model: DynamicModel) -> list[Block]:
     """
     robot, mechanism = model.robot, model.mechanism
     notation = Notation.of(mechanism)
+    base = "free" if robot.floating_base else "fixed to the world"
     return [
         Heading(1, text("Dynamic model of ", Name(module.robot))),
         Paragraph(
             text(
-                f"{len(mechanism.links)} links, {len(robot.description.joints)} joints, {mechanism.nv} degrees of freedom, "
-                f"{mechanism.total_mass:.6g} kg; the base is {'free' if robot.floating_base else 'fixed to the world'}."
+                f"{len(mechanism.links)} links, {len(robot.description.joints)} joints, "
+                f"{mechanism.nv} degrees of freedom, {mechanism.total_mass:.6g} kg; the base is {base}."
             )
         ),
         *pictures(robot, mechanism),

@@ -21,7 +21,7 @@ def body_of(robot: Robot, mechanism: Mechanism, joint: Joint) -> Body | None:
 
 
 def free_base(robot: Robot, mechanism: Mechanism) -> Body | None:
-    """The free-flying body that carries the root link and that no joint of the URDF describes, None on a fixed robot."""
+    """The free-flying body of the root link that no joint of the URDF describes, None on a fixed robot."""
     first = mechanism.bodies[0] if mechanism.bodies else None
     if first is not None and first.kind is JointKind.FREE_FLYER and first.name not in robot.description.joints:
         return first

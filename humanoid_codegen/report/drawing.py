@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drawing made of a few kinds of shapes, in millimetres with y downwards; each output format writes it its own way."""
+"""A drawing made of a few kinds of shapes, in millimetres with y downwards; each format writes it in its own way."""
 
 from __future__ import annotations
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from humanoid_codegen.algorithms.lagrange import lagrange
 from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.evaluate import evaluate
 from humanoid_codegen.expression.function import Argument, Function, Result
-from humanoid_codegen.expression.graph import Expression, Graph
+from humanoid_codegen.expression.graph import Graph
 from humanoid_codegen.expression.operation_count import count_operations
 from humanoid_codegen.report.closed_form import Polynomial, closed_form, equation, grouped
 from humanoid_codegen.report.document import Block, Equations, Heading, Name, Paragraph, Table, text
@@ -19,8 +20,6 @@ from humanoid_codegen.report.trigonometric_polynomial import NoClosedFormError, 
 #: Robots with more degrees of freedom than this aren't tried: their closed forms fill pages.
 _MOST_FREEDOM = 6
 
-#: Terms that the numbers of one display may have before it isn't tried at all: statements are counted instead.
-_ENERGY_NAMES = ("E_c", "E_p")
 
 
 def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
@@ -43,7 +42,7 @@ def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
         efforts, energies = closed_form(function)
     except NoClosedFormError:
         return []
-    symbols = notation.unknowns(function)
+    unknowns = notation.unknowns(function)
     rates, accelerations = range(n, 2 * n), range(2 * n, 3 * n)
     entries = [_coefficient(effort, j) for effort in efforts for j in accelerations]
     names = [f"M_{{{i + 1},{j + 1}}}" for i in range(n) for j in range(n)]
@@ -55,19 +54,19 @@ def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
         Paragraph(
             text(
                 "Lagrange's equations of this robot, from the energies: $\\tau_j = \\frac{d}{dt} \\frac{\\partial L}"
-                "{\\partial \\dot{q}_j} - \\frac{\\partial L}{\\partial q_j}$ with $L = E_c - E_p$ (2.2), (2.3). Sorted "
-                "by accelerations and rates they are $\\tau = M(q) \\ddot{q} + c(q, \\dot{q}) + g(q)$ (2.1). Entries that "
-                "aren't listed are zero, equal ones are listed together."
+                "{\\partial \\dot{q}_j} - \\frac{\\partial L}{\\partial q_j}$, $L = E_c - E_p$ (2.2), (2.3). "
+                "Sorted by accelerations and rates: $\\tau = M(q) \\ddot{q} + c(q, \\dot{q}) + g(q)$ (2.1). "
+                "Entries that aren't listed are zero, equal ones are listed together."
             )
         ),
         Paragraph(text("Kinetic and potential energy:")),
-        _display(_ENERGY_NAMES, energies, symbols),
+        _display(("E_c", "E_p"), energies, unknowns),
         Paragraph(text("Mass matrix:")),
-        _display(names, entries, symbols),
+        _display(names, entries, unknowns),
         Paragraph(text("Coriolis and centrifugal efforts:")),
-        _display([f"c_{{{k + 1}}}" for k in range(n)], centrifugal, symbols),
+        _display([f"c_{{{k + 1}}}" for k in range(n)], centrifugal, unknowns),
         Paragraph(text("Gravity efforts:")),
-        _display([f"g_{{{k + 1}}}" for k in range(n)], weights, symbols),
+        _display([f"g_{{{k + 1}}}" for k in range(n)], weights, unknowns),
     ]
 
 
@@ -77,9 +76,9 @@ def functions_section(functions: tuple[Function, ...], notation: Notation) -> li
         Heading(2, text("Functions")),
         Paragraph(
             text(
-                "Numbers have six significant digits here; the generated code has all of them. $s_i$ and $c_i$ are the sine "
-                "and cosine of $q_i$, $t_1, t_2, \\dots$ are numbered anew in each function, and entries of results that "
-                "aren't listed are zero."
+                "Numbers have six significant digits here; the generated code has all of them. $s_i$ and $c_i$ are the "
+                "sine and cosine of $q_i$, $t_1, t_2, \\dots$ are numbered anew in each function, and entries of "
+                "results that aren't listed are zero."
             )
         ),
     ]
@@ -122,9 +121,9 @@ def _function(function: Function, notation: Notation) -> list[Block]:
         Paragraph(
             text(
                 "Arguments: ",
-                Name("; ".join(f"{argument.name} {_shape(argument)}, {argument.description}" for argument in function.arguments)),
+                Name("; ".join(_listed(argument) for argument in function.arguments)),
                 ". Results: ",
-                Name("; ".join(f"{result.name} {_shape(result)}, {result.description}" for result in function.results)),
+                Name("; ".join(_listed(result) for result in function.results)),
                 ".",
             )
         )
@@ -135,24 +134,26 @@ def _function(function: Function, notation: Notation) -> list[Block]:
         except NoClosedFormError:
             pass
         else:
-            symbols = notation.unknowns(function)
+            unknowns = notation.unknowns(function)
             for result, values in zip(function.results, results, strict=True):
                 if any(not isinstance(value, float) or value for value in values):
-                    blocks.append(_display(notation.result(result), values, symbols))
+                    blocks.append(_display(notation.result(result), values, unknowns))
             return blocks
     lines = [line for statement in statements(function, notation) for line in statement]
     return [*blocks, Equations(tuple(lines))] if lines else blocks
 
 
-def _shape(array: Argument | Result) -> str:
-    return "[" + ", ".join(str(size) for size in array.shape) + "]"
+def _listed(array: Argument | Result) -> str:
+    """An array's name, shape and meaning."""
+    meaning = array.description.replace("^2", "\N{SUPERSCRIPT TWO}")
+    return f"{array.name} [{', '.join(str(size) for size in array.shape)}], {meaning}"
 
 
-def _display(names, values, symbols) -> Block:  # type: ignore[no-untyped-def]
+def _display(names: Sequence[str], values: Sequence[Polynomial], unknowns: Sequence[Sequence[str]]) -> Block:
     groups = grouped(names, values)
     if not groups:
         return Paragraph(text("All zero."))
-    return Equations(tuple(line for heads, value in groups for line in equation(heads, value, symbols)))
+    return Equations(tuple(line for heads, value in groups for line in equation(heads, value, unknowns)))
 
 
 def _coefficient(value: Polynomial, unknown: int) -> Polynomial:

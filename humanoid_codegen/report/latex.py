@@ -23,6 +23,8 @@ _LINES_TOGETHER = 60
 #: Room for a picture on a page [mm].
 _PICTURE_WIDTH, _PICTURE_HEIGHT = 170.0, 215.0
 
+_HEAD_END = "\\\\ \\hline \\noalign{\\vskip 2pt}\n\\endhead"
+
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[margin=20mm]{geometry}
 \usepackage{amsmath}
@@ -34,7 +36,7 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{1ex plus 0.3ex}
 \setlength{\tabcolsep}{4pt}
-\newcolumntype{N}{>{\raggedright\arraybackslash}p{32mm}}
+\newcolumntype{N}{>{\raggedright\arraybackslash}p{27mm}}
 """
 
 
@@ -47,14 +49,14 @@ def write_latex(name: str, blocks: Sequence[Block]) -> dict[str, str]:
     """
     title, *rest = blocks
     assert isinstance(title, Heading)
-    parts = [
-        _PREAMBLE + colour_definitions(),
-        f"\\title{{{_line(title.content)}}}\n\\author{{}}\n\\date{{}}",
-        "\\begin{document}\n\\maketitle",
-        *(_block(block) for block in rest),
-        "\\end{document}",
+    source = [
+        f"{_PREAMBLE}{colour_definitions()}\n\n",
+        f"\\title{{{_line(title.content)}}}\n\\author{{}}\n\\date{{}}\n\n\\begin{{document}}\n\\maketitle",
     ]
-    return {f"{name}.tex": "\n\n".join(parts) + "\n"}
+    for block in rest:
+        # An empty line before a display would be a paragraph's end, with its space.
+        source.append(f"{chr(10) if isinstance(block, Equations) else chr(10) * 2}{_block(block)}")
+    return {f"{name}.tex": "".join([*source, "\n\n\\end{document}\n"])}
 
 
 def _block(block: Block) -> str:
@@ -68,10 +70,11 @@ def _block(block: Block) -> str:
         chunks = [block.lines[k : k + _LINES_TOGETHER] for k in range(0, len(block.lines), _LINES_TOGETHER)]
         return "\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in chunks)
     if isinstance(block, Table):
-        header = " & ".join(f"\\textbf{{{_line(cell)}}}" for cell in block.header) + " \\\\ \\hline"
+        header = " & ".join(f"\\textbf{{{_line(cell)}}}" for cell in block.header)
         rows = [" & ".join(_line(cell) for cell in row) + " \\\\" for row in block.rows]
-        lines = [f"\\begin{{longtable}}{{{block.columns.replace('n', 'N')}}}", header, "\\endhead", *rows]
+        lines = [f"\\begin{{longtable}}{{{block.columns.replace('n', 'N')}}}", f"{header} {_HEAD_END}", *rows]
         return "{\\footnotesize\n" + "\n".join([*lines, "\\end{longtable}}"])
+    assert isinstance(block, Figure)
     picture = tikz(block.drawing, _PICTURE_WIDTH, _PICTURE_HEIGHT)
     return f"\\begin{{figure}}[!htbp]\n\\centering\n{picture}\n\\caption{{{_line(block.caption)}}}\n\\end{{figure}}"
 

@@ -54,7 +54,7 @@ def _character(character: str) -> str:
         return " "
     if character.isascii():
         return character
-    base, *marks = unicodedata.normalize("NFD", character)
+    base, *marks = list(unicodedata.normalize("NFD", character))
     if base.isascii() and len(marks) == 1 and marks[0] in _ACCENTS:
         return f"\\{_ACCENTS[marks[0]]}{{{base}}}"
     return f"U+{ord(character):04X}"

@@ -12,10 +12,14 @@ from collections.abc import Sequence
 #: Widest line of a displayed equation, in characters as they are seen.
 LINE_WIDTH = 88
 
-GREEK = frozenset(
+#: Widest chain of symbols that all have one value.
+_CHAIN_WIDTH = 36
+
+_GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split()
+    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 )
+GREEK = frozenset(_GREEK.split())
 
 
 def number(value: float) -> str:
@@ -39,7 +43,9 @@ def letter(name: str) -> str:
 
 def visible_width(text: str) -> int:
     """Characters that a reader sees of a formula, about."""
-    text = re.sub(r"\\(frac|mathrm|dot|ddot|quad|left|right|cdot)", "", text)
+    text = re.sub(r"\\(frac|mathrm|dot|ddot|quad)", "", text)
+    text = re.sub(r"\\(sin|cos) ?", "sin", text)
+    text = re.sub(r" [+-] |\\cdot", "+++", text)
     text = re.sub(r"\\[A-Za-z]+", "x", text)
     return len(re.sub(r"[{}_^ &]", "", text))
 
@@ -51,8 +57,18 @@ def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
     return "".join(_signed(k == 0, negative, term) for k, (negative, term) in enumerate(terms))
 
 
-def broken_sum(head: str, terms: Sequence[tuple[bool, str]]) -> list[str]:
-    """``head = sum`` over as many lines of an ``aligned`` block as it takes."""
+def definition(heads: Sequence[str], terms: Sequence[tuple[bool, str]]) -> list[str]:
+    """Symbols that all are one sum, over as many lines of an ``aligned`` block as it takes."""
+    chains: list[list[str]] = [[heads[0]]]
+    for head in heads[1:]:
+        if visible_width(" = ".join([*chains[-1], head])) > _CHAIN_WIDTH:
+            chains.append([])
+        chains[-1].append(head)
+    same = [f"{' = '.join(chain)} &= {heads[0]}" for chain in chains[1:]]
+    return [*_broken_sum(" = ".join(chains[0]), terms), *same]
+
+
+def _broken_sum(head: str, terms: Sequence[tuple[bool, str]]) -> list[str]:
     lines, line = [], f"{head} &="
     used = visible_width(head)
     for k, (negative, term) in enumerate(terms):

@@ -68,14 +68,16 @@ class Notation:
                 f"\\frac{{\\partial {self._entry(above, i)}}}{{\\partial {self._entry(below, j)}}}"
                 for i, j in _indices(result.shape)
             ]
+        if result.name == "a":
+            return [self.acceleration(k) for k in range(len(result.entries))]
         symbol, each = _SYMBOLS.get(result.name, (letter(result.name), False))
         if each:
             return [f"{symbol[0]}_{{{symbol[2:]},{i + 1}}}" for (i,) in _indices(result.shape)]
         return [_indexed(symbol, indices) for indices in _indices(result.shape)]
 
-    def unknowns(self, function: Function) -> list[str]:
-        """Symbols of all entries of a function's arguments, in order."""
-        return [symbol for argument in function.arguments for symbol in self.argument(argument)]
+    def unknowns(self, function: Function) -> list[list[str]]:
+        """Symbols of the entries of each of a function's arguments."""
+        return [self.argument(argument) for argument in function.arguments]
 
     def quantity(self, name: str) -> str | None:
         """Symbol of a quantity that an algorithm has named ``what joint_component``; None where it has another form."""

@@ -57,7 +57,7 @@ def tables(robot: Robot, mechanism: Mechanism) -> list[Block]:
             _heads("joint", "$q$", "type", "parent", "child", "range", "speed", "effort"),
             (*_free_base_rows(robot, mechanism), *(_joint_row(robot, mechanism, joint) for joint in _joints(robot))),
         ),
-        Paragraph(text("Placement of the joint frame in the parent link's frame, and the joint's axis in the joint frame.")),
+        Paragraph(text("Placement of the joint frame in the parent link's frame, and the axis in the joint frame.")),
         Table(
             "nlll",
             _heads("joint", "origin [m]", "roll, pitch, yaw [rad]", "axis"),
@@ -74,13 +74,16 @@ def tables(robot: Robot, mechanism: Mechanism) -> list[Block]:
         Heading(2, text("Links")),
         Paragraph(
             text(
-                "Centre of mass in the link's frame; inertia tensor about the centre of mass, in the link's axes. Links "
-                "without mass are left out."
+                "Centre of mass in the link's frame; inertia tensor about the centre of mass, in the link's axes. "
+                "Links without mass are left out."
             )
         ),
         Table(
             "nllll",
-            _heads("link", "mass [kg]", "centre of mass [m]", "$I_{xx}, I_{yy}, I_{zz}$ [kg m²]", "$I_{xy}, I_{xz}, I_{yz}$"),
+            _heads(
+                *("link", "mass [kg]", "centre of mass [m]"),
+                *("$I_{xx}, I_{yy}, I_{zz}$ [kg m²]", "$I_{xy}, I_{xz}, I_{yz}$"),
+            ),
             tuple(_link_rows(robot)),
         ),
     ]
@@ -92,10 +95,10 @@ def body_tables(mechanism: Mechanism, *, grouped: bool) -> list[Block]:
         Heading(2, text("Body frames")),
         Paragraph(
             text(
-                "What hangs on fixed joints is part of a body. The frames are chosen so that most constants are zero: body "
-                "$i$ turns about or slides along a coordinate axis of its own frame, placed at $r_i$ in the frame of its "
-                "parent $p(i)$ and turned by the fixed rotation $R_i^0$, so that $R_i = R_i^0 R_{axis}(q_i)$ for a "
-                "revolute joint."
+                "What hangs on fixed joints is part of a body. The frames are chosen so that most constants are zero: "
+                "body $i$ turns about or slides along a coordinate axis of its own frame, placed at $r_i$ in the frame "
+                "of its parent $p(i)$ and turned by the fixed rotation $R_i^0$, so that $R_i = R_i^0 R_{axis}(q_i)$ "
+                "for a revolute joint."
             )
         ),
         Table(
@@ -129,9 +132,9 @@ def _base_parameters(mechanism: Mechanism) -> list[Block]:
         Heading(2, text("Base parameters")),
         Paragraph(
             text(
-                "What the efforts depend on, after everything that a joint can't tell from the parent's inertia has moved "
-                "to the parent: mass $m$, first moments $h = m c$ and second moments $J = \\int r r^T dm$ about the "
-                "origin of the body frame; the inertia tensor is $tr(J) 1 - J$."
+                "What the efforts depend on, after everything that a joint can't tell from the parent's inertia has "
+                "moved to the parent: mass $m$, first moments $h = m c$ and second moments $J = \\int r r^T dm$ about "
+                "the origin of the body frame; the inertia tensor is $tr(J) 1 - J$."
             )
         ),
         Table(
@@ -153,9 +156,9 @@ def _free_base_rows(robot: Robot, mechanism: Mechanism) -> list[tuple[Text, ...]
     base = free_base(robot, mechanism)
     if base is None:
         return []
-    none = text(_NONE)
     root = (Name(robot.description.root),)
-    return [((Name(base.name),), text(coordinate_range(base)), text(kind_name(base)), text("world"), root, none, none, none)]
+    head = ((Name(base.name),), text(coordinate_range(base)), text(kind_name(base)), text("world"), root)
+    return [(*head, text(_NONE), text(_NONE), text(_NONE))]
 
 
 def _joint_row(robot: Robot, mechanism: Mechanism, joint: Joint) -> tuple[Text, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from humanoid_codegen.expression.function import Function
 from humanoid_codegen.expression.graph import Expression, Operation
-from humanoid_codegen.report.mathematics import broken_sum, number, signed_sum, visible_width
+from humanoid_codegen.report.mathematics import definition, number, signed_sum, visible_width
 from humanoid_codegen.report.notation import Notation
 
 #: Widest expression, in characters as they are seen, that is written inside another one.
@@ -48,34 +48,34 @@ class _Writer:
         lines: list[list[str]] = []
         uses = self.function.use_counts
         results: dict[int, list[str]] = {}
-        constants: list[tuple[str, float]] = []
+        constants: dict[float, list[str]] = {}
         for result in self.function.results:
             for entry, symbol in zip(result.entries, self.notation.result(result), strict=True):
                 self.taken.add(symbol)
                 if isinstance(entry, Expression) and entry.operation != Operation.CONSTANT:
                     results.setdefault(entry.index, []).append(symbol)
                 elif value := entry.value if isinstance(entry, Expression) else entry:
-                    constants.append((symbol, value))
+                    constants.setdefault(value, []).append(symbol)
         for node in self.function.nodes:
             if node.operation in (Operation.SYMBOL, Operation.CONSTANT):
                 if node.index in results:
-                    lines.append(broken_sum(" = ".join(results[node.index]), self._terms(node)))
+                    lines.append(definition(results[node.index], self._terms(node)))
                 continue
             terms = self._operation(node)
             if node.index in results:
                 heads = results[node.index]
-                lines.append(broken_sum(" = ".join(heads), terms))
+                lines.append(definition(heads, terms))
                 if self._is_wave_of_coordinate(node):
                     self.inside[node.index] = terms
                 else:
                     self.symbols[node.index] = heads[0]
             elif self._stands_alone(node, uses[node.index], terms):
                 symbol = self._symbol(node)
-                lines.append(broken_sum(symbol, terms))
+                lines.append(definition([symbol], terms))
                 self.symbols[node.index] = symbol
             else:
                 self.inside[node.index] = terms
-        lines += [broken_sum(symbol, [(value < 0, number(abs(value)))]) for symbol, value in constants]
+        lines += [definition(heads, [(value < 0, number(abs(value)))]) for value, heads in constants.items()]
         return lines
 
     def _stands_alone(self, node: Expression, uses: int, terms: _Terms) -> bool:

@@ -30,11 +30,11 @@ def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
     pin.computeJointJacobians(model, data, robot.postures["zero"])
     camera = _camera(np.array(mechanism.gravity, dtype=float))
     points = {name: camera @ _place(robot, data, name).translation for name in robot.description.links}
-    ends = dict(points)
+    centres = {}
     for name, link in robot.description.links.items():
-        if link.inertial is not None:
-            ends[f"{name} centre"] = camera @ _place(robot, data, name).act(link.inertial.placement_link_com.translation)
-    flat = np.array([point[:2] for point in ends.values()])
+        if link.inertial is not None and link.inertial.mass > 0:
+            centres[name] = camera @ _place(robot, data, name).act(link.inertial.placement_link_com.translation)
+    flat = np.array([point[:2] for point in (*points.values(), *centres.values())])
     size = max(float(np.ptp(flat, axis=0).max()), 1e-3)
     scale = _SIZE / size if len(points) > 4 else 0.7 * _SIZE / size
 
@@ -44,12 +44,10 @@ def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
     drawing = Drawing(margin=4.0)
     for joint in robot.description.joints.values():
         drawing.shapes.append(Line((on_paper(points[joint.parent]), on_paper(points[joint.child])), "line", 1.1))
-    for name, link in robot.description.links.items():
-        if link.inertial is not None and link.inertial.mass > 0:
-            centre = on_paper(ends[f"{name} centre"])
-            if not robot.description.child_joints[name]:
-                drawing.shapes.append(Line((on_paper(points[name]), centre), "line", 1.1))
-            drawing.shapes.append(Disc(centre, 0.8, "grey"))
+    for name, centre in centres.items():
+        if not robot.description.child_joints[name]:
+            drawing.shapes.append(Line((on_paper(points[name]), on_paper(centre)), "line", 1.1))
+        drawing.shapes.append(Disc(on_paper(centre), 0.8, "grey"))
     numbers = []
     for j, body in enumerate(mechanism.bodies, start=1):
         placement = data.oMi[j]

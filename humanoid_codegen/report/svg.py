@@ -38,7 +38,8 @@ def _shape(shape: Shape) -> list[str]:
         return drawn
     if isinstance(shape, Disc):
         (x, y), fill, edge = shape.centre, _colour(shape.fill), _colour(shape.edge)
-        return [f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{shape.radius:.2f}" fill="{fill}" stroke="{edge}" stroke-width="0.25"/>']
+        circle = f'cx="{x:.2f}" cy="{y:.2f}" r="{shape.radius:.2f}"'
+        return [f'<circle {circle} fill="{fill}" stroke="{edge}" stroke-width="0.25"/>']
     if isinstance(shape, Polygon):
         dash = ' stroke-dasharray="1.2 0.9"' if shape.dashed else ""
         fill, edge = _colour(shape.fill), _colour(shape.edge)

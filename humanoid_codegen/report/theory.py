@@ -38,9 +38,9 @@ def recursion() -> list[Block]:
         Heading(2, text("Inverse dynamics of a tree")),
         Paragraph(
             text(
-                "The recursive algorithm of Newton and Euler (Luh, Walker and Paul 1980), each body in its own frame. $R_i$ "
-                "is the rotation of body $i$ in its parent $p = p(i)$ and $r_i$ the position of its origin there. "
-                "$\\omega_{J,i}$ and $v_{J,i}$ are the joint's own angular and linear velocity: with the axis $e_i$, "
+                "The recursive algorithm of Newton and Euler (Luh, Walker and Paul 1980), each body in its own frame. "
+                "$R_i$ is the rotation of body $i$ in its parent $p = p(i)$ and $r_i$ the position of its origin "
+                "there. $\\omega_{J,i}$ and $v_{J,i}$ are the joint's own angular and linear velocity: with the axis $e_i$, "
                 "they are $e_i v_i$ and $0$ for a revolute joint, $0$ and $e_i v_i$ for a prismatic one; of a ball "
                 "joint and a free flyer they are the velocity coordinates themselves. Numbers are those of the thesis' "
                 "equations, which are the same in the world's axes."
@@ -64,8 +64,8 @@ def recursion() -> list[Block]:
             text(
                 "Mass $m_i$, first moments $h_i = m_i c_i$ and second moments $J_i = \\int r r^T dm$ are about the "
                 "body's origin, and $S^{\\vee} = (S_{zy}, S_{xz}, S_{yx})$; the moment is Euler's "
-                "$I \\dot{\\omega} + \\omega \\times I \\omega$ in fewer products. $f^{ext}$ and $n^{ext}$ are what the "
-                "environment exerts on the body."
+                "$I \\dot{\\omega} + \\omega \\times I \\omega$ in fewer products. $f^{ext}$ and $n^{ext}$ are what "
+                "the environment exerts on the body."
             )
         ),
         Paragraph(text("From the tips to the root, each body once and after all of its children (2.32), (2.33):")),
@@ -78,7 +78,7 @@ def recursion() -> list[Block]:
         Paragraph(
             text(
                 "The joint's effort is the part along its motion: $\\tau_i = e_i^T n_i$ for a revolute joint, "
-                "$\\tau_i = e_i^T f_i$ for a prismatic one, plus rotor inertia times acceleration where the robot has any."
+                "$\\tau_i = e_i^T f_i$ for a prismatic one, plus rotor inertia times acceleration where there is any."
             )
         ),
     ]

@@ -63,10 +63,9 @@ def _label(label: Label, scale: float) -> str:
         text = f"${text}_{{{latex_text(label.subscript)}}}$" + latex_text(label.rest)
     anchor = {"start": "west", "middle": "center", "end": "east"}[label.anchor]
     # The strut gives all labels one height, so that they stand on one line.
-    return (
-        f"\\node[anchor={anchor}, inner sep=0pt, text={_colour(label.colour)}, "
-        f"font=\\sffamily\\fontsize{{{size:.2f}pt}}{{{size:.2f}pt}}\\selectfont] at ({x:.2f},{y:.2f}) {{\\strut {text}}};"
-    )
+    font = f"\\sffamily\\fontsize{{{size:.2f}pt}}{{{size:.2f}pt}}\\selectfont"
+    options = f"anchor={anchor}, inner sep=0pt, text={_colour(label.colour)}, font={font}"
+    return f"\\node[{options}] at ({x:.2f},{y:.2f}) {{\\strut {text}}};"
 
 
 def _path(points: tuple[Point, ...]) -> str:

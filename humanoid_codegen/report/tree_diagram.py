@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -155,10 +155,7 @@ def _draw(drawing: Drawing, node: _Node, x: float, y: float) -> None:
                 drawing.shapes.append(sign(child.joint, (x + offset, sign_y)))
                 for k, label in enumerate(child.joint_lines):
                     line_y = sign_y + (k - 0.5 * (len(child.joint_lines) - 1)) * 1.35 * _LETTERS
-                    place = (x + offset + _SIGN + 1.0, line_y)
-                    drawing.shapes.append(
-                        Label(label.text, place, _LETTERS, colour=label.colour, subscript=label.subscript, rest=label.rest)
-                    )
+                    drawing.shapes.append(replace(label, place=(x + offset + _SIGN + 1.0, line_y)))
             _draw(drawing, child, x + offset, child_y)
     half, top = 0.5 * _width(node), y - 0.5 * _BOX_HEIGHT
     corners = ((x - half, top), (x + half, top), (x + half, bottom), (x - half, bottom))
@@ -176,7 +173,7 @@ def _extra_height(node: _Node) -> float:
 
 
 def sign(kind: str, centre: Point, size: float = _SIGN) -> Disc | Polygon:
-    """The sign of a joint: disc for revolute, square for prismatic, diamond for several degrees of freedom, dot for fixed."""
+    """Sign of a joint: disc for revolute, square for prismatic, diamond for several freedoms, dot for fixed."""
     x, y = centre
     if kind == "revolute":
         return Disc(centre, size, "revolute")
@@ -192,8 +189,8 @@ def sign(kind: str, centre: Point, size: float = _SIGN) -> Disc | Polygon:
 def _legend(drawing: Drawing) -> None:
     left, _, _, bottom = drawing.bounds()
     x, y = left + drawing.margin + _SIGN, bottom + 4.0
-    words = {"revolute": "revolute", "prismatic": "prismatic", "several": "several degrees of freedom", "fixed": "fixed"}
-    for kind, word in words.items():
+    for kind in ("revolute", "prismatic", "several", "fixed"):
+        word = "several degrees of freedom" if kind == "several" else kind
         drawing.shapes.append(sign(kind, (x, y)))
         label = Label(word, (x + _SIGN + 1.0, y), _LETTERS, colour="grey")
         drawing.shapes.append(label)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Polynomials in some unknowns and in the sines and cosines of others: the closed form of a small robot's equations.
 
-A sum of terms :math:`c\, x_1^{p_1} \cdots x_n^{p_n} e^{i (f_1 x_1 + \dots + f_n x_n)}` is multiplied out at once, so that two
-expressions are equal exactly when their terms are: simplification is neither a search nor a matter of taste, and
-:class:`Effort` bounds the work.
+A sum of terms :math:`c\, x_1^{p_1} \cdots x_n^{p_n} e^{i (f_1 x_1 + \dots + f_n x_n)}` is multiplied out at once, so
+that two expressions are equal exactly when their terms are: simplification is neither a search nor a matter of taste,
+and :class:`Effort` bounds the work.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _no_root(value: TrigonometricPolynomial) -> TrigonometricPolynomial:
 ELEMENTARY = {Operation.SINE: _sine, Operation.COSINE: _cosine, Operation.SQUARE_ROOT: _no_root}
 
 
-def _merge(a: tuple, b: tuple) -> tuple:  # type: ignore[type-arg]
+def _merge(a: tuple, b: tuple) -> tuple:
     """Sum of two sparse vectors."""
     if not a:
         return b
