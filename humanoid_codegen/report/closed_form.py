@@ -19,8 +19,8 @@ from humanoid_codegen.report.trigonometric_polynomial import (
 
 #: Products of terms spent on one function at most, half a second's worth.
 _EFFORT = 300_000
-#: Longest entry, and all entries together, that a person still reads.
-_LONGEST, _LONGEST_TOGETHER = 40, 160
+#: Terms of all entries together that a person still reads.
+READABLE = 160
 
 #: Coefficients this small beside the largest of the entry are rounding errors of the robot's constants.
 _NEGLIGIBLE = 1e-11
@@ -28,8 +28,12 @@ _NEGLIGIBLE = 1e-11
 Polynomial = TrigonometricPolynomial | float
 
 
-def closed_form(function: Function) -> list[list[Polynomial]]:
+def closed_form(function: Function, longest: int = READABLE) -> list[list[Polynomial]]:
     """The entries of each result as polynomials; unknowns are the entries of the arguments, numbered through.
+
+    Args:
+        function: of a robot with revolute and prismatic joints.
+        longest: terms that all entries may have together.
 
     Raises:
         NoClosedFormError: the function isn't of that kind, or its closed form is too long to be read.
@@ -41,8 +45,7 @@ def closed_form(function: Function) -> list[list[Polynomial]]:
         unknowns.append([TrigonometricPolynomial.unknown(count + k, effort) for k in range(len(argument.entries))])
         count += len(argument.entries)
     results = evaluate(function, unknowns, ELEMENTARY)
-    lengths = [len(real_terms(entry)) for entries in results for entry in entries]
-    if max(lengths, default=0) > _LONGEST or sum(lengths) > _LONGEST_TOGETHER:
+    if sum(len(real_terms(entry)) for entries in results for entry in entries) > longest:
         raise NoClosedFormError
     return results
 

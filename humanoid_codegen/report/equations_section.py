@@ -10,7 +10,7 @@ from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Graph
 from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.report.closed_form import Polynomial, closed_form, equation, grouped
+from humanoid_codegen.report.closed_form import READABLE, Polynomial, closed_form, equation, grouped
 from humanoid_codegen.report.document import Block, Equations, Heading, Name, Paragraph, Table, text
 from humanoid_codegen.report.notation import Notation
 from humanoid_codegen.report.statements import statements
@@ -39,7 +39,7 @@ def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
     )
     function = Function("lagrange", (q, v, a), results, "")
     try:
-        efforts, energies = closed_form(function)
+        efforts, energies = closed_form(function, 2 * READABLE)
     except NoClosedFormError:
         return []
     unknowns = notation.unknowns(function)
@@ -76,9 +76,10 @@ def functions_section(functions: tuple[Function, ...], notation: Notation) -> li
         Heading(2, text("Functions")),
         Paragraph(
             text(
-                "Numbers have six significant digits here; the generated code has all of them. $s_i$ and $c_i$ are the "
-                "sine and cosine of $q_i$, $t_1, t_2, \\dots$ are numbered anew in each function, and entries of "
-                "results that aren't listed are zero."
+                "Numbers have six significant digits here; the generated code has all of them. In sequences of "
+                "statements $s_i$ and $c_i$ are the sine and cosine of $q_i$, $S_i$ and $C_i$ those of the whole angle "
+                "of joint $i$ where a constant is part of it, and $t_1, t_2, \\dots$ intermediate results, numbered "
+                "anew in each function. Entries of results that aren't listed are zero."
             )
         ),
     ]

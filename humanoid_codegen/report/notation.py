@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.mechanism import Mechanism
@@ -18,7 +20,18 @@ _SYMBOLS = {
     "potential": ("E_p", True),
     "kinetic_energy": ("E_c", False),
     "potential_energy": ("E_p", False),
-    "com": ("c", False),
+    "com": ("p_G", True),
+}
+
+#: Vectors of a body that algorithms name.
+_QUANTITIES = {
+    "omega": "\\omega",
+    "omega_rate": "\\dot{\\omega}",
+    "acceleration": "a",
+    "velocity": "V",
+    "position": "{}^0 p",
+    "force": "f",
+    "moment": "n",
 }
 
 
@@ -79,19 +92,18 @@ class Notation:
         """Symbols of the entries of each of a function's arguments."""
         return [self.argument(argument) for argument in function.arguments]
 
-    def quantity(self, name: str) -> str | None:
-        """Symbol of a quantity that an algorithm has named ``what joint_component``; None where it has another form."""
-        match = re.fullmatch(r"(\S+) (.+?)(?:_([a-z]{1,2}))?", name, flags=re.DOTALL)
-        if not match:
-            return None
-        what, joint, component = match.groups()
-        bodies = [body.name for body in self.mechanism.bodies]
-        if joint not in bodies:
-            return None
-        words = what.split("_")
-        symbol = letter(words[0]) if len(words) == 1 else letter(what)
-        index = str(bodies.index(joint) + 1)
-        return f"{symbol}_{{{index},{component}}}" if component else f"{symbol}_{{{index}}}"
+    @cached_property
+    def quantities(self) -> dict[str, str]:
+        """Symbols of the quantities that the algorithms name, as in the general equations; indices are the bodies'."""
+        symbols: dict[str, str] = {}
+        for i, body in enumerate(self.mechanism.bodies, start=1):
+            for quantity, symbol in _QUANTITIES.items():
+                for component in "xyz":
+                    symbols[f"{quantity}_{body.name}_{component}"] = f"{symbol}_{{{i},{component}}}"
+            for row, column in itertools.product("xyz", repeat=2):
+                symbols[f"rotation_{body.name}_{row}_{column}"] = f"{{}}^0 R_{{{i},{row}{column}}}"
+            symbols[f"{body.name}_cos"], symbols[f"{body.name}_sin"] = f"C_{{{i}}}", f"S_{{{i}}}"
+        return symbols
 
     def _entry(self, name: str, k: int) -> str:
         known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}

@@ -88,7 +88,7 @@ class _Writer:
         return uses > 1 or visible_width(signed_sum(terms)) > _WIDEST_INSIDE
 
     def _symbol(self, node: Expression) -> str:
-        symbol = self.notation.quantity(node.name) if node.name else None
+        symbol = self.notation.quantities.get(node.name)
         if symbol is None or symbol in self.taken:
             self.temporaries += 1
             symbol = f"t_{{{self.temporaries}}}"

@@ -40,10 +40,10 @@ def recursion() -> list[Block]:
             text(
                 "The recursive algorithm of Newton and Euler (Luh, Walker and Paul 1980), each body in its own frame. "
                 "$R_i$ is the rotation of body $i$ in its parent $p = p(i)$ and $r_i$ the position of its origin "
-                "there. $\\omega_{J,i}$ and $v_{J,i}$ are the joint's own angular and linear velocity: with the axis $e_i$, "
-                "they are $e_i v_i$ and $0$ for a revolute joint, $0$ and $e_i v_i$ for a prismatic one; of a ball "
-                "joint and a free flyer they are the velocity coordinates themselves. Numbers are those of the thesis' "
-                "equations, which are the same in the world's axes."
+                "there. $\\omega_{J,i}$ and $v_{J,i}$ are the joint's own angular and linear velocity: with the axis "
+                "$e_i$, they are $e_i v_i$ and $0$ for a revolute joint, $0$ and $e_i v_i$ for a prismatic one; of a "
+                "ball joint and a free flyer they are the velocity coordinates themselves. Numbers in brackets are "
+                "those of the thesis' equations, which are the same in the world's axes."
             )
         ),
         Paragraph(text("Start at the world, which accelerates upwards instead of gravity pulling downwards (2.27):")),
