@@ -21,6 +21,7 @@ from humanoid_codegen.vector import (
     scale,
 )
 from humanoid_model.description import Inertial
+from humanoid_model.inertia import spatial_inertia
 
 #: Where an entry of a symmetric matrix is kept.
 _PLACE = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
@@ -59,7 +60,7 @@ class BodyInertia:
         """From a link's mass properties, in the link frame."""
         placement = inertial.placement_link_com
         tensor = placement.rotation @ inertial.inertia @ placement.rotation.T
-        return cls.from_pinocchio(pin.Inertia(inertial.mass, placement.translation, tensor))
+        return cls.from_pinocchio(spatial_inertia(inertial.mass, placement.translation, tensor))
 
     @classmethod
     def from_parameters(cls, parameters: np.ndarray | tuple[Scalar, ...]) -> BodyInertia:

@@ -2,7 +2,7 @@
 """What a robot, a scene, a surface and a contact are; readers of their files, and their errors."""
 
 from humanoid_model.contact import Contact, ContactLocation, Stance, Surface
-from humanoid_model.errors import HumanoidError, InputError, RobotError, SceneError
+from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import (
     Camera,
@@ -26,6 +26,7 @@ __all__ = [
     "PairRule",
     "Robot",
     "RobotError",
+    "RobotWarning",
     "Scene",
     "SceneBody",
     "SceneError",

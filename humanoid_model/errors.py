@@ -67,5 +67,9 @@ class RobotError(InputError):
     """A robot description (URDF, mesh or the YAML beside it) can't be used."""
 
 
+class RobotWarning(UserWarning):
+    """A robot description says what no body can be, but can be worked with; reads like :class:`RobotError`."""
+
+
 class SceneError(InputError):
     """A scene file (XML, YAML or the geometry it names) can't be used."""

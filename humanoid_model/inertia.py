@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 #: Published tensors are rounded: a principal moment may miss the bound by this share of the largest one.
 _RELATIVE_TOLERANCE = 0.02
@@ -29,3 +30,28 @@ def inertia_problem(inertia: np.ndarray) -> str | None:
             "the largest exceeds the sum of the others"
         )
     return None
+
+
+def is_positive(inertia: np.ndarray) -> bool:
+    """Whether no principal moment is negative, up to 2 % of the largest: dynamics can be computed with it.
+
+    Args:
+        inertia: (3, 3) symmetric, kg m^2.
+    """
+    moments = np.linalg.eigvalsh(inertia)
+    return bool(moments[0] >= -_RELATIVE_TOLERANCE * np.abs(moments).max() - 1e-12)
+
+
+def spatial_inertia(mass: float, centre: np.ndarray, inertia: np.ndarray) -> pin.Inertia:
+    """Pinocchio's inertia of a body, its numbers as they are: the constructor refuses a moment of -1e-20.
+
+    Args:
+        mass: kg.
+        centre: (3,) centre of mass, m.
+        inertia: (3, 3) about the centre of mass, in the axes of the frame, kg m^2.
+    """
+    body = pin.Inertia.Zero()
+    body.mass = mass
+    body.lever = np.array(centre)
+    body.inertia = np.array(inertia)
+    return body

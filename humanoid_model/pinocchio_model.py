@@ -17,6 +17,7 @@ import pinocchio as pin
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Geometry, Joint, Mesh, RobotDescription
 from humanoid_model.errors import RobotError
+from humanoid_model.inertia import spatial_inertia
 
 #: Name of the joint between the world and a floating root link; Pinocchio's URDF reader uses the same.
 ROOT_JOINT = "root_joint"
@@ -271,7 +272,7 @@ def _attach_link(
     if link.inertial is not None:
         com = link.inertial.placement_link_com
         inertia = com.rotation @ link.inertial.inertia @ com.rotation.T
-        body = pin.Inertia(link.inertial.mass, com.translation, inertia)
+        body = spatial_inertia(link.inertial.mass, com.translation, inertia)
         model.appendBodyToJoint(joint_id, body, placement)
     target.links[link_name] = LinkAttachment(joint_id, placement, frame)
     for geometries, geometry_model in (

@@ -8,6 +8,7 @@ limits and unknown elements (specification 004 section 2.6) are beyond the latte
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,8 @@ from humanoid_model.description import (
     Shape,
     Sphere,
 )
-from humanoid_model.errors import RobotError
-from humanoid_model.inertia import inertia_problem
+from humanoid_model.errors import RobotError, RobotWarning
+from humanoid_model.inertia import inertia_problem, is_positive
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.xml_element import XmlElement, parse_xml
 
@@ -41,6 +42,8 @@ _NO_LIMIT = "1e9"
 
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
     """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
+
+    A link whose principal moments violate the triangle inequality is warned of (:class:`RobotWarning`) and kept.
 
     Args:
         path_or_text: path of the file, or the XML text itself.
@@ -378,10 +381,14 @@ def _read_inertial(element: XmlElement, link: XmlElement) -> Inertial:
     inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     problem = inertia_problem(inertia)
     if problem is not None:
-        raise tensor.fail(
+        doubt = tensor.fail(
             f"of {link}: {problem}",
             "Give the inertia about the centre of mass of a possible body, kg m^2",
         )
+        if not is_positive(inertia):
+            raise doubt
+        # Every fourth published robot has such a link, and its dynamics is well defined.
+        warnings.warn(str(doubt), RobotWarning, stacklevel=2)
     return Inertial(mass, _read_origin(element), inertia)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanoid_model.inertia import inertia_problem
+from humanoid_model.inertia import inertia_problem, is_positive, spatial_inertia
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.floats(1e-4, 1e3))
@@ -44,3 +44,18 @@ def test_rounded_values_pass() -> None:
     """A thin plate published with two digits misses the equality by rounding."""
     assert inertia_problem(np.diag([0.011, 0.011, 0.0223])) is None
     assert inertia_problem(np.zeros((3, 3))) is None
+
+
+def test_what_dynamics_can_be_computed_with_is_positive() -> None:
+    assert is_positive(np.diag([0.1, 0.1, 5.0]))
+    assert is_positive(np.diag([-1e-22, 1e-22, 3e-6]))
+    assert not is_positive(np.diag([-0.1, 1.0, 1.0]))
+
+
+def test_spatial_inertia_takes_the_numbers_as_they_are() -> None:
+    body = spatial_inertia(2.0, np.array([0.1, 0.2, 0.3]), np.diag([-1e-20, 1.0, 2.0]))
+    assert body.mass == 2.0
+    np.testing.assert_array_equal(body.lever, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(np.diag(body.inertia), [-1e-20, 1.0, 2.0])
+    normal = pin.Inertia.Random()
+    assert spatial_inertia(normal.mass, normal.lever, normal.inertia).isApprox(normal)
