@@ -37,6 +37,7 @@ test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 bench: build  ## our figures beside the peers', which have an environment of their own
 	@scripts/setup .venv-peers benchmark/requirements.txt
 	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
 
 .PHONY: lint
 lint:  ## ruff and mypy
