@@ -43,7 +43,7 @@ _NO_LIMIT = "1e9"
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
     """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
 
-    A link whose principal moments violate the triangle inequality is warned of (:class:`RobotWarning`) and kept.
+    A link whose principal moments violate the triangle inequality is warned of (:class:`RobotWarning`) and kept; so is a fixed joint that mimics another.
 
     Args:
         path_or_text: path of the file, or the XML text itself.
@@ -227,6 +227,11 @@ class _Reader:
                 "Give values of 0 or more",
             )
         mimic = element.first("mimic")
+        if mimic is not None and kind == "fixed":
+            # TALOS' reduced model has such joints: left over from when they moved.
+            doubt = mimic.fail(f"of {element}: a fixed joint follows none; ignored", "Leave it out")
+            warnings.warn(str(doubt), RobotWarning, stacklevel=2)
+            mimic = None
         return Joint(
             name=element.attributes["name"],
             type=kind,

@@ -404,6 +404,14 @@ def test_inertia_of_no_body_is_warned_of_and_kept(tmp_path):
     assert next(iter(description.links.values())).inertial.inertia[0, 0] == 3.0
 
 
+def test_fixed_joint_that_mimics_is_warned_of_and_stays_fixed(tmp_path):
+    path = tmp_path / "odd.urdf"
+    path.write_text(robot(LINKS, joint("k", "continuous", "a", "b"), joint("j", "fixed", "a", "c", '<mimic joint="k"/>')))
+    with pytest.warns(RobotWarning, match=r"<mimic>: of <joint name='j'>: a fixed joint follows none; ignored"):
+        description = read_urdf(path)
+    assert description.joints["j"].mimic is None
+
+
 @pytest.mark.parametrize("case", MALFORMED)
 def test_malformed_robot_is_refused(tmp_path, case):
     text, line, element, problem, remedy = MALFORMED[case]
