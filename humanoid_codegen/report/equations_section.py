@@ -147,7 +147,8 @@ def _function(function: Function, notation: Notation) -> list[Block]:
 def _listed(array: Argument | Result) -> str:
     """An array's name, shape and meaning."""
     meaning = array.description.replace("^2", "\N{SUPERSCRIPT TWO}")
-    return f"{array.name} [{', '.join(str(size) for size in array.shape)}], {meaning}"
+    shape = f" [{', '.join(str(size) for size in array.shape)}]" if array.shape else ""
+    return f"{array.name}{shape}, {meaning}"
 
 
 def _display(names: Sequence[str], values: Sequence[Polynomial], unknowns: Sequence[Sequence[str]]) -> Block:

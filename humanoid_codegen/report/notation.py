@@ -69,7 +69,7 @@ class Notation:
         known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}
         if argument.name in known:
             return [known[argument.name](k) for k in range(len(argument.entries))]
-        symbol = {"parameters": "\\pi", "wrenches": "w"}.get(argument.name, letter(argument.name))
+        symbol = "w" if argument.name == "wrenches" else _letter(argument.name)
         return [_indexed(symbol, indices) for indices in _indices(argument.shape)]
 
     def result(self, result: Result) -> list[str]:
@@ -83,7 +83,7 @@ class Notation:
             ]
         if result.name == "a":
             return [self.acceleration(k) for k in range(len(result.entries))]
-        symbol, each = _SYMBOLS.get(result.name, (letter(result.name), False))
+        symbol, each = _SYMBOLS.get(result.name, (_letter(result.name), False))
         if each:
             return [f"{symbol[0]}_{{{symbol[2:]},{i + 1}}}" for (i,) in _indices(result.shape)]
         return [_indexed(symbol, indices) for indices in _indices(result.shape)]
@@ -108,6 +108,10 @@ class Notation:
     def _entry(self, name: str, k: int) -> str:
         known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}
         return known[name](k) if name in known else _indexed(letter(name), (k,))
+
+
+def _letter(name: str) -> str:
+    return "\\pi" if name == "parameters" else letter(name)
 
 
 def _indexed(symbol: str, indices: Sequence[int]) -> str:

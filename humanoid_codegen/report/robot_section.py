@@ -12,8 +12,7 @@ import pinocchio as pin
 from humanoid_codegen.base_parameters import group_inertias
 from humanoid_codegen.mechanism import Body, Mechanism
 from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name
-from humanoid_codegen.report.document import Block, Figure, Formula, Heading, Name, Paragraph, Table, Text, text
-from humanoid_codegen.report.mathematics import number
+from humanoid_codegen.report.document import Block, Figure, Heading, Name, Paragraph, Table, Text, text
 from humanoid_codegen.report.stick_figure import stick_figure
 from humanoid_codegen.report.tree_diagram import tree_diagram
 from humanoid_model import Robot
@@ -225,7 +224,7 @@ def _plain(value: float) -> str:
 
 
 def _entry(value: float) -> Text:
-    return text(_NONE) if value == 0.0 else (Formula(number(value)),)
+    return text(_NONE if value == 0.0 else _plain(value))
 
 
 def _heads(*names: str) -> tuple[Text, ...]:
