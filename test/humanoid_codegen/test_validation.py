@@ -128,7 +128,7 @@ def test_efforts_do_the_work_that_the_energy_shows(name):
     import pinocchio as pin
 
     model = DynamicModel(name)
-    state = random_state(model.robot, np.random.default_rng(1))
+    state = random_state(model.mechanism, model.robot.model, np.random.default_rng(1))
     tau = compute(model, "inverse_dynamics", q=state.q, v=state.v, a=state.a)["tau"]
     h = 1e-5
 
@@ -142,7 +142,7 @@ def test_efforts_do_the_work_that_the_energy_shows(name):
 
 def test_links_share_the_energy():
     model = DynamicModel("tree4")
-    state = random_state(model.robot, np.random.default_rng(1))
+    state = random_state(model.mechanism, model.robot.model, np.random.default_rng(1))
     parts = compute(model, "energies", q=state.q, v=state.v)
     assert parts["kinetic"].sum() == pytest.approx(parts["kinetic_energy"])
     assert parts["potential"].sum() == pytest.approx(parts["potential_energy"])

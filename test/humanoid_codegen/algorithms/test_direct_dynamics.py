@@ -23,7 +23,7 @@ def inertia_matrix(robot, q):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_three_ways_to_the_accelerations_agree(name):
     robot = load_robot(name)
-    state = random_state(robot, np.random.default_rng(0))
+    state = random_state(Mechanism.from_robot(robot), robot.model, np.random.default_rng(0))
     M = inertia_matrix(robot, state.q)
     expected = np.linalg.solve(M, state.tau)
     mechanism = Mechanism.from_robot(robot)
@@ -41,12 +41,12 @@ def test_three_ways_to_the_accelerations_agree(name):
 @pytest.mark.parametrize("seed", range(8))
 def test_random_robots_with_joints_of_many_degrees(seed):
     rng = np.random.default_rng(100 + seed)
-    urdf = random_urdf(rng, 6, ("revolute", "prismatic", "floating", "planar"))
-    robot = load_robot(urdf, floating_base=bool(seed % 2))
-    state = random_state(robot, rng)
-    M = inertia_matrix(robot, state.q)
-    if np.linalg.cond(M) > 1e6:
-        pytest.skip("links without mass at the tips: no accelerations to find")
+    M = np.zeros((2, 2))
+    while np.linalg.cond(M) > 1e6:  # links without mass at the tips: no accelerations to find
+        urdf = random_urdf(rng, 6, ("revolute", "prismatic", "floating", "planar"))
+        robot = load_robot(urdf, floating_base=bool(seed % 2))
+        state = random_state(Mechanism.from_robot(robot), robot.model, rng)
+        M = inertia_matrix(robot, state.q)
     expected = np.linalg.solve(M, state.tau)
     a = np.array(articulated_body.direct_dynamics(Mechanism.from_robot(robot), state.q, state.tau), dtype=float)
     np.testing.assert_allclose(a, expected, atol=1e-9 * np.abs(expected).max())

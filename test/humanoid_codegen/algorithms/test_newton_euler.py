@@ -18,7 +18,7 @@ ROBOTS = ("robot_2r_b", "tree4", "syn3p33r", "hrp2", "bip", "avatar")
 @pytest.mark.parametrize("name", ROBOTS)
 def test_both_texts_agree_with_pinocchio_on_plain_numbers(name, algorithm):
     robot = load_robot(name)
-    state = random_state(robot, np.random.default_rng(0))
+    state = random_state(Mechanism.from_robot(robot), robot.model, np.random.default_rng(0))
     mechanism = Mechanism.from_robot(robot)
     expected = pin.rnea(robot.model, robot.model.createData(), state.q, state.v, state.a)
     for variant in (mechanism, group_inertias(mechanism)):
@@ -34,7 +34,7 @@ def test_both_texts_agree_on_random_robots_with_loads(seed):
     mechanism = Mechanism.from_robot(robot)
     if not mechanism.bodies:
         pytest.skip("all joints are fixed")
-    state = random_state(robot, rng)
+    state = random_state(Mechanism.from_robot(robot), robot.model, rng)
     loaded = len(mechanism.bodies) - 1
     force, moment = rng.normal(size=(2, 3))
     R = np.array(body_placements(mechanism, state.q)[loaded].rotation, dtype=float)
