@@ -88,35 +88,36 @@ def equation(heads: Sequence[str], value: Polynomial, unknowns: Sequence[Sequenc
     for powers in sorted(groups, key=place):
         waves = groups[powers]
         monomial = " ".join(_power(symbols[unknown], power) for unknown, power in powers)
-        written = [(factor < 0, _wave(angle, wave, abs(factor), symbols)) for angle, wave, factor in waves]
-        if not monomial or len(written) > 3:
-            # Few enough factors to stand together, or none: long sums are spread term by term over lines.
-            terms += [(negative, _with(wave, monomial)) for negative, wave in written]
-        elif len(written) == 1:
-            terms.append((written[0][0], _with(written[0][1], monomial)))
+        if not monomial or len(waves) == 1 or len(waves) > 3:
+            # Long sums are spread term by term over lines.
+            for angle, wave, factor in waves:
+                terms.append((factor < 0, _term(abs(factor), monomial, _wave(angle, wave, symbols))))
         else:
-            negative = written[0][0]
-            inner = [(sign != negative, wave) for sign, wave in written]
+            negative = waves[0][2] < 0
+            inner = [
+                ((factor < 0) != negative, _term(abs(factor), "", _wave(angle, wave, symbols)))
+                for angle, wave, factor in waves
+            ]
             terms.append((negative, f"({signed_sum(inner)}) {monomial}"))
     return definition(heads, terms)
 
 
-def _with(wave: str, monomial: str) -> str:
-    if not monomial:
-        return wave
-    return monomial if wave == "1" else f"{wave} {monomial}"
+def _term(factor: float, monomial: str, wave: str) -> str:
+    """A product; the wave stands last, so that nothing behind it could be read as part of its angle."""
+    parts = [part for part in (monomial, wave) if part]
+    written = number(factor)
+    return " ".join(parts if parts and written == "1" else [written, *parts])
 
 
-def _wave(angle: Angle, wave: str, coefficient: float, symbols: Sequence[str]) -> str:
-    factor = number(coefficient)
+def _wave(angle: Angle, wave: str, symbols: Sequence[str]) -> str:
     if not wave:
-        return factor
+        return ""
     terms = [
         (multiple < 0, symbols[unknown] if abs(multiple) == 1 else f"{number(abs(multiple))} {symbols[unknown]}")
         for unknown, multiple in angle
     ]
-    written = f"\\{wave}({signed_sum(terms)})" if len(terms) > 1 or abs(angle[0][1]) != 1 else f"\\{wave} {terms[0][1]}"
-    return written if factor == "1" else f"{factor} {written}"
+    alone = len(terms) == 1 and abs(angle[0][1]) == 1
+    return f"\\{wave} {terms[0][1]}" if alone else f"\\{wave}({signed_sum(terms)})"
 
 
 def _power(symbol: str, power: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.module import Module
-from humanoid_codegen.report.document import Block, Heading, Items, Name, Paragraph, text
+from humanoid_codegen.report.document import Block, Formula, Heading, Items, Name, Paragraph, Table, text
 from humanoid_codegen.report.equations_section import equations_of_motion, functions_section
 from humanoid_codegen.report.notation import Notation
 from humanoid_codegen.report.robot_section import body_tables, pictures, tables
@@ -47,8 +47,24 @@ def content(module: Module, model: DynamicModel) -> list[Block]:
         ),
         *recursion(),
         *body_tables(mechanism, grouped=model.grouped),
+        *_parameters(module),
         *equations_of_motion(model, notation),
         *functions_section(module.functions, notation),
+    ]
+
+
+def _parameters(module: Module) -> list[Block]:
+    """The inertial parameters that are an argument of the functions."""
+    if not module.parameter_names:
+        return []
+    rows = tuple(
+        ((Formula(f"\\pi_{{{k}}}"),), (Name(name),), text(f"{value:.6g}".replace("-", "\N{MINUS SIGN}")))
+        for k, (name, value) in enumerate(zip(module.parameter_names, module.parameters, strict=True), start=1)
+    )
+    return [
+        Heading(2, text("Parameters")),
+        Paragraph(text("The functions' argument parameters, with the values of the URDF file in SI units.")),
+        Table("lll", (text("$\\pi$"), text("name"), text("value")), rows),
     ]
 
 
@@ -57,7 +73,7 @@ def _velocity_note(notation: Notation) -> list[tuple[str, ...]]:
         return [text("Every joint has one coordinate $q_i$; $v_i = \\dot{q}_i$ is its rate.")]
     return [
         text(
-            "$v_i$ are the velocity coordinates, numbered on their own: a free flyer has seven coordinates (position, "
-            "quaternion) and six velocities, so that $v_i$ is the rate of $q_{i+1}$ for the joints behind it."
+            "$v_i$ are the velocity coordinates, numbered on their own as in the table of body frames: a free flyer "
+            "has seven coordinates (position, quaternion) and six velocities, a ball joint four and three."
         )
     ]

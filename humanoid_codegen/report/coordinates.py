@@ -35,5 +35,13 @@ def kind_name(body: Body) -> str:
 
 def coordinate_range(body: Body) -> str:
     """Numbers of a body's coordinates from 1: ``3`` or ``1-7``, with an en dash."""
-    first = body.first_q + 1
-    return str(first) if body.nq == 1 else f"{first}\N{EN DASH}{first + body.nq - 1}"
+    return _range(body.first_q + 1, body.nq)
+
+
+def velocity_range(body: Body) -> str:
+    """Numbers of a body's velocity coordinates from 1."""
+    return _range(body.first_v + 1, body.nv)
+
+
+def _range(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}\N{EN DASH}{first + count - 1}"

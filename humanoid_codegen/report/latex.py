@@ -35,8 +35,8 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \allowdisplaybreaks
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{1ex plus 0.3ex}
-\setlength{\tabcolsep}{4pt}
-\newcolumntype{N}{>{\raggedright\arraybackslash}p{27mm}}
+\setlength{\tabcolsep}{3pt}
+\newcolumntype{N}{>{\raggedright\arraybackslash}p{26mm}}
 """
 
 
@@ -73,7 +73,8 @@ def _block(block: Block) -> str:
         header = " & ".join(f"\\textbf{{{_line(cell)}}}" for cell in block.header)
         rows = [" & ".join(_line(cell) for cell in row) + " \\\\" for row in block.rows]
         lines = [f"\\begin{{longtable}}{{{block.columns.replace('n', 'N')}}}", f"{header} {_HEAD_END}", *rows]
-        return "{\\footnotesize\n" + "\n".join([*lines, "\\end{longtable}}"])
+        size = "footnotesize" if len(block.columns) < 5 else "scriptsize"
+        return f"{{\\{size}\n" + "\n".join([*lines, "\\end{longtable}}"])
     assert isinstance(block, Figure)
     picture = tikz(block.drawing, _PICTURE_WIDTH, _PICTURE_HEIGHT)
     return f"\\begin{{figure}}[!htbp]\n\\centering\n{picture}\n\\caption{{{_line(block.caption)}}}\n\\end{{figure}}"

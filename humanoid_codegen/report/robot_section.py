@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from humanoid_codegen.base_parameters import group_inertias
 from humanoid_codegen.mechanism import Body, Mechanism
-from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name
+from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name, velocity_range
 from humanoid_codegen.report.document import Block, Figure, Heading, Name, Paragraph, Table, Text, text
 from humanoid_codegen.report.stick_figure import stick_figure
 from humanoid_codegen.report.tree_diagram import tree_diagram
@@ -52,7 +52,7 @@ def tables(robot: Robot, mechanism: Mechanism) -> list[Block]:
             )
         ),
         Table(
-            "nllnnlll",
+            "nlnnnlll",
             _heads("joint", "$q$", "type", "parent", "child", "range", "speed", "effort"),
             (*_free_base_rows(robot, mechanism), *(_joint_row(robot, mechanism, joint) for joint in _joints(robot))),
         ),
@@ -101,14 +101,19 @@ def body_tables(mechanism: Mechanism, *, grouped: bool) -> list[Block]:
             )
         ),
         Table(
-            "rnrlll",
-            _heads("$i$", "joint", "$p(i)$", "motion", "$r_i$ [m]", "roll, pitch, yaw of $R_i^0$ [rad]"),
+            "rnrlllll",
+            _heads(
+                *("$i$", "joint", "$p(i)$", "motion", "$q$", "$v$"),
+                *("$r_i$ [m]", "roll, pitch, yaw of $R_i^0$ [rad]"),
+            ),
             tuple(
                 (
                     text(str(i)),
                     (Name(body.name),),
                     text(str(body.parent + 1) if body.parent >= 0 else "world"),
                     text(_motion(body)),
+                    text(coordinate_range(body)),
+                    text(velocity_range(body)),
                     _vector(np.array(body.position, dtype=float)),
                     _vector(pin.rpy.matrixToRpy(np.array(body.rotation, dtype=float))),
                 )
@@ -201,8 +206,8 @@ def _link_rows(robot: Robot) -> Iterable[tuple[Text, ...]]:
             (Name(link.name),),
             text(f"{inertial.mass:.6g}"),
             _vector(placement.translation),
-            _vector(np.diag(tensor)),
-            _vector(tensor[[0, 0, 1], [1, 2, 2]]),
+            _vector(np.diag(tensor), 4),
+            _vector(tensor[[0, 0, 1], [1, 2, 2]], 4),
         )
 
 
@@ -213,14 +218,14 @@ def _motion(body: Body) -> str:
     return f"{'about' if body.kind.value == 'revolute' else 'along'} {sign}{'xyz'[body.axis]}"
 
 
-def _vector(values: np.ndarray) -> Text:
-    return text(", ".join(_plain(float(value)) for value in values))
+def _vector(values: np.ndarray, digits: int = 5) -> Text:
+    return text(", ".join(_plain(float(value), digits) for value in values))
 
 
-def _plain(value: float) -> str:
+def _plain(value: float, digits: int = 5) -> str:
     if abs(value) < 1e-12:
         return "0"
-    return f"{value:.5g}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _entry(value: float) -> Text:

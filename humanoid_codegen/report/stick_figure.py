@@ -94,12 +94,14 @@ def _axis(model: pin.Model, data: pin.Data, j: int) -> np.ndarray:
 
 
 def _beyond(start: Point, tip: Point) -> Point:
-    """Place for a label behind the tip of an arrow; above it where the arrow is seen end-on [mm]."""
+    """Place for a label behind and above the tip of an arrow, clear of a link along it [mm]."""
     dx, dy = tip[0] - start[0], tip[1] - start[1]
     length = math.hypot(dx, dy)
     if length < 0.5:
         return (tip[0], tip[1] - 3.2)
-    return (tip[0] + 3.2 * dx / length, tip[1] + 3.2 * dy / length)
+    along_x, along_y = dx / length, dy / length
+    side = 2.6 if along_x < 0 else -2.6
+    return (tip[0] + 2.0 * along_x - side * along_y, tip[1] + 2.0 * along_y + side * along_x)
 
 
 def _world_axes(drawing: Drawing, camera: np.ndarray) -> None:

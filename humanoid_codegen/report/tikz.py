@@ -19,7 +19,7 @@ def colour_definitions() -> str:
 
 
 def tikz(drawing: Drawing, width: float, height: float) -> str:
-    """The drawing as a picture, made smaller where it wouldn't fit.
+    """The drawing as a picture, made smaller where it wouldn't fit, and turned where it is larger then.
 
     Args:
         drawing: what to draw.
@@ -28,6 +28,13 @@ def tikz(drawing: Drawing, width: float, height: float) -> str:
     """
     left, top, right, bottom = drawing.bounds()
     scale = min(1.0, width / (right - left), height / (bottom - top))
+    turned = min(1.0, height / (right - left), width / (bottom - top))
+    if turned > 1.1 * scale:
+        return f"\\rotatebox{{90}}{{%\n{_picture(drawing, turned)}%\n}}"
+    return _picture(drawing, scale)
+
+
+def _picture(drawing: Drawing, scale: float) -> str:
     lines = [f"\\begin{{tikzpicture}}[x={scale:.4f}mm, y=-{scale:.4f}mm]"]
     lines += [line for shape in drawing.shapes for line in _shape(shape, scale)]
     return "\n".join([*lines, "\\end{tikzpicture}"])

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,8 +31,8 @@ class _Node:
         joint: sign on the line to the parent, None for links fixed there.
         joint_lines: text beside that sign.
         children: below.
-        left: room needed left of the box's middle, children included [mm].
-        right: room needed right of it [mm].
+        offsets: places of the children relative to the box's middle [mm].
+        outline: left and right end of what stands in each row from the box's own on, relative to its middle [mm].
     """
 
     lines: list[str]
@@ -39,8 +40,8 @@ class _Node:
     joint: str | None
     joint_lines: list[Label]
     children: list[_Node]
-    left: float = 0.0
-    right: float = 0.0
+    offsets: list[float] = field(default_factory=list)
+    outline: list[tuple[float, float]] = field(default_factory=list)
 
 
 def tree_diagram(robot: Robot, mechanism: Mechanism) -> Drawing:
@@ -119,33 +120,37 @@ def _width(node: _Node) -> float:
 
 
 def _measure(node: _Node) -> None:
-    """Room that a node and what hangs below it need, the node in the middle of its outermost children."""
+    """Places the children of a node and what hangs below them, as close together as their texts allow."""
     for child in node.children:
         _measure(child)
     half = 0.5 * _width(node)
     beside = max((label.width for label in node.joint_lines), default=0.0)
-    node.left = max(half, _SIGN)
-    node.right = max(half, _SIGN + 1.0 + beside) if node.joint is not None else half
-    if node.children:
-        span = _offsets(node)
-        node.left = max(node.left, node.children[0].left - span[0])
-        node.right = max(node.right, node.children[-1].right + span[-1])
+    right = max(half, _SIGN + 1.0 + beside) if node.joint is not None else half
+    own = [(-max(half, _SIGN), right)] * (1 + math.ceil(_extra_height(node) / _ROW))
+    below: list[tuple[float, float]] = []
+    places: list[float] = []
+    for child in node.children:
+        shared = zip(below, child.outline, strict=False)
+        places.append(max((before[1] + _GAP - after[0] for before, after in shared), default=0.0))
+        below = _beside(below, [(a + places[-1], b + places[-1]) for a, b in child.outline])
+    middle = 0.5 * (places[0] + places[-1]) if places else 0.0
+    node.offsets = [place - middle for place in places]
+    node.outline = own[:1] + _beside(own[1:], [(a - middle, b - middle) for a, b in below])
 
 
-def _offsets(node: _Node) -> list[float]:
-    """Places of the children relative to the node [mm]."""
-    places = [0.0]
-    for before, after in zip(node.children, node.children[1:], strict=False):
-        places.append(places[-1] + before.right + _GAP + after.left)
-    middle = 0.5 * (places[0] + places[-1])
-    return [place - middle for place in places]
+def _beside(
+    left: list[tuple[float, float]], right: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Outline of two outlines together, row by row."""
+    together = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(left, right, strict=False)]
+    return together + left[len(together) :] + right[len(together) :]
 
 
 def _draw(drawing: Drawing, node: _Node, x: float, y: float) -> None:
     bottom = y + 0.5 * _BOX_HEIGHT + _extra_height(node)
     if node.children:
         bus = bottom + 2.5
-        for child, offset in zip(node.children, _offsets(node), strict=True):
+        for child, offset in zip(node.children, node.offsets, strict=True):
             child_y = bottom + _ROW - 0.5 * _BOX_HEIGHT
             top = child_y - 0.5 * _BOX_HEIGHT
             path: tuple[Point, ...] = ((x, bottom), (x, bus), (x + offset, bus), (x + offset, top))

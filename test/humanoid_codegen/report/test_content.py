@@ -24,6 +24,8 @@ def document(robot, functions, gravity=(0.0, 0.0, -9.81), writer=markdown, **opt
         v_names=mechanism.v_names,
         link_names=tuple(link.name for link in mechanism.links),
         notes=("Gravity is as it is.",),
+        parameter_names=model.parameters.names,
+        parameters=model.parameters.values,
     )
     files = writer(module, model)
     return model, next(text for name, text in files.items() if name.endswith((".md", ".tex")))
@@ -190,8 +192,8 @@ def test_2r_arm_has_its_closed_form():
         r"M_{1,1} &= 53.6 + 20 \cos q_{2}",
         r"M_{1,2} = M_{2,1} &= 15 + 10 \cos q_{2}",
         r"M_{2,2} &= 15",
-        r"c_{1} &= -20 \sin q_{2} \dot{q}_{1} \dot{q}_{2} - 10 \sin q_{2} \dot{q}_{2}^{2}",
-        r"c_{2} &= 10 \sin q_{2} \dot{q}_{1}^{2}",
+        r"c_{1} &= -20 \dot{q}_{1} \dot{q}_{2} \sin q_{2} - 10 \dot{q}_{2}^{2} \sin q_{2}",
+        r"c_{2} &= 10 \dot{q}_{1}^{2} \sin q_{2}",
         r"g_{1} &= 127.53 \cos q_{1} + 49.05 \cos(q_{1} + q_{2})",
     ):
         assert f"\n{line}" in text
@@ -253,6 +255,17 @@ def test_operations_are_those_of_the_functions():
     count = count_operations(model.function("inverse_dynamics"))
     numbers = f"{count.multiplications} | {count.additions} | 0 | {count.negations} | 6 | 0"
     assert f"| inverse\\_dynamics | {numbers} |" in text
+
+
+def test_symbolic_parameters_are_listed_and_make_the_efforts():
+    model, text = document("tree4", ["inverse_dynamics"], symbolic_parameters=True)
+    q, v, a, values = state(model)
+    for k, (name, value) in enumerate(zip(model.parameters.names, model.parameters.values, strict=True), start=1):
+        assert f"| $\\pi_{{{k}}}$ | {name.replace('_', chr(92) + '_')} |" in text
+        values[f"\\pi_{{{k}}}"] = value
+    computed = compute(text, r"### inverse\_dynamics", values)
+    expected = pin.rnea(model.robot.model, model.robot.model.createData(), q, v, a)
+    assert_equal_to_printed_digits([computed[f"\\tau_{{{k}}}"] for k in range(1, 5)], expected)
 
 
 @pytest.mark.parametrize("writer", [markdown, latex])
