@@ -17,8 +17,8 @@ from humanoid_codegen.report.trigonometric_polynomial import (
     TrigonometricPolynomial,
 )
 
-#: Products of terms spent on one function at most, half a second's worth.
-_EFFORT = 300_000
+#: Products of terms spent on one function at most, a fifth of a second's worth.
+_EFFORT = 20_000
 #: Terms of all entries together that a person still reads.
 READABLE = 160
 

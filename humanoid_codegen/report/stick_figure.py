@@ -89,7 +89,9 @@ def _place(robot: Robot, data: pin.Data, link: str) -> pin.SE3:
 
 def _axis(model: pin.Model, data: pin.Data, j: int) -> np.ndarray:
     """Direction of a joint of one degree of freedom in the world, (3,)."""
-    linear, angular = np.split(np.asarray(data.J[:, model.joints[j].idx_v]), 2)
+    # Pinocchio drops a dimension of the Jacobian when there is but one velocity.
+    column = np.asarray(data.J).reshape(6, model.nv)[:, model.joints[j].idx_v]
+    linear, angular = np.split(column, 2)
     return angular if np.linalg.norm(angular) > 0.5 else linear
 
 

@@ -273,3 +273,32 @@ def test_a_large_robots_document_is_made_of_statements_not_of_closed_forms(write
     _, text = document("syn3p33r", ["inverse_dynamics"], writer=writer)
     assert "Equations of motion" not in text
     assert len(text) < 1_000_000
+
+
+@pytest.mark.parametrize("kind", ["continuous", "prismatic"])
+def test_a_robot_of_one_joint_has_its_document(kind):
+    text = (
+        "<robot name='one'><link name='world'/><link name='b'><inertial><mass value='2'/>"
+        "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link><joint name='j' "
+        f"type='{kind}'><parent link='world'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"
+    )
+    _, document_text = document(text, ["inverse_dynamics"])
+    effort = r"\ddot{q}_{1}" if kind == "continuous" else r"2 \ddot{q}_{1} + 19.62"
+    assert f"\n\\tau_{{1}} &= {effort}\n" in document_text
+
+
+def test_a_follower_is_shown_with_its_leader_and_ratio():
+    link = (
+        "<link name='{0}'><inertial><mass value='2'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+        "</inertial></link>"
+    )
+    text = (
+        f"<robot name='two'><link name='world'/>{link.format('a')}{link.format('b')}"
+        "<joint name='j' type='continuous'><parent link='world'/><child link='a'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='k' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/>"
+        "<mimic joint='j' multiplier='0.5' offset='0.1'/></joint></robot>"
+    )
+    _, document_text = document(text, ["inverse_dynamics"])
+    assert "| k | 1 | 0.5 × j + 0.1 | a | b |" in document_text
+    # One turns at the rate of j, the other half as fast again.
+    assert "\n\\tau_{1} &= 3.25 \\ddot{q}_{1}\n" in document_text
