@@ -96,6 +96,12 @@ class Body:
     only_results: frozenset[int]
 
     @property
+    def arrays(self) -> list[tuple[str, Argument | Result]]:
+        """Arguments, then results, with their identifiers."""
+        named: list[tuple[str, Argument | Result]] = list(zip(self.arguments, self.function.arguments, strict=True))
+        return named + list(zip(self.results, self.function.results, strict=True))
+
+    @property
     def statements(self) -> list[Statement]:
         """Statements of all sections."""
         return [statement for section in self.sections for statement in section.statements]
@@ -160,9 +166,9 @@ def write_body(function: Function, spelling: Spelling, joints: Sequence[str] = (
     )
     stores: dict[int, list[tuple[int, int, str]]] = {}
     for k, (result, entry_texts) in enumerate(zip(function.results, values, strict=True)):
-        for position, (entry, text_of_entry) in enumerate(zip(result.entries, entry_texts, strict=True)):
-            if isinstance(entry, Expression) and _unsigned(entry).index in own:
-                stores.setdefault(_unsigned(entry).index, []).append((k, position, text_of_entry))
+        for position, (value, text_of_entry) in enumerate(zip(result.entries, entry_texts, strict=True)):
+            if isinstance(value, Expression) and _unsigned(value).index in own:
+                stores.setdefault(_unsigned(value).index, []).append((k, position, text_of_entry))
     only_results = frozenset(
         index
         for index, entries in stores.items()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CasADi: functions for optimisation, as a file and as live objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from humanoid_codegen.expression.evaluate import evaluate
+from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.graph import Expression, Operation
+from humanoid_codegen.languages.python_text import (
+    assignment,
+    bodies,
+    check_python_name,
+    file_text,
+    function_text,
+    statement_lines,
+)
+from humanoid_codegen.languages.statements import Body
+from humanoid_codegen.module import Module
+
+if TYPE_CHECKING:
+    import casadi
+
+
+def write(module: Module) -> dict[str, str]:
+    """One file, ``name_casadi.py``, whose functions make ``casadi.Function`` objects.
+
+    Raises:
+        InputError: the module's name can't be imported.
+    """
+    check_python_name(module.name, "Python")
+    written = bodies(module, lambda array, argument, position: f"{array}{_entry(argument, position)}", "casadi.")
+    functions = [function_text(body, (), _inside(body)) for body in written]
+    example = [f"import {module.name}_casadi"]
+    for body in written[:1]:
+        example += [
+            f"{body.function.name} = {module.name}_casadi.{body.function.name}()  # a casadi.Function",
+            f"{', '.join(body.results)} = {body.function.name}({', '.join(body.arguments)})",
+        ]
+    return {f"{module.name}_casadi.py": file_text(module, ["import casadi"], example, functions)}
+
+
+def casadi_function(function: Function) -> casadi.Function:
+    """A function as CasADi's, for derivatives, sparsity and optimisation.
+
+    Vectors are columns, matrices stay matrices, and of arrays with three dimensions the first two are rows: the
+    rotations of L links are a matrix of shape (3 L, 3). Structural zeros are left out of the sparsity.
+
+    Args:
+        function: any function of a dynamic model.
+    """
+    import casadi  # takes a while, and few need it
+
+    symbols = [casadi.SX.sym(argument.name, *_matrix_shape(argument)) for argument in function.arguments]
+    entries = [
+        [symbol[_row_column(argument, k)] for k in range(len(argument.entries))]
+        for symbol, argument in zip(symbols, function.arguments, strict=True)
+    ]
+    elementary = {Operation.SINE: casadi.sin, Operation.COSINE: casadi.cos, Operation.SQUARE_ROOT: casadi.sqrt}
+    values = evaluate(function, entries, elementary)
+    results = [_filled(casadi, result, own) for result, own in zip(function.results, values, strict=True)]
+    names = [argument.name for argument in function.arguments], [result.name for result in function.results]
+    return casadi.Function(function.name, symbols, results, *names)
+
+
+def _filled(casadi: Any, result: Result, values: Sequence[Any]) -> Any:
+    matrix = casadi.SX(*_matrix_shape(result))
+    for k, (entry, value) in enumerate(zip(result.entries, values, strict=True)):
+        if isinstance(entry, Expression) or entry != 0.0:
+            matrix[_row_column(result, k)] = value
+    return matrix
+
+
+def _inside(body: Body) -> list[str]:
+    lines = [
+        f'{name} = casadi.SX.sym("{name}", {", ".join(map(str, _matrix_shape(argument)))})'
+        for name, argument in zip(body.arguments, body.function.arguments, strict=True)
+    ]
+    lines += ["", *statement_lines(body)]
+    for name, result, values in zip(body.results, body.function.results, body.values, strict=True):
+        lines += ["", f"{name} = casadi.SX({', '.join(map(str, _matrix_shape(result)))})"]
+        for position, value in enumerate(values):
+            if value != "0.0":
+                lines += assignment(f"{name}{_entry(result, position)}", value)
+    inputs, outputs = ", ".join(body.arguments), ", ".join(body.results)
+    input_names = ", ".join(f'"{name}"' for name in body.arguments)
+    output_names = ", ".join(f'"{name}"' for name in body.results)
+    return [
+        *lines,
+        "",
+        "return casadi.Function(",
+        f'    "{body.function.name}",',
+        f"    [{inputs}],",
+        f"    [{outputs}],",
+        f"    [{input_names}],",
+        f"    [{output_names}],",
+        ")",
+    ]
+
+
+def _matrix_shape(array: Argument | Result) -> tuple[int, int]:
+    if len(array.shape) < 2:
+        return (len(array.entries), 1)
+    return (int(np.prod(array.shape[:-1])), array.shape[-1])
+
+
+def _row_column(array: Argument | Result, position: int) -> tuple[int, int]:
+    return divmod(position, _matrix_shape(array)[1])
+
+
+def _entry(array: Argument | Result, position: int) -> str:
+    row, column = _row_column(array, position)
+    return f"[{row}, {column}]"
