@@ -67,7 +67,7 @@ def _label(label: Label, scale: float) -> str:
     (x, y), size = label.place, label.size * scale * _POINTS
     text = latex_text(label.text)
     if label.subscript:
-        text = f"${text}_{{{latex_text(label.subscript)}}}$" + latex_text(label.rest)
+        text = f"${text}_{{\\text{{{latex_text(label.subscript)}}}}}$" + latex_text(label.rest)
     anchor = {"start": "west", "middle": "center", "end": "east"}[label.anchor]
     # The strut gives all labels one height, so that they stand on one line.
     font = f"\\sffamily\\fontsize{{{size:.2f}pt}}{{{size:.2f}pt}}\\selectfont"

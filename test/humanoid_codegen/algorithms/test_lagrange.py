@@ -167,6 +167,16 @@ def test_lagrange_equals_newton_euler_on_spatial_chains(kinds, tmp_path):
     assert_equal_to_newton_euler(random_chain(kinds, tmp_path))
 
 
+def test_a_joint_that_follows_another_has_its_ratio_in_rates_and_rotor(tmp_path):
+    free = random_chain("RRR", tmp_path)
+    first, second, third = free.bodies
+    third = replace(third, first_q=0, first_v=0, factor=-0.7, offset=0.2, armature=(0.3,))
+    names = free.q_names[:2]
+    assert_equal_to_newton_euler(
+        replace(free, bodies=(first, second, third), nq=2, nv=2, q_names=names, v_names=names, joint_names=names)
+    )
+
+
 def test_a_base_of_three_slides_and_three_turns_equals_newton_euler(tmp_path):
     assert_equal_to_newton_euler(random_chain("PPPRRR", tmp_path))
 

@@ -8,6 +8,7 @@ import pytest
 
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.generate import generate
 from humanoid_codegen.module import Module
 from humanoid_codegen.report import latex, markdown
 
@@ -302,3 +303,10 @@ def test_a_follower_is_shown_with_its_leader_and_ratio():
     assert "| k | 1 | 0.5 × j + 0.1 | a | b |" in document_text
     # One turns at the rate of j, the other half as fast again.
     assert "\n\\tau_{1} &= 3.25 \\ddot{q}_{1}\n" in document_text
+
+
+def test_generate_writes_both_documents_with_the_notes(tmp_path):
+    made = generate("robot_2r_b", ("latex", "markdown"), ["idm"], tmp_path, gravity=(0.0, -9.81, 0.0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(made.files)
+    for name in ("robot_2r_b.tex", "robot_2r_b.md"):
+        assert "Gravity (0, " in made.files[name]
