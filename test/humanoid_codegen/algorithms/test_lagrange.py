@@ -10,6 +10,7 @@ import sympy
 from humanoid_codegen.algorithms import newton_euler_body
 from humanoid_codegen.algorithms.lagrange import lagrange
 from humanoid_codegen.base_parameters import group_inertias
+from humanoid_codegen.expression.differentiate import derivative
 from humanoid_codegen.expression.evaluate import evaluate
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Graph, Operation
@@ -193,6 +194,49 @@ def test_tree4_efforts_are_those_of_the_specification():
     derived = Derived(Mechanism.from_robot(load_robot("tree4"), GRAVITY))
     tau = derived.compute(derived.equations.efforts, *TREE4_FULL)
     np.testing.assert_allclose(tau, (5.251747, 0.363426, 15.425169, 0.660416), atol=5e-7)
+
+
+#: Specification 004 section 4.2: states, and efforts of the two 2R arms.
+HALF = np.pi / 2
+ARMS = [
+    ((0, 0), (0, 0), (0, 0), (392.4, 73.575), (176.58, 49.05)),
+    ((HALF, 0), (0, 0), (0, 0), (0, 0), (0, 0)),
+    ((0, HALF), (0, 0), (0, 0), (318.825, 0), (127.53, 0)),
+    ((0, 0), (0, 0), (1, 0), (648, 132.325), (250.18, 74.05)),
+    ((0, 0), (0, 0), (0, 1), (451.15, 94.825), (201.58, 64.05)),
+    ((0, HALF), (1, 0), (0, 0), (318.825, 37.5), (127.53, 10)),
+    ((0, HALF), (0, 1), (0, 0), (281.325, 0), (117.53, 0)),
+    ((0, HALF), (1, 1), (0, 0), (206.325, 37.5), (97.53, 10)),
+    (*S8, (834.103873, 153.090686), (297.292545, 82.864341)),
+    ((1.1, 0.4), (-0.8, 0.6), (-1.5, 2.5), (-76.460708, -16.009151), (16.147978, 7.146022)),
+]
+
+
+@pytest.mark.parametrize("state", range(10), ids=lambda k: f"S{k}")
+def test_both_2r_arms_have_the_specifications_efforts(state):
+    q, v, a, *efforts = ARMS[state]
+    for robot, expected in zip(("robot_2r_a", "robot_2r_b"), efforts, strict=True):
+        derived = Derived(Mechanism.from_robot(load_robot(robot), GRAVITY))
+        np.testing.assert_allclose(derived.compute(derived.equations.efforts, q, v, a), expected, atol=6e-7)
+
+
+def test_efforts_are_mass_matrix_times_acceleration_and_the_rest():
+    for robot, H, C, G in (
+        ("robot_2r_a", [[237.963164, 49.931582], [49.931582, 21.25]], (378.150178, 61.727522), (372.352219, 67.767063)),
+        ("robot_2r_b", [[68.896844, 22.648422], [22.648422, 15]], (168.558227, 43.567498), (167.012104, 45.178042)),
+    ):
+        derived = Derived(Mechanism.from_robot(load_robot(robot), GRAVITY))
+        q, v, a = S8
+        efforts = derived.equations.efforts
+        rows = derivative(derived.equations.momenta, derived.v)
+        matrix = np.reshape(derived.compute([*rows[0], *rows[1]], q, v, a), (2, 2))
+        np.testing.assert_allclose(matrix, H, atol=6e-7)
+        np.testing.assert_allclose(matrix, matrix.T, atol=1e-12)
+        assert np.all(np.linalg.eigvalsh(matrix) > 0)
+        rest = derived.compute(efforts, q, v, (0, 0))
+        np.testing.assert_allclose(rest, C, atol=6e-7)
+        np.testing.assert_allclose(derived.compute(efforts, q, (0, 0), (0, 0)), G, atol=6e-7)
+        np.testing.assert_allclose(matrix @ a + rest, derived.compute(efforts, q, v, a), atol=1e-10)
 
 
 def test_products_of_inertia_matter_and_an_ellipsoid_has_none():
