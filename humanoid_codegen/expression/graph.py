@@ -148,8 +148,11 @@ class Graph:
                 return a + b
             a, b = b, a
         if not isinstance(b, Expression):
+            a, b = _gathered(a, b)
             if b == 0.0:
                 return a
+            if a.operation == _NEGATE:
+                return self.subtract(b, a.operands[0])
             if b < 0.0:
                 return self._subtract_nodes(a, self.constant(-b))
             b = self.constant(b)
@@ -311,6 +314,17 @@ def _factor(a: Expression) -> tuple[float, Expression]:
     if a.operation == _MULTIPLY and a.operands[0].operation == _CONSTANT:
         return a.operands[0].value, a.operands[1]
     return 1.0, a
+
+
+def _gathered(a: Expression, b: float) -> tuple[Expression, float]:
+    """The sum a + b with the number that a may hold already in b."""
+    if a.operation == _ADD and a.operands[0].operation == _CONSTANT:
+        return a.operands[1], b + a.operands[0].value
+    if a.operation == _SUBTRACT and a.operands[1].operation == _CONSTANT:
+        return a.operands[0], b - a.operands[1].value
+    if a.operation == _SUBTRACT and a.operands[0].operation == _CONSTANT:
+        return a.graph._unary(_NEGATE, a.operands[1]), b + a.operands[0].value
+    return a, b
 
 
 def reachable(results: Iterable[Expression | float]) -> list[Expression]:

@@ -66,6 +66,10 @@ def test_constants_fold(xy):
     assert 3.0 * x - 3.0 * x == 0.0
     assert x / 4.0 is 0.25 * x
     assert (2.0 * x - x) is x
+    assert (x + 2.0) + 3.0 is x + 5.0
+    assert (x - 2.0) + 2.0 is x
+    assert 5.0 - (2.0 - x) is x + 3.0
+    assert (2.0 - x) - 3.0 is -(x + 1.0)
     assert x.graph.sine(0.5) == math.sin(0.5)
     assert x.graph.cosine(0.5) == math.cos(0.5)
     assert x.graph.square_root(4.0) == 2.0

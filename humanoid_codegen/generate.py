@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot to files of equations or code, in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Function
+from humanoid_codegen.expression.operation_count import OperationCount, count_operations
+from humanoid_codegen.function_names import function_names
+from humanoid_codegen.languages import LANGUAGES
+from humanoid_codegen.loop_closure import LoopClosure
+from humanoid_codegen.module import Module
+from humanoid_codegen.report import DOCUMENTS
+from humanoid_codegen.script import script_from_urdf
+from humanoid_model import InputError, Robot
+
+#: Output languages: code, documents, and the thesis' script.
+LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")
+
+#: Functions that are generated only when they are asked for.
+DERIVATIVES = ("inverse_dynamics_derivatives", "direct_dynamics_derivatives")
+
+#: Called with steps done, steps in all, and what comes next.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class GeneratedModel:
+    """What :func:`generate` made.
+
+    Attributes:
+        files: text by file name.
+        functions: with the operations that one call takes.
+        model: the dynamic model, for further use.
+        time: that the generation took [s].
+    """
+
+    files: dict[str, str]
+    functions: tuple[tuple[Function, OperationCount], ...]
+    model: DynamicModel
+    time: float
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints with coordinates, in their order."""
+        return self.model.mechanism.joint_names
+
+
+def generate(
+    robot: Robot | str | Path,
+    lang: str | Sequence[str] = "c",
+    functions: Sequence[str] | None = None,
+    out: str | Path | None = None,
+    *,
+    floating_base: bool | None = None,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    base_parameters: bool = True,
+    symbolic_parameters: bool = False,
+    derivatives: bool = False,
+    wrench_links: Sequence[str] = (),
+    loops: Sequence[LoopClosure] = (),
+    progress: Progress | None = None,
+) -> GeneratedModel:
+    """Generates the dynamic model of a robot.
+
+    Args:
+        robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
+        lang: one or more of ``LANGUAGE_NAMES``.
+        functions: names of functions or their aliases; None: all but the derivatives.
+        out: folder to write to, made when missing; None: nothing is written. All files are written, or none.
+        floating_base: True puts the root on a free-flyer, False fixes it; None: what the robot's files say.
+        gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
+        base_parameters: groups inertial parameters: fewer operations, same results.
+        symbolic_parameters: makes the inertial parameters an argument of the functions.
+        derivatives: adds the derivatives of inverse and direct dynamics.
+        wrench_links: links on which a known wrench may act.
+        loops: cuts of closed loops.
+        progress: called before every step.
+
+    Raises:
+        RobotError: the robot can't be read.
+        InputError: an unknown language, function or link; a name that the language forbids; a folder that can't be
+            written to.
+    """
+    start = time.perf_counter()
+    languages = (lang,) if isinstance(lang, str) else tuple(lang)
+    for language in languages:
+        if language not in LANGUAGE_NAMES:
+            raise InputError(f"unknown language '{language}'", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
+    model = DynamicModel(
+        robot,
+        floating_base=floating_base,
+        gravity=gravity,
+        base_parameters=base_parameters,
+        symbolic_parameters=symbolic_parameters,
+        wrench_links=wrench_links,
+        loops=loops,
+    )
+    names = _function_names(model, functions, derivatives)
+    report = progress or (lambda done, total, what: None)
+    total = len(names) + len(languages) + 1
+    built = []
+    for done, name in enumerate(names):
+        report(done, total, name)
+        function = model.function(name)
+        built.append((function, count_operations(function)))
+    module = _module(model, tuple(function for function, _ in built))
+    files: dict[str, str] = {}
+    for done, language in enumerate(languages, start=len(names)):
+        report(done, total, language)
+        for file_name, text in _write(language, module, model).items():
+            if file_name in files:
+                raise InputError(
+                    f"languages {', '.join(languages)} make two files called '{file_name}'",
+                    remedy="Generate them into folders of their own",
+                )
+            files[file_name] = text
+    if out is not None:
+        report(total - 1, total, f"writing {out}")
+        write_files(Path(out), files)
+    report(total, total, "done")
+    return GeneratedModel(files, tuple(built), model, time.perf_counter() - start)
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    """Writes files, all of them or none.
+
+    Args:
+        folder: made when missing.
+        files: text by name.
+
+    Raises:
+        InputError: the folder or a file can't be written.
+    """
+    made = not os.path.exists(folder)  # also where the name itself is impossible
+    temporary: list[tuple[str, Path]] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            if (folder / name).is_dir():
+                raise IsADirectoryError(0, "is a folder", str(folder / name))
+            handle, path = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+            temporary.append((path, folder / name))
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(path).chmod(0o666 & ~_umask())
+        while temporary:
+            Path(temporary[0][0]).replace(temporary[0][1])
+            temporary.pop(0)
+    except OSError as problem:
+        for path, _ in temporary:
+            Path(path).unlink(missing_ok=True)
+        if made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise InputError(
+            f"can't be written: {problem.strerror}", source=str(folder), remedy="Give a folder that you may write to"
+        ) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _function_names(model: DynamicModel, functions: Sequence[str] | None, derivatives: bool) -> list[str]:
+    known = list(model.builders)
+    chosen = list(function_names(functions)) if functions else [name for name in known if name not in DERIVATIVES]
+    if derivatives:
+        chosen += DERIVATIVES
+    return list(dict.fromkeys(chosen))
+
+
+def _write(language: str, module: Module, model: DynamicModel) -> dict[str, str]:
+    if language in LANGUAGES:
+        return LANGUAGES[language].write(module)
+    if language in DOCUMENTS:
+        return DOCUMENTS[language](module, model)
+    script, snippet = script_from_urdf(model.robot.urdf, model.mechanism.gravity)
+    return {f"{module.name}_script.py": script, f"{module.name}_variables.py": snippet}
+
+
+def _module(model: DynamicModel, functions: tuple[Function, ...]) -> Module:
+    mechanism, robot = model.mechanism, model.robot
+    gx, gy, gz = mechanism.gravity
+    notes = [
+        f"{len(mechanism.links)} links, {mechanism.nv} degrees of freedom, "
+        f"{'free' if robot.floating_base else 'fixed'} base, {mechanism.total_mass:.6g} kg.",
+        f"Gravity ({gx:g}, {gy:g}, {gz:g}) m/s^2 in the world frame. SI units; quaternions x, y, z, w.",
+    ]
+    if any(name.endswith("_qw") for name in mechanism.q_names):
+        notes.append("A free base moves with linear, then angular velocity, both in its own axes.")
+    if model.grouped and model.parameters.names:
+        notes.append("The parameters are the base inertial parameters of the bodies: what efforts depend on.")
+    elif model.grouped:
+        notes.append("Inertial parameters are grouped: the numbers of single bodies aren't those of the URDF.")
+    if robot.approximate:
+        notes.append(f"Approximate robot: {robot.approximate}")
+    return Module(
+        name=module_name(robot.name),
+        robot=robot.name,
+        functions=functions,
+        q_names=mechanism.q_names,
+        v_names=mechanism.v_names,
+        link_names=tuple(link.name for link in mechanism.links),
+        notes=tuple(notes),
+        parameter_names=model.parameters.names,
+        parameters=model.parameters.values,
+    )
+
+
+def module_name(robot: str) -> str:
+    """Identifier made of a robot's name: ``robot 2-R`` becomes ``robot_2_r``."""
+    name = re.sub(r"\W+", "_", robot.lower(), flags=re.ASCII).strip("_")
+    return f"robot_{name}" if not name or name[0].isdigit() else name
