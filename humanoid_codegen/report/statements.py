@@ -141,10 +141,6 @@ class _Writer:
             if factor.operation == Operation.MULTIPLY and factor.index not in self.symbols:
                 pending = [*factor.operands, *pending]
                 continue
-            if factor.operation == Operation.NEGATE and factor.index not in self.symbols:
-                negative = not negative
-                pending = [*factor.operands, *pending]
-                continue
             terms = self._terms(factor)
             if len(terms) == 1:
                 negative ^= terms[0][0]
