@@ -31,7 +31,7 @@ test-slow: build  ## the slow tests
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt
-	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_sim $(TESTS)
+	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_codegen test/humanoid_sim $(TESTS)
 
 .PHONY: bench
 bench: build  ## our figures beside the peers', which have an environment of their own

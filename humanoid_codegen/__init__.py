@@ -2,6 +2,7 @@
 """Dynamic models of robots as readable equations and fast code."""
 
 from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.generate import GeneratedModel, generate
 from humanoid_codegen.loop_closure import LoopClosure, read_loops
 
-__all__ = ["DynamicModel", "LoopClosure", "read_loops"]
+__all__ = ["DynamicModel", "GeneratedModel", "LoopClosure", "generate", "read_loops"]

@@ -21,7 +21,7 @@ from humanoid_codegen.languages.statements import Body
 from humanoid_codegen.module import Module
 
 if TYPE_CHECKING:
-    import sympy  # type: ignore[import-untyped]
+    import sympy
 
 
 def write(module: Module) -> dict[str, str]:
@@ -45,14 +45,14 @@ def write(module: Module) -> dict[str, str]:
     return {f"{module.name}_sympy.py": file_text(module, imports, example, functions)}
 
 
-def sympy_function(function: Function) -> tuple[list[list[sympy.Symbol]], list[sympy.Array]]:
+def sympy_function(function: Function) -> tuple[list[list[sympy.Symbol]], list[sympy.Array | sympy.Expr]]:
     """A function as sympy expressions, written out: meant for small robots, large ones grow beyond all bounds.
 
     Args:
         function: any function of a dynamic model.
 
     Returns:
-        Symbols of each argument, row-major, and an array for each result, both as ``sympy.lambdify`` takes them:
+        Symbols of each argument, row-major, and an array or a number for each result, as ``sympy.lambdify`` takes them:
         ``sympy.lambdify(symbols, results, cse=True)``.
     """
     import sympy  # takes a while, and few need it
@@ -64,13 +64,19 @@ def sympy_function(function: Function) -> tuple[list[list[sympy.Symbol]], list[s
         Operation.SQUARE_ROOT: sympy.sqrt,
     }
     values = evaluate(function, symbols, elementary)
-    results = [sympy.Array(own, result.shape) for result, own in zip(function.results, values, strict=True)]
+    results = [
+        sympy.Array(own, result.shape) if result.shape else sympy.sympify(own[0])
+        for result, own in zip(function.results, values, strict=True)
+    ]
     return symbols, results
 
 
 def _returned(body: Body) -> list[str]:
     lines = [""]
     for name, result, values in zip(body.results, body.function.results, body.values, strict=True):
+        if not result.shape:
+            lines.append(f"{name} = {values[0]}")
+            continue
         text = f"{name} = sympy.Array({nested((len(values),), values, 0)}, {result.shape})"
         lines += text.split("\n")
     lines.append(f"return {', '.join(body.results)}" if body.results else "return ()")

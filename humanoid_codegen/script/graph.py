@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx  # type: ignore[import-untyped]
+import networkx
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 

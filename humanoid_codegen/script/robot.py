@@ -18,7 +18,7 @@ from humanoid_codegen.script.stacking import stack
 from humanoid_model.errors import RobotError
 
 if TYPE_CHECKING:
-    import networkx  # type: ignore[import-untyped]
+    import networkx
 
 _Member = TypeVar("_Member", Joint, Link)
 
