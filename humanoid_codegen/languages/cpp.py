@@ -13,8 +13,8 @@ from humanoid_codegen.languages.statements import Body, Spelling, write_body
 from humanoid_codegen.module import Module
 
 CPP_KEYWORDS = KEYWORDS | words(
-    """alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return co_yield
-    std compl concept consteval constinit const_cast decltype delete dynamic_cast explicit export friend import
+    """alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return
+    co_yield std compl concept consteval constinit const_cast decltype delete dynamic_cast explicit export friend import
     module mutable namespace new noexcept not not_eq operator or or_eq override final private protected public
     reinterpret_cast requires static_cast template this throw try typeid typename using virtual wchar_t xor xor_eq"""
 )
