@@ -21,14 +21,17 @@ class Engine(Protocol):
 
     Attributes:
         backend: ``c`` or ``numba``.
-        call: takes arguments and results as arrays; gives 0 when done, anything else when one isn't float64 in C
-            order and of the right size, or when results overlap with other arrays.
-        one: address of the function for one state.
-        many: address of the function for many states.
     """
 
     backend: str
-    call: Callable[..., int]
+
+    @property
+    def call(self) -> Callable[..., int]:
+        """Takes arguments and results as arrays; gives 0 when done.
+
+        Anything else says that an array isn't float64 in C order and of the right size, or that a result overlaps
+        with another array.
+        """
 
     @property
     def one(self) -> int:

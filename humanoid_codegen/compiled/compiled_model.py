@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -130,7 +131,7 @@ class _NumbaTape:
 
     def call(self, *arrays: Any) -> int:
         arguments, results = self._function.arguments, self._function.results
-        wanted = [array.shape for array in (*arguments, *results)]
+        wanted = [argument.shape for argument in arguments] + [result.shape for result in results]
         if len(arrays) != len(wanted) or not all(_is_plain(array) for array in arrays):
             return 1
         leading = arrays[0].shape[: arrays[0].ndim - len(wanted[0])]
@@ -140,7 +141,8 @@ class _NumbaTape:
             if not arrays[k].flags.writeable or any(np.may_share_memory(arrays[k], other) for other in arrays[:k]):
                 return 1
         states = leading[0] if leading else 1
-        given = np.concatenate([a.reshape(states, len(x.entries)) for a, x in zip(arrays, arguments)], axis=1)
+        rows = [a.reshape(states, math.prod(a.shape[len(leading) :])) for a in arrays[: len(arguments)]]
+        given = np.concatenate(rows, axis=1)
         computed = self._tape.run(given)
         position = 0
         for result, array in zip(results, arrays[len(arguments) :], strict=True):

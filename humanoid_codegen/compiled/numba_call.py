@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
@@ -29,14 +29,16 @@ def call_compiled(typingctx: Any, address: Any, arrays: Any) -> Any:
     that arrays don't overlap.
 
     Args:
+        typingctx: numba's own, left out by the caller.
         address: of the function, :attr:`humanoid_codegen.compiled.CompiledFunction.address`.
         arrays: tuple of the arguments, then the results, float64 in C order.
     """
     if not isinstance(address, types.Integer):
         raise TypingError(f"call_compiled takes a function's address, not {address}")
-    if not isinstance(arrays, types.BaseTuple):
+    members = getattr(arrays, "types", None)
+    if members is None:
         raise TypingError(f"call_compiled takes a tuple of arrays, not {arrays}")
-    for array in arrays.types:
+    for array in members:
         if not isinstance(array, types.Array) or array.dtype != types.float64 or array.layout != "C":
             raise TypingError(f"call_compiled takes float64 arrays in C order, not {array}")
 

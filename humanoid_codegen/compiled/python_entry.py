@@ -74,7 +74,7 @@ static int apart(const buffer *a, const buffer *b)
         || (const char *)b->data + b->size <= (const char *)a->data;
 }
 
-/* Called as a builtin function with arguments and results. Gives 0 when done, 1 when an array can't be used as it is. */
+/* A builtin function of arguments and results. Gives 0 when done, 1 when an array can't be used as it is. */
 void *python_call(void *self, void *const *given, ptrdiff_t number)
 {
     buffer buffers[ARGUMENTS + RESULTS];

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from humanoid_codegen.compiled.python_entry import PYTHON_ENTRY
 from humanoid_codegen.compiled.sine_cosine import SINE_COSINE
-from humanoid_codegen.expression.function import Function
+from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation, reachable
 
 _SIGNS = {Operation.ADD: "+", Operation.SUBTRACT: "-", Operation.MULTIPLY: "*", Operation.DIVIDE: "/"}
@@ -25,7 +25,7 @@ def c_source(function: Function) -> str:
     ``one`` takes a pointer to each argument and each result, row-major doubles that don't overlap. ``many`` takes the
     number of states first, and arrays with that leading dimension.
     """
-    arrays = [*function.arguments, *function.results]
+    arrays: list[Argument | Result] = [*function.arguments, *function.results]
     names = [f"a{k}" for k in range(len(function.arguments))] + [f"r{k}" for k in range(len(function.results))]
     sizes = [len(array.entries) for array in arrays]
     constness = ["const " if name[0] == "a" else "" for name in names]

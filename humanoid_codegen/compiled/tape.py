@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
 
-from humanoid_codegen.expression.function import Function
+from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation
 
 #: States that go through the list together.
@@ -136,9 +137,9 @@ def _run(
 
 def make_callback(function: Function, tape: Tape, *, many: bool) -> Callable[..., None]:
     """The function in C's calling convention, as ``one`` or ``many`` of the generated C text; see its ``address``."""
-    arrays = [*function.arguments, *function.results]
+    arrays: list[Argument | Result] = [*function.arguments, *function.results]
     names = [f"array_{k}" for k in range(len(arrays))]
-    scope = {
+    scope: dict[str, Any] = {
         "carray": numba.carray,
         "empty": np.empty,
         "run": _run,
