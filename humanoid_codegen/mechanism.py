@@ -133,9 +133,16 @@ class Mechanism:
             gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
 
         Raises:
-            RobotError: a joint is of a kind unknown here.
+            RobotError: a joint is of a kind unknown here, or nothing moves.
         """
         model = robot.model
+        if model.nv == 0:
+            raise RobotError(
+                "has no joint that moves",
+                source=robot.description.source,
+                element=f"robot '{robot.name}'",
+                remedy="Give it a joint, or let its base float",
+            )
         kinds, directions = zip(*(_joint_kind(model, j) for j in range(1, model.njoints)), strict=True)
         names = list(model.names)[1:]
         own = [i for i, name in enumerate(names) if name not in robot.mimics]

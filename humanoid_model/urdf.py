@@ -43,7 +43,8 @@ _NO_LIMIT = "1e9"
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
     """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
 
-    A link whose principal moments violate the triangle inequality is warned of (:class:`RobotWarning`) and kept; so is a fixed joint that mimics another.
+    Warned of (:class:`RobotWarning`) and kept: a link whose principal moments violate the triangle inequality, a
+    fixed joint that mimics another.
 
     Args:
         path_or_text: path of the file, or the XML text itself.

@@ -11,7 +11,7 @@ from fixtures.random_urdf import random_urdf
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.expression.operation_count import count_operations
 from humanoid_codegen.loop_closure import LoopClosure
-from humanoid_model import InputError, load_robot
+from humanoid_model import InputError, RobotError, load_robot
 
 ROBOTS = ("robot_2r_a", "robot_2r_b", "tree4", "syn3p33r", "hrp2", "hrp2_bushing", "bip", "bip_planar", "avatar")
 
@@ -53,8 +53,6 @@ def test_random_robots_agree_with_pinocchio(seed):
     robot = random_urdf(rng, int(rng.integers(3, 9)), kinds)
     for floating in (False, True):
         model = DynamicModel(robot, floating_base=floating)
-        if model.mechanism.nv == 0:
-            continue
         check_against_pinocchio(model, seed)
 
 
@@ -337,6 +335,12 @@ def test_rows_that_hold_by_themselves_are_refused():
 def test_bad_choices_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         DynamicModel("tree4", **options)
+
+
+def test_a_robot_that_cannot_move_is_refused():
+    rigid = '<robot name="rock"><link name="world"/></robot>'
+    with pytest.raises(RobotError, match="robot 'rock': has no joint that moves"):
+        DynamicModel(rigid)
 
 
 def test_unknown_functions_are_refused():

@@ -406,7 +406,8 @@ def test_inertia_of_no_body_is_warned_of_and_kept(tmp_path):
 
 def test_fixed_joint_that_mimics_is_warned_of_and_stays_fixed(tmp_path):
     path = tmp_path / "odd.urdf"
-    path.write_text(robot(LINKS, joint("k", "continuous", "a", "b"), joint("j", "fixed", "a", "c", '<mimic joint="k"/>')))
+    joints = (joint("k", "continuous", "a", "b"), joint("j", "fixed", "a", "c", '<mimic joint="k"/>'))
+    path.write_text(robot(LINKS, *joints))
     with pytest.warns(RobotWarning, match=r"<mimic>: of <joint name='j'>: a fixed joint follows none; ignored"):
         description = read_urdf(path)
     assert description.joints["j"].mimic is None
