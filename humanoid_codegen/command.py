@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 from tqdm import tqdm
 
 from humanoid_codegen.function_names import FUNCTION_ALIASES, function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, GeneratedModel, generate
-from humanoid_model import HumanoidError, InputError, load_robot
+from humanoid_model import HumanoidError, InputError, RobotWarning, load_robot
 
 _EXAMPLES = """examples:
   humanoid-model hrp2 -o out --lang c
@@ -36,16 +37,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.robot is None or options.out is None:
         parser.error("give a robot and a folder: humanoid-model robot.urdf -o DIR")
     try:
-        generated = _generate(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RobotWarning)
+            warnings.showwarning = _tell  # type: ignore[assignment]
+            generated = _generate(options)
     except HumanoidError as problem:
-        # One line, whatever the names in it hold.
-        print(f"humanoid-model: {' '.join(str(problem).split())}", file=sys.stderr)
+        _tell(problem)
         return 2
     except KeyboardInterrupt:
         print("humanoid-model: interrupted, nothing is written", file=sys.stderr)
         return 130
     print(_report(generated, options.out))
     return 0
+
+
+def _tell(problem: Exception | Warning | str, *_: object) -> None:
+    """One line on stderr, whatever the names in it hold."""
+    tqdm.write(f"humanoid-model: {' '.join(str(problem).split())}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from functools import partial
@@ -27,7 +28,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from humanoid_codegen.function_names import function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, generate
-from humanoid_model import Robot, load_robot
+from humanoid_model import Robot, RobotWarning, load_robot
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.conversions import array, check_finite
 from humanoid_ros.executor_future import answer_of
@@ -71,7 +72,12 @@ class ModelGeneratorNode(Node):
             (InverseDynamics, "inverse_dynamics", self._on_inverse_dynamics),
         ):
             self.create_service(kind, name, callback, qos_profile=SERVICE, callback_group=group)
+        warnings.simplefilter("always", RobotWarning)
+        warnings.showwarning = self._warn  # type: ignore[assignment]
         self.get_logger().info(f"generates models in {', '.join(LANGUAGE_NAMES)}")
+
+    def _warn(self, message: Warning | str, *_: object) -> None:
+        self.get_logger().warning(str(message))
 
     @property
     def busy(self) -> bool:
@@ -212,6 +218,9 @@ def main() -> None:
     executor.shutdown()
     node.destroy_node()
     rclpy.shutdown()
+    if node.busy:
+        # Nothing is written before the generation's next step, which may be far away; Python would wait for it.
+        os._exit(0)
 
 
 if __name__ == "__main__":

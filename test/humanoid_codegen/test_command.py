@@ -18,7 +18,7 @@ from humanoid_codegen.generate import LANGUAGE_NAMES, generate
 
 ROOT = Path(__file__).parents[2]
 WORDY = """
-<robot name="while">
+<robot name="wordy">
   <link name="world"/>
   <link name="int"><inertial><mass value="1"/><origin xyz="0.1 0 0.2"/>
     <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
@@ -99,6 +99,14 @@ def test_module_and_installed_program_are_the_command(tmp_path):
     assert 'humanoid-model = "humanoid_codegen.command:main"' in declared
 
 
+def test_doubts_about_a_robot_are_told_in_a_line(tmp_path, capsys):
+    (tmp_path / "robot.urdf").write_text(WORDY.replace('izz="1"', 'izz="3"', 1))
+    assert main([str(tmp_path / "robot.urdf"), "-o", str(tmp_path / "out"), "--functions", "gravity"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"humanoid-model: {tmp_path}/robot.urdf:5: <inertia>: of <link name='int'>: ")
+    assert "triangle inequality" in line
+
+
 # Names that languages keep for themselves -------------------------------------------------------------------------
 
 
@@ -122,6 +130,17 @@ def test_keywords_as_names_run_in_python(language, tmp_path):
     for path in out.glob("*.py"):
         compile(path.read_text(), path.name, "exec")
         assert path.stem.isidentifier()
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("c", "while"), ("cpp", "class"), ("python", "lambda"), ("matlab", "end"), ("sympy", "import")],
+)
+def test_a_robot_called_like_a_keyword_is_refused(language, name, tmp_path, capsys):
+    (tmp_path / "robot.urdf").write_text(WORDY.replace("wordy", name))
+    words = [str(tmp_path / "robot.urdf"), "-o", str(tmp_path / "out"), "--lang", language]
+    assert_refused(capsys, words, f"'{name}' is a word of ")
+    assert not (tmp_path / "out").exists()
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------

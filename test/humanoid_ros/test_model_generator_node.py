@@ -87,6 +87,25 @@ def test_a_robot_may_be_a_text(model_generator: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "language", ["python", "numba", "cpp", "matlab", "casadi", "sympy", "latex", "markdown", "script"]
+)
+def test_every_language_over_dds(model_generator: Any, language: str) -> None:
+    answer = generated(model_generator, robot="robot_2r_b", language=language)
+    assert answer.success, answer.message
+    assert {file.name: file.text for file in answer.files} == generate(
+        "robot_2r_b", language, ["inverse_dynamics"], floating_base=False
+    ).files
+
+
+def test_a_robot_called_like_a_keyword_is_answered(model_generator: Any, tmp_path: Path) -> None:
+    text = load_robot("tree4").urdf.replace('name="tree4"', 'name="while"')
+    answer = generated(model_generator, robot=text, folder=str(tmp_path / "out"))
+    assert not answer.success
+    assert "'while' is a word of C itself. Give the robot another name" in answer.message
+    assert not (tmp_path / "out").exists()
+
+
 # inverse_dynamics -------------------------------------------------------------------------------------------------
 
 
@@ -197,6 +216,19 @@ def test_a_bad_start_ends_with_a_message(start_node: Callable[..., Any], tmp_pat
     assert "Traceback" not in text
 
 
+def test_who_waits_is_told_when_it_ends(start_node: Callable[..., Any]) -> None:
+    client = start_node("model_generator")
+    service = client.node.create_client(GenerateModel, "generate_model")
+    assert service.wait_for_service(30.0)
+    request = GenerateModel.Request(robot="robot_2r_b", language="c", gravity=DOWN)
+    pending = [service.call_async(request) for _ in range(100)]
+    client.result(pending[0], 60.0)
+    client.process.send_signal(signal.SIGINT)
+    assert client.process.wait(10.0) == 0
+    answers = [future.result() for future in pending if future.done()]
+    assert {answer.message for answer in answers} == {"", "The node is shut down."}
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_while_it_generates(
     number: signal.Signals, start_node: Callable[..., Any], tmp_path: Path
@@ -211,7 +243,6 @@ def test_signals_end_it_while_it_generates(
     client.process.send_signal(number)
     assert client.process.wait(10.0) == 0
     answers = [future.result() for future in pending[1:] if future.done()]
-    assert any(answer.message == "The node is shut down." for answer in answers)
     assert all(answer.success or answer.message == "The node is shut down." for answer in answers)
     assert "Traceback" not in (tmp_path / "model_generator.log").read_text()
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
