@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from humanoid_codegen.expression.function import Argument
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
 from humanoid_codegen.languages.identifiers import check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body, zero_entries
@@ -41,6 +40,7 @@ _HEADERS = words(
     """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef
     stdint stdio stdlib string tgmath time wchar wctype"""
 )
+_OVERLAP = ("", "Arrays are row-major. Results mustn't overlap arguments or each other. Every function is thread-safe.")
 
 
 def write(module: Module) -> dict[str, str]:
@@ -96,7 +96,7 @@ def body_lines(
         store: statement that writes an entry of a result, from the array's identifier, the row-major index and the
             value's text.
     """
-    lines = [f"(void){name};" for name, argument in _unused(body)]
+    lines = [f"(void){name};" for name in _unused(body)]
     head: list[str] = []
     for array, result, values in zip(body.results, body.function.results, body.values, strict=True):
         zeros = zero_entries(result)
@@ -151,10 +151,10 @@ def comment(lines: Sequence[str], indent: str = "") -> str:
     return "\n".join([f"{indent}/*", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"])
 
 
-def _unused(body: Body) -> list[tuple[str, Argument]]:
+def _unused(body: Body) -> list[str]:
     used = {node.index for node in body.function.nodes}
     return [
-        (name, argument)
+        name
         for name, argument in zip(body.arguments, body.function.arguments, strict=True)
         if not any(entry.index in used for entry in argument.entries)
     ]
@@ -174,7 +174,8 @@ def _macros(module: Module) -> dict[str, int]:
 
 def _header(module: Module, bodies: Sequence[Body]) -> str:
     guard = f"{module.name.upper()}_H"
-    parts = [comment(module_heading(module, _example(module, bodies))), f"#ifndef {guard}\n#define {guard}"]
+    head = [*module_heading(module, _example(module, bodies)), *_OVERLAP]
+    parts = [comment(head), f"#ifndef {guard}\n#define {guard}"]
     macros = [f"#define {name} {size}" for name, size in _macros(module).items() if name != guard]
     parts += ["\n".join(macros), '#ifdef __cplusplus\nextern "C" {\n#endif']
     if module.parameter_names:

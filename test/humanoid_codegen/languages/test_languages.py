@@ -238,7 +238,8 @@ def test_c_header_serves_cpp_too(tmp_path: Path) -> None:
         " { double b[TREE4_NV]; tree4_bias(q, v, b); return b[0]; }\n"
     )
     compiled(["gcc", "-std=c99", *STRICT, "-c", "-o", "model.o", "tree4.c"], tmp_path)
-    compiled(["g++", "-std=c++11", *STRICT, "-Wl,--no-undefined", "-o", "use.so", "use.cpp", "model.o", "-lm"], tmp_path)
+    command = ["g++", "-std=c++11", *STRICT, "-Wl,--no-undefined", "-o", "use.so", "use.cpp", "model.o", "-lm"]
+    compiled(command, tmp_path)
 
 
 @needs_gpp
