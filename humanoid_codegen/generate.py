@@ -21,6 +21,7 @@ from humanoid_codegen.loop_closure import LoopClosure
 from humanoid_codegen.module import Module
 from humanoid_codegen.report import DOCUMENTS
 from humanoid_codegen.script import script_from_urdf
+from humanoid_codegen.script.floating_root import with_floating_root
 from humanoid_model import InputError, Robot
 
 #: Output languages: code, documents, and the thesis' script.
@@ -75,7 +76,8 @@ def generate(
     Args:
         robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
         lang: one or more of ``LANGUAGE_NAMES``.
-        functions: names of functions or their aliases; None: all but the derivatives.
+        functions: names of functions or their aliases; None: all but the derivatives (and energies where the symbolic
+            parameters are grouped).
         out: folder to write to, made when missing; None: nothing is written. All files are written, or none.
         floating_base: True puts the root on a free-flyer, False fixes it; None: what the robot's files say.
         gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
@@ -175,7 +177,10 @@ def _umask() -> int:
 
 def _function_names(model: DynamicModel, functions: Sequence[str] | None, derivatives: bool) -> list[str]:
     known = list(model.builders)
-    chosen = list(function_names(functions)) if functions else [name for name in known if name not in DERIVATIVES]
+    left_out = set(DERIVATIVES)
+    if model.grouped and model.parameters.names:
+        left_out.add("energies")  # of single links, whose parameters aren't known then
+    chosen = list(function_names(functions)) if functions else [name for name in known if name not in left_out]
     if derivatives:
         chosen += DERIVATIVES
     return list(dict.fromkeys(chosen))
@@ -186,7 +191,16 @@ def _write(language: str, module: Module, model: DynamicModel) -> dict[str, str]
         return LANGUAGES[language].write(module)
     if language in DOCUMENTS:
         return DOCUMENTS[language](module, model)
-    script, snippet = script_from_urdf(model.robot.urdf, model.mechanism.gravity)
+    if model.parameters.names:
+        raise InputError(
+            "the script carries the numbers of the URDF",
+            element="symbolic_parameters",
+            remedy="Leave them out, or generate python instead of script",
+        )
+    robot = model.robot
+    added_base = robot.base_joint is not None and robot.parts.base_joint is not None
+    text = with_floating_root(robot.description) if added_base else robot.urdf
+    script, snippet = script_from_urdf(text, model.mechanism.gravity)
     return {f"{module.name}_script.py": script, f"{module.name}_variables.py": snippet}
 
 

@@ -38,7 +38,7 @@ def parser_urdf(path: str | Path) -> tuple[str, dict[str, list[list[str]]]]:
         RobotError: the file is missing, not XML, or not a legal robot; the message names file, line, element, value
             and remedy.
     """
-    description = read_urdf(path)
+    description = read_urdf(path, geometry=False)
     if isinstance(path, str) and path.lstrip().startswith("<"):
         text = path.strip()
     else:

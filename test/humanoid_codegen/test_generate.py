@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+import importlib.util
+import os
+import stat
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.generated_functions import compute
+
+from humanoid_codegen import DynamicModel, generate
+from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.generate import LANGUAGE_NAMES, module_name, write_files
+from humanoid_model import InputError, RobotError, load_robot
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_all_functions_but_derivatives_are_generated():
+    generated = generate("tree4", "c")
+    names = [function.name for function, _ in generated.functions]
+    assert names == [name for name in generated.model.builders if "derivatives" not in name]
+    for function, count in generated.functions:
+        assert count == count_operations(function)
+        assert f"tree4_{function.name}(" in generated.files["tree4.c"]
+    assert generated.joint_names == generated.model.mechanism.joint_names
+    assert generated.time > 0
+
+
+def test_functions_by_short_names_and_derivatives_on_request():
+    generated = generate("tree4", "c", ["mass", "idm"], derivatives=True)
+    assert [function.name for function, _ in generated.functions] == [
+        "mass_matrix", "inverse_dynamics", "inverse_dynamics_derivatives", "direct_dynamics_derivatives",
+    ]  # fmt: skip
+
+
+def test_every_language_writes_something(tmp_path):
+    for language in LANGUAGE_NAMES:
+        files = generate("robot_2r_b", language, out=tmp_path / language).files
+        assert files
+        for name, text in files.items():
+            assert (tmp_path / language / name).read_text(encoding="utf-8") == text
+            assert text.endswith("\n")
+
+
+def test_several_languages_at_once_with_progress():
+    seen = []
+    generated = generate(
+        "robot_2r_b", ["c", "markdown"], ["idm"], progress=lambda done, total, what: seen.append((done, total, what))
+    )
+    assert {"robot_2r_b.c", "robot_2r_b.h", "robot_2r_b.md"} <= set(generated.files)
+    assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+    assert [what for _, _, what in seen][:3] == ["inverse_dynamics", "c", "markdown"]
+
+
+def test_options_reach_the_model():
+    generated = generate(
+        "hrp2", "python", ["gravity"], floating_base=False, gravity=(0.0, 0.0, -1.62), base_parameters=False,
+        wrench_links=["r_sole"],
+    )  # fmt: skip
+    assert generated.model.mechanism.nv == 30
+    assert "-1.62" in generated.files[next(iter(generated.files))]
+    symbolic = generate("tree4", "python", ["mass"], symbolic_parameters=True, base_parameters=False)
+    assert "parameters" in next(iter(symbolic.files.values()))
+    assert len(symbolic.model.parameters.names) == 40
+
+
+def test_generated_text_is_the_same_every_time():
+    assert generate("tree4", LANGUAGE_NAMES).files == generate("tree4", LANGUAGE_NAMES).files
+
+
+def test_generated_python_moves_the_robot(tmp_path):
+    generate("tree4", "python", ["idm"], out=tmp_path)
+    module = load(tmp_path / "tree4.py")
+    robot = load_robot("tree4")
+    q, v, a = np.random.default_rng(0).normal(size=(3, 4))
+    expected = pin.rnea(robot.model, robot.model.createData(), q, v, a)
+    np.testing.assert_allclose(module.inverse_dynamics(list(q), list(v), list(a)), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_script_of_a_robot_with_a_free_base(tmp_path):
+    generate("bip", "script", out=tmp_path)
+    script = load(tmp_path / "bip_script.py")
+    snippet = (tmp_path / "bip_variables.py").read_text()
+    joints = [line.split(" =")[0].removeprefix("gv_position_") for line in snippet.splitlines() if "gv_position_" in line]
+    joints = joints[: snippet.count("gv_position_") // 2]
+    assert sum(name.startswith("root_joint") for name in joints) == 6
+    model = DynamicModel("bip")
+    rng = np.random.default_rng(0)
+    legs = {name: rng.normal(size=3) for name in joints if not name.startswith("root_joint")}
+    rows = [legs.get(name, np.zeros(3)) for name in joints]
+    values = script.dynamic_model(np.array(rows))
+    mechanism = model.mechanism
+    q, v, a = np.zeros((3, mechanism.nv))
+    for k, name in enumerate(mechanism.v_names[6:]):
+        q[6 + k], v[6 + k], a[6 + k] = legs[name]
+    q = np.concatenate([[0, 0, 0, 0, 0, 0, 1], q[6:]])
+    # The script's base is at rest without rotors; the model's joints have theirs.
+    tau = compute(model, "inverse_dynamics", q=q, v=v, a=a)["tau"] - model.robot.model.armature * a
+    for k, name in enumerate(mechanism.v_names[6:]):
+        assert values[f"effort_{name}"] == pytest.approx(tau[6 + k], abs=1e-9)
+    forces = [values[f"effort_root_joint_p{axis}"] for axis in "xyz"]
+    np.testing.assert_allclose(forces, tau[:3], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("HRP-2", "hrp_2"), ("robot 2R", "robot_2r"), ("2r", "robot_2r"), ("été", "t"), ("é", "robot_"), ("a__b", "a__b")],
+)
+def test_names_of_modules(name, expected):
+    assert module_name(name) == expected
+
+
+# Bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tree4", "fortran"), "unknown language 'fortran'.*Choose from c, cpp"),
+        (("tree4", "c", ["dance"]), "unknown function 'dance'"),
+        (("tree4", "c", ["loop_closure"]), "Give the cuts"),
+        (("nobody", "c"), "unknown robot 'nobody'"),
+    ],
+)
+def test_bad_requests_are_refused(arguments, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        generate(*arguments, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_script_has_no_symbolic_parameters():
+    with pytest.raises(InputError, match="symbolic_parameters: the script carries the numbers"):
+        generate("tree4", "script", symbolic_parameters=True)
+
+
+@pytest.mark.parametrize("name", ["for", "class", "double"])
+def test_a_robot_named_like_a_keyword_is_refused_or_renamed(name):
+    urdf = load_robot("tree4").urdf.replace('name="tree4"', f'name="{name}"', 1)
+    language = {"for": "c", "class": "python", "double": "c"}[name]
+    with pytest.raises(InputError, match=f"'{name}'"):
+        generate(urdf, language, ["gravity"])
+
+
+def test_malformed_robots_leave_nothing_behind(tmp_path):
+    path = tmp_path / "bad.urdf"
+    path.write_text('<robot name="r"><link name="a"/><link name="b"/></robot>')
+    with pytest.raises(RobotError, match="bad.urdf"):
+        generate(path, "c", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_named(tmp_path):
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(InputError, match="can't be written"):
+        generate("tree4", "c", out=tmp_path / "out")
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(InputError, match="out: can't be written.*Give a folder"):
+        generate("tree4", "c", out=tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_files_are_written_all_or_none(tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "b.c").mkdir()
+    (folder / "a.c").write_text("before")
+    with pytest.raises(InputError, match="can't be written"):
+        write_files(folder, {"a.c": "new", "b.c": "new"})
+    assert (folder / "a.c").read_text() == "before"
+    assert sorted(path.name for path in folder.iterdir()) == ["a.c", "b.c"]
