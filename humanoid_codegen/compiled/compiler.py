@@ -13,9 +13,7 @@ from functools import cache
 from pathlib import Path
 
 #: Nothing here changes a result by more than rounding, and NaN stays NaN.
-_FLAGS = ("-std=c99", "-shared", "-fPIC", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
-#: Lines of C from which a compiler's time grows faster than what its better code gains.
-_MANY_LINES = 20_000
+_FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 
 
 class CompilerError(Exception):
@@ -36,10 +34,10 @@ class Compiler:
     target: tuple[str, ...]
     identity: str
 
-    def flags(self, source: str) -> tuple[str, ...]:
-        """Options for a source."""
-        level = "-O1" if source.count("\n") > _MANY_LINES else "-O2"
-        return (*_FLAGS, level, *self.target)
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Options of every compilation."""
+        return (*_FLAGS, *self.target)
 
     def compile(self, source: str, target: Path) -> None:
         """Makes a shared object.
@@ -51,7 +49,7 @@ class Compiler:
         Raises:
             CompilerError: the compiler refuses.
         """
-        command = [*self.command, *self.flags(source), "-x", "c", "-o", str(target), "-", "-lm"]
+        command = [*self.command, *self.flags, "-x", "c", "-o", str(target), "-", "-lm"]
         done = _run(command, source)
         if done.returncode != 0 or not target.exists():
             raise CompilerError(f"{shlex.join(self.command)} fails: {done.stderr.strip()[-500:]}")

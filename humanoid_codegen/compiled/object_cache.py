@@ -28,7 +28,7 @@ def cached_object(source: str, compiler: Compiler) -> Path:
         CompilerError: the compiler refuses.
     """
     folder = cache_folder()
-    what = "\0".join((compiler.identity, *compiler.flags(source), source))
+    what = "\0".join((compiler.identity, *compiler.flags, source))
     path = folder / f"{hashlib.sha256(what.encode()).hexdigest()}.so"
     if not _is_whole(path):
         with tempfile.TemporaryDirectory(dir=folder, prefix="compiling-") as work:

@@ -19,6 +19,7 @@ typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef long long integers __attribute__((vector_size(8 * LANES)));
 #define LANE(x, k) (x)[k]
 #define SPLAT(x) ((lanes){0} + (x))
+#define PART static __attribute__((noinline))
 
 static void sine_cosine(lanes x, lanes *sine, lanes *cosine)
 {
@@ -58,6 +59,7 @@ static void sine_cosine(lanes x, lanes *sine, lanes *cosine)
 typedef double lanes;
 #define LANE(x, k) (x)
 #define SPLAT(x) (x)
+#define PART static
 
 static void sine_cosine(lanes x, lanes *sine, lanes *cosine)
 {

@@ -8,6 +8,7 @@ States side by side are turned over in loops: one store for each entry and state
 
 from __future__ import annotations
 
+from humanoid_codegen.compiled.parts import cut
 from humanoid_codegen.compiled.python_entry import PYTHON_ENTRY
 from humanoid_codegen.compiled.sine_cosine import SINE_COSINE
 from humanoid_codegen.expression.function import Argument, Function, Result
@@ -30,19 +31,24 @@ def c_source(function: Function) -> str:
     sizes = [len(array.entries) for array in arrays]
     constness = ["const " if name[0] == "a" else "" for name in names]
     pointers = ", ".join(f"{const}double *restrict {name}" for const, name in zip(constness, names, strict=True))
+    one, several = _Body(function, side_by_side=False), _Body(function, side_by_side=True)
+    one_parts, one_body = cut(one.lines, "one", "double", one.arrays)
+    several_parts, several_body = cut(several.lines, "several", "lanes", several.arrays)
     lines = [
         "#include <math.h>",
         "#include <stddef.h>",
         "#include <stdint.h>",
         "#include <string.h>",
         SINE_COSINE,
+        *one_parts,
+        *several_parts,
         f"void one({pointers})",
         "{",
-        *_Body(function, side_by_side=False).lines,
+        *one_body,
         "}",
         f"static void several({pointers})",
         "{",
-        *_Body(function, side_by_side=True).lines,
+        *several_body,
         "}",
         f"void many(ptrdiff_t count, {pointers})",
         "{",
@@ -75,10 +81,14 @@ class _Body:
 
     Attributes:
         lines: the statements.
+        arrays: that they read and write.
     """
 
     def __init__(self, function: Function, *, side_by_side: bool) -> None:
         self.lines: list[str] = []
+        prefix = "g" if side_by_side else ""
+        self.arrays = [f"{prefix}a{k}" for k in range(len(function.arguments))]
+        self.arrays += [f"{prefix}r{k}" for k in range(len(function.results))]
         self._several = side_by_side
         self._type = "lanes" if side_by_side else "double"
         self._uses = function.use_counts
@@ -142,6 +152,7 @@ class _Body:
     def _write_angles(self, depth: int, angles: list[Expression], nodes: list[Expression]) -> None:
         """Sines and cosines of angles that are known by now."""
         count, s, c, x = len(angles), f"s{depth}", f"c{depth}", f"x{depth}"
+        self.arrays += [s, c, x]
         if self._several:
             self.lines.append(f"lanes {x}[{count}], {s}[{count}], {c}[{count}];")
             self.lines += [f"{x}[{k}] = {self._texts[angle.index]};" for k, angle in enumerate(angles)]
