@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import importlib.util
 import os
-import stat
 
 import numpy as np
 import pinocchio as pin
@@ -88,8 +87,8 @@ def test_script_of_a_robot_with_a_free_base(tmp_path):
     generate("bip", "script", out=tmp_path)
     script = load(tmp_path / "bip_script.py")
     snippet = (tmp_path / "bip_variables.py").read_text()
-    joints = [line.split(" =")[0].removeprefix("gv_position_") for line in snippet.splitlines() if "gv_position_" in line]
-    joints = joints[: snippet.count("gv_position_") // 2]
+    named = [line.partition(" =")[0] for line in snippet.splitlines() if line.startswith("gv_position_")]
+    joints = [name.removeprefix("gv_position_") for name in named]
     assert sum(name.startswith("root_joint") for name in joints) == 6
     model = DynamicModel("bip")
     rng = np.random.default_rng(0)
@@ -123,7 +122,7 @@ def test_names_of_modules(name, expected):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tree4", "fortran"), "unknown language 'fortran'.*Choose from c, cpp"),
+        (("tree4", "fortran"), r"unknown language 'fortran'.*Choose from c, cpp"),
         (("tree4", "c", ["dance"]), "unknown function 'dance'"),
         (("tree4", "c", ["loop_closure"]), "Give the cuts"),
         (("nobody", "c"), "unknown robot 'nobody'"),
@@ -151,21 +150,20 @@ def test_a_robot_named_like_a_keyword_is_refused_or_renamed(name):
 def test_malformed_robots_leave_nothing_behind(tmp_path):
     path = tmp_path / "bad.urdf"
     path.write_text('<robot name="r"><link name="a"/><link name="b"/></robot>')
-    with pytest.raises(RobotError, match="bad.urdf"):
+    with pytest.raises(RobotError, match=r"bad.urdf"):
         generate(path, "c", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_without_permission_is_named(tmp_path):
-    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    with pytest.raises(InputError, match="can't be written"):
-        generate("tree4", "c", out=tmp_path / "out")
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that nobody may write to")
+def test_a_folder_without_permission_is_named():
+    with pytest.raises(InputError, match=r"/proc/humanoid: can't be written: .*\. Give a folder"):
+        generate("tree4", "c", out="/proc/humanoid")
 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(InputError, match="out: can't be written.*Give a folder"):
+    with pytest.raises(InputError, match=r"out: can't be written.*Give a folder"):
         generate("tree4", "c", out=tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
 
