@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from fixtures.generated_functions import compute
-from fixtures.pinocchio_dynamics import random_state, reference
+from fixtures.pinocchio_dynamics import State, random_state, reference
 
 from humanoid_codegen.compiled import compile_functions
 from humanoid_codegen.dynamic_model import DynamicModel
@@ -43,10 +43,12 @@ def tree4():
     return DynamicModel("tree4")
 
 
-@pytest.mark.parametrize("robot", ["tree4", "syn3p33r", "bip_planar"])
+@pytest.mark.parametrize("robot", ["robot_2r_a", "tree4"])
 def test_every_function_equals_its_expressions_and_pinocchio(robot, backend):
     model = DynamicModel(robot)
-    compiled = compile_functions([model.function(name) for name in model.builders])
+    # Derivatives of a free-floating robot would take the compiler seconds.
+    names = [name for name in model.builders if robot == "robot_2r_a" or "derivatives" not in name]
+    compiled = compile_functions([model.function(name) for name in names])
     (state,) = states_of(model, 1)
     for name, function in compiled.functions.items():
         assert function.backend == backend
@@ -54,22 +56,16 @@ def test_every_function_equals_its_expressions_and_pinocchio(robot, backend):
         for result, array in call(function, state).items():
             assert_close(array, expected[result], 1e-12)
     mine = {name: call(function, state) for name, function in compiled.functions.items()}
-    told = reference(model.robot, model.mechanism, random_state_of(state))
+    told = reference(model.robot, model.mechanism, State(**state))
     for (name, result), array in told.items():
         if name in mine:
             assert_close(mine[name][result], array, 1e-10)
 
 
-def random_state_of(state):
-    from fixtures.pinocchio_dynamics import State
-
-    return State(**state)
-
-
 def test_hrp2_equals_pinocchio(hrp2, backend):
     compiled = compile_functions([hrp2.function(name) for name in (*NEWTON_EULER, "direct_dynamics", "kinematics")])
     (state,) = states_of(hrp2, 1)
-    for (name, result), expected in reference(hrp2.robot, hrp2.mechanism, random_state_of(state)).items():
+    for (name, result), expected in reference(hrp2.robot, hrp2.mechanism, State(**state)).items():
         if name in compiled.functions:
             assert_close(call(compiled.functions[name], state)[result], expected, 1e-10)
 
