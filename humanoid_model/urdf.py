@@ -39,6 +39,9 @@ from humanoid_model.xml_element import XmlElement, parse_xml
 #: Written into the URDF text where the standard demands a limit and the file gives none.
 _NO_LIMIT = "1e9"
 
+#: Size beyond which a file is not even read, bytes; URDFs have some hundred thousand.
+_LARGEST = 100_000_000
+
 
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
     """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
@@ -62,6 +65,9 @@ def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescri
             # A device or a pipe would be read without end.
             if path.exists() and not (path.is_file() or path.is_dir()):
                 raise RobotError("can't be read: Is a device", source=path, remedy="Give the path of a URDF file")
+            if path.is_file() and path.stat().st_size > _LARGEST:
+                size = f"{path.stat().st_size / 1e6:.0f} MB, more than {_LARGEST / 1e6:.0f} MB"
+                raise RobotError(f"has {size}", source=path, remedy="Give the path of a URDF file")
             text = path.read_text(encoding="utf-8")
         except OSError as problem:
             raise RobotError(

@@ -488,6 +488,14 @@ def test_folder_instead_of_a_file(tmp_path):
         read_urdf(tmp_path)
 
 
+def test_huge_file_is_not_read(tmp_path):
+    path = tmp_path / "huge.urdf"
+    with path.open("wb") as file:
+        file.truncate(50_000_000_000)
+    with pytest.raises(RobotError, match=r"huge\.urdf: has 50000 MB, more than 100 MB\. Give the path"):
+        read_urdf(path)
+
+
 def test_device_instead_of_a_file():
     with pytest.raises(RobotError, match="/dev/zero: can't be read: Is a device"):
         read_urdf("/dev/zero")
