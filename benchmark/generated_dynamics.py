@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated dynamics beside Pinocchio's, in one run: one call from C, one call from Python, 1000 states from Python.
+
+Calls from C are loops of a small C program over the functions of the shared object. Pinocchio's are loops of a C++
+program (-O3) over its own library and headers from the Python wheel, on the same robot, handed over as text by the
+wheel. It needs g++ and the headers of Eigen (``--eigen``); without them the column is the call from Python less that
+of a trivial function of the same wheel, and is marked so. Contestants take turns; medians of the blocks are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_codegen.compiled import CompiledFunction, compile_functions
+from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_model import Robot, load_robot
+
+FUNCTIONS = {"inverse_dynamics": "rnea", "bias": "nle", "mass_matrix": "crba", "direct_dynamics": "aba"}
+STATES = 1000
+LOOP = 2000
+"""Calls of a block."""
+
+C_LOOP = """
+#include <time.h>
+double run(void (*f)(), long calls, int arrays, double **a)
+{
+    struct timespec start, end;
+    long i;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (i = 0; i < calls; i++)
+        if (arrays == 2) ((void (*)(double *, double *))f)(a[0], a[1]);
+        else if (arrays == 3) ((void (*)(double *, double *, double *))f)(a[0], a[1], a[2]);
+        else ((void (*)(double *, double *, double *, double *))f)(a[0], a[1], a[2], a[3]);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return ((end.tv_sec - start.tv_sec) + 1e-9 * (end.tv_nsec - start.tv_nsec)) / calls;
+}
+"""
+
+CPP_LOOP = """
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/serialization.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/aba.hpp>
+#include <chrono>
+#include <iostream>
+#include <string>
+using namespace pinocchio;
+template <class F> double run(F f, long calls)
+{
+    const auto start = std::chrono::steady_clock::now();
+    for (long i = 0; i < calls; i++) f();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+}
+int main(int, char **arguments)
+{
+    Model model;
+    model.loadFromText(arguments[1]);
+    Data data(model);
+    Eigen::VectorXd q(model.nq), v(model.nv), a(model.nv);
+    for (auto *x : {&q, &v, &a}) for (auto &entry : *x) std::cin >> entry;
+    for (std::string name; std::cin >> name;) {
+        long calls;
+        std::cin >> calls;
+        double t = 0.0;
+        if (name == "rnea") t = run([&] { rnea(model, data, q, v, a); }, calls);
+        if (name == "nle") t = run([&] { nonLinearEffects(model, data, q, v); }, calls);
+        if (name == "crba") t = run([&] { crba(model, data, q); }, calls);
+        if (name == "aba") t = run([&] { aba(model, data, q, v, a); }, calls);
+        std::cout << t << std::endl;
+    }
+}
+"""
+
+
+class CppPinocchio:
+    """Pinocchio's algorithms called by a C++ program."""
+
+    def __init__(self, program: Path, robot: Robot, state: list[np.ndarray], folder: Path) -> None:
+        """Start it on a robot at a state q, v, a."""
+        text = folder / f"{robot.name}.txt"
+        robot.model.saveToText(str(text))
+        self.process = subprocess.Popen(
+            [str(program), str(text)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdin is not None
+        self.process.stdin.write(" ".join(repr(float(x)) for array in state for x in array) + "\n")
+
+    def run(self, name: str) -> float:
+        """Seconds per call in a block."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{name} {LOOP}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def build_cpp(folder: Path, eigen: Path) -> Path | None:
+    """The C++ program; None where it can't be built."""
+    prefix = Path(pin.__file__).parents[4]
+    if shutil.which("g++") is None or not (eigen / "Eigen").exists() or not (prefix / "include").exists():
+        return None
+    source, program = folder / "loop.cpp", folder / "loop"
+    source.write_text(CPP_LOOP)
+    command = ["g++", "-O3", "-DNDEBUG", "-std=c++17", "-w", str(source), "-o", str(program)]
+    # As Pinocchio itself is built: its list of joints is longer than Boost's default.
+    command += ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+    command += ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", f"-I{prefix / 'include'}", f"-I{eigen}"]
+    command += [f"-L{prefix / 'lib'}", "-lpinocchio_default", "-lboost_serialization", f"-Wl,-rpath,{prefix / 'lib'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(f"The C++ program can't be built: {done.stderr[-300:]}", file=sys.stderr)
+        return None
+    return program
+
+
+def build_c(folder: Path) -> Any:
+    """The loop in C."""
+    library = folder / "loop.so"
+    command = ["cc", "-O2", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+    subprocess.run(command, input=C_LOOP, text=True, check=True)
+    run = ctypes.CDLL(str(library)).run
+    run.restype = ctypes.c_double
+    return run
+
+
+def python_time(call: Callable[[], object], calls: int) -> float:
+    """Seconds per call."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls
+
+
+@dataclass(frozen=True)
+class Case:
+    """One function at random states."""
+
+    function: CompiledFunction
+    peer: str
+    states: list[np.ndarray]
+
+    def c_call(self, run: Any) -> Callable[[], float]:
+        """A block of calls from C."""
+        single = [np.ascontiguousarray(array[0]) for array in self.states]
+        single.append(np.empty(self.function.function.results[0].shape))
+        pointers = (ctypes.c_void_p * len(single))(*(array.ctypes.data for array in single))
+        address = ctypes.c_void_p(self.function.address)
+        return lambda: (single, float(run(address, ctypes.c_long(LOOP), len(single), pointers)))[1]
+
+
+def peer_call(model: pin.Model, peer: str) -> Callable[..., Any]:
+    """Pinocchio's function from Python."""
+    data = model.createData()
+    function = {"rnea": pin.rnea, "nle": pin.nonLinearEffects, "crba": pin.crba, "aba": pin.aba}[peer]
+    return lambda *state: function(model, data, *state)
+
+
+def measure(robot: Robot, run: Any, program: Path | None, folder: Path, blocks: int) -> None:
+    """Measures one robot and prints its table."""
+    model = DynamicModel(robot)
+    if model.mechanism.nv != robot.model.nv:
+        sys.exit(f"{robot.name}: joints follow others; Pinocchio would be given another task")
+    start = time.perf_counter()
+    compiled = compile_functions([model.function(name) for name in FUNCTIONS])
+    print(f"\n{robot.name}: nq {robot.model.nq}, nv {robot.model.nv}; ", end="")
+    print(f"generated and compiled, or taken from the cache, in {time.perf_counter() - start:.1f} s")
+    rng = np.random.default_rng(0)
+    neutral = pin.neutral(robot.model)
+    q = np.array([pin.integrate(robot.model, neutral, rng.normal(size=robot.model.nv)) for _ in range(STATES)])
+    v, a = rng.normal(size=(2, STATES, robot.model.nv))
+    cpp = None if program is None else CppPinocchio(program, robot, [q[0], v[0], a[0]], folder)
+    print(f"{'':18}{'one call from C':^32}{'one call from Python':^32}{'1000 states from Python':^32}")
+    heads = f"{'own us':>10}{'pin us':>11}{'ratio':>8}   " * 3
+    print(f"{'':18}{heads}")
+    for name, peer in FUNCTIONS.items():
+        function = compiled.functions[name]
+        case = Case(function, peer, [q, v, a][: len(function.function.arguments)])
+        own_c, own_python, pin_python = case.c_call(run), function, peer_call(robot.model, peer)
+        singles = [np.ascontiguousarray(array[0]) for array in case.states]
+        rows = list(zip(*case.states, strict=True))
+        trivial = robot.model.hasJointName if hasattr(robot.model, "hasJointName") else robot.model.existJointName
+        out = np.empty((STATES, *function.function.results[0].shape))
+        seconds = []
+        for _ in range(blocks):
+            one = python_time(lambda: pin_python(*singles), LOOP)  # noqa: B023
+            overhead = python_time(lambda: trivial("x"), LOOP)  # noqa: B023
+            seconds.append((
+                own_c(),
+                max(one - overhead, 0.0) if cpp is None else cpp.run(peer),
+                python_time(lambda: own_python(*singles), LOOP),  # noqa: B023
+                one,
+                python_time(lambda: own_python(*case.states, out=out), 3),  # noqa: B023
+                python_time(lambda: [pin_python(*row) for row in rows], 1),  # noqa: B023
+            ))
+        median = 1e6 * np.median(seconds, axis=0)
+        text = "".join(
+            f"{own:10.2f}{other:11.2f}{own / other:8.3f}   " for own, other in (median[:2], median[2:4], median[4:])
+        )
+        print(f"{name:18}{text}")
+    if cpp is None:
+        print("pin's calls from C: no C++ program; the call from Python less that of a trivial function")
+    else:
+        cpp.close()
+
+
+def example_robot() -> Robot | None:
+    """The simple humanoid, where example-robot-data is installed."""
+    try:
+        import example_robot_data  # type: ignore[import-not-found]
+    except ImportError:
+        return None
+    path = example_robot_data.load("simple_humanoid").urdf
+    return load_robot(path, floating_base=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--blocks", type=int, default=15, help="blocks of which the median is taken")
+    parser.add_argument("--eigen", type=Path, default=Path("/usr/include/eigen3"), help="folder of Eigen's headers")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run, program = build_c(folder), build_cpp(folder, arguments.eigen)
+        measure(load_robot("hrp2"), run, program, folder, arguments.blocks)
+        humanoid = example_robot()
+        if humanoid is None:
+            print("\nsimple_humanoid: example-robot-data isn't installed")
+        else:
+            measure(humanoid, run, program, folder, arguments.blocks)
+
+
+if __name__ == "__main__":
+    main()
