@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from humanoid_codegen.function_names import FUNCTION_ALIASES, function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, GeneratedModel, generate
+from humanoid_codegen.loop_closure import read_loops
 from humanoid_model import HumanoidError, InputError, RobotWarning, load_robot
 
 _EXAMPLES = """examples:
@@ -90,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--wrench-links", default="", metavar="L1,L2", help="links on which a known force and torque may act"
     )
+    parser.add_argument("--loops", metavar="FILE", help="YAML file with the cuts of closed loops")
     parser.add_argument("--list", action="store_true", help="list functions with their short names, and languages")
     return parser
 
@@ -118,6 +120,7 @@ def _generate(options: argparse.Namespace) -> GeneratedModel:
             symbolic_parameters=options.symbolic_parameters,
             derivatives=options.derivatives,
             wrench_links=_words(options.wrench_links),
+            loops=read_loops(options.loops) if options.loops else (),
             progress=progress,
         )
 

@@ -22,7 +22,7 @@ from humanoid_codegen.algorithms.forward_kinematics import Placement, body_place
 from humanoid_codegen.algorithms.link_jacobians import point_jacobian
 from humanoid_codegen.algorithms.link_loads import loads_in_body_axes
 from humanoid_codegen.algorithms.regressor import regressor
-from humanoid_codegen.algorithms.symmetric_solve import factorize, inverse, solve
+from humanoid_codegen.algorithms.symmetric_solve import SingularMatrixError, factorize, inverse, solve
 from humanoid_codegen.algorithms.tangent import coordinate_rates
 from humanoid_codegen.base_parameters import group_inertias
 from humanoid_codegen.base_set import find_base_set, random_states
@@ -43,6 +43,10 @@ from humanoid_codegen.symbolic_inertia import (
 )
 from humanoid_codegen.vector import Scalar, Vector
 from humanoid_model import InputError, Robot, load_robot
+
+
+class MasslessJointError(InputError):
+    """A joint moves no mass: the inertia matrix is singular everywhere."""
 
 
 class DynamicModel:
@@ -137,6 +141,7 @@ class DynamicModel:
         """A function by name.
 
         Raises:
+            MasslessJointError: accelerations are asked for, and a joint moves no mass.
             InputError: there is no such function, or not with the chosen parameters.
         """
         if name not in self.builders:
@@ -145,7 +150,15 @@ class DynamicModel:
                 remedy = "Give the cuts of the robot's closed loops"
             raise InputError(f"no function '{name}'", element=f"robot '{self.robot.name}'", remedy=remedy)
         if name not in self._functions:
-            self._functions[name] = self.builders[name]()
+            try:
+                self._functions[name] = self.builders[name]()
+            except SingularMatrixError as problem:
+                raise MasslessJointError(
+                    f"function '{name}': joint '{self.mechanism.v_names[problem.row]}' moves no mass, so that efforts "
+                    "give no definite acceleration",
+                    source=self.robot.description.source,
+                    remedy="Give the links that it moves an inertia, the joint a rotor inertia, or make it fixed",
+                ) from None
         return self._functions[name]
 
     # Functions -----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamic_model import DynamicModel, MasslessJointError
 from humanoid_codegen.expression.function import Function
 from humanoid_codegen.expression.operation_count import OperationCount, count_operations
 from humanoid_codegen.function_names import function_names
@@ -76,8 +76,8 @@ def generate(
     Args:
         robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
         lang: one or more of ``LANGUAGE_NAMES``.
-        functions: names of functions or their aliases; None: all but the derivatives (and energies where the symbolic
-            parameters are grouped).
+        functions: names of functions or their aliases; None: all but the derivatives (and what can't be
+            had: energies where symbolic parameters are grouped, accelerations where a joint moves no mass).
         out: folder to write to, made when missing; None: nothing is written. All files are written, or none.
         floating_base: True puts the root on a free-flyer, False fixes it; None: what the robot's files say.
         gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
@@ -111,11 +111,18 @@ def generate(
     report = progress or (lambda done, total, what: None)
     total = len(names) + len(languages) + 1
     built = []
+    left_out: list[str] = []
     for done, name in enumerate(names):
         report(done, total, name)
-        function = model.function(name)
+        try:
+            function = model.function(name)
+        except MasslessJointError as problem:
+            if functions:
+                raise
+            left_out.append(f"Left out: {problem.problem}.")
+            continue
         built.append((function, count_operations(function)))
-    module = _module(model, tuple(function for function, _ in built))
+    module = _module(model, tuple(function for function, _ in built), left_out)
     files: dict[str, str] = {}
     for done, language in enumerate(languages, start=len(names)):
         report(done, total, language)
@@ -204,7 +211,7 @@ def _write(language: str, module: Module, model: DynamicModel) -> dict[str, str]
     return {f"{module.name}_script.py": script, f"{module.name}_variables.py": snippet}
 
 
-def _module(model: DynamicModel, functions: tuple[Function, ...]) -> Module:
+def _module(model: DynamicModel, functions: tuple[Function, ...], left_out: Sequence[str]) -> Module:
     mechanism, robot = model.mechanism, model.robot
     gx, gy, gz = mechanism.gravity
     notes = [
@@ -218,6 +225,7 @@ def _module(model: DynamicModel, functions: tuple[Function, ...]) -> Module:
         notes.append("The parameters are the base inertial parameters of the bodies: what efforts depend on.")
     elif model.grouped:
         notes.append("Inertial parameters are grouped: the numbers of single bodies aren't those of the URDF.")
+    notes += left_out
     if robot.approximate:
         notes.append(f"Approximate robot: {robot.approximate}")
     return Module(

@@ -20,8 +20,9 @@ SymmetricMatrix = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-#: Entries of a robot's constant rotations and positions below this are zero: a quarter turn written with twelve digits.
-ROUNDING = 1e-11
+#: Entries of a robot's constant rotations and positions nearer than this to 0, 1 or -1 are that number: quarter turns
+#: written with thirteen digits or more. Cruder ones are what they say, or results would differ in the tenth digit.
+ROUNDING = 1e-12
 
 
 def constant_vector(values: np.ndarray) -> Vector:

@@ -104,6 +104,7 @@ def direct_dynamics(mechanism: Mechanism, q: Sequence[Scalar], efforts: Sequence
 
     Raises:
         InputError: a joint follows another one, which couples branches.
+        SingularMatrixError: a joint moves no mass.
     """
     bodies = mechanism.bodies
     followers = [body.name for body in bodies if (body.factor, body.offset) != (1.0, 0.0)]

@@ -15,6 +15,18 @@ from humanoid_codegen.expression.graph import Expression
 from humanoid_codegen.vector import Scalar
 
 
+class SingularMatrixError(ArithmeticError):
+    """A pivot is the number zero.
+
+    Attributes:
+        row: of the pivot.
+    """
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"pivot {row} is zero")
+        self.row = row
+
+
 @dataclass(frozen=True)
 class Factor:
     """Factor of a symmetric matrix.
@@ -34,12 +46,17 @@ def factorize(M: Sequence[Sequence[Scalar]]) -> Factor:
 
     Args:
         M: n rows of n entries.
+
+    Raises:
+        SingularMatrixError: a pivot is zero whatever the entries that are expressions.
     """
     n = len(M)
     H = [list(row) for row in M]
     lower: list[tuple[tuple[int, Scalar], ...]] = [()] * n
     reciprocals: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
+        if is_zero(H[k][k]):
+            raise SingularMatrixError(k)
         reciprocals[k] = 1.0 / H[k][k]
         columns = [j for j in range(k) if not is_zero(H[k][j])]
         lower[k] = tuple((j, H[k][j] * reciprocals[k]) for j in columns)

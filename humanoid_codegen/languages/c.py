@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from humanoid_codegen.languages.c_parts import WHOLE, Step, cut, identifiers
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
 from humanoid_codegen.languages.identifiers import check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body, zero_entries
@@ -64,7 +65,7 @@ def spelling(module: Module, sine: str = "sin", cosine: str = "cos", square_root
         square_root: name of the square root.
     """
     return Spelling(
-        reserved=KEYWORDS | MATH | set(_macros(module)) | {sine, cosine, square_root, "i"},
+        reserved=KEYWORDS | MATH | set(_macros(module)) | {sine, cosine, square_root, "i", _workspace(module)},
         load=lambda array, argument, position: f"{array}[{position}]",
         sine=sine,
         cosine=cosine,
@@ -75,7 +76,7 @@ def spelling(module: Module, sine: str = "sin", cosine: str = "cos", square_root
 def body_lines(
     body: Body,
     scalar: str = "double",
-    store: Callable[[str, int, str], str] = lambda array, position, text: f"{array}[{position}] = {text};",
+    store: Callable[[str, int, str], str] | None = None,
 ) -> list[str]:
     """The statements inside a function's braces, in C.
 
@@ -94,9 +95,23 @@ def body_lines(
         body: statements of the function.
         scalar: type of the variables.
         store: statement that writes an entry of a result, from the array's identifier, the row-major index and the
-            value's text.
+            value's text; None: an assignment.
     """
+    store = store or _store
+    lines = _head(body, scalar, store)
+    for step in steps(body, scalar, store):
+        lines += step.lines
+    return lines
+
+
+def _head(body: Body, scalar: str, store: Callable[[str, int, str], str]) -> list[str]:
+    """Unused arguments, entries of arguments read, entries of results that are numbers."""
     lines = [f"(void){name};" for name in _unused(body)]
+    head = _constant_entries(body, store)
+    return lines + [f"const {scalar} {load.identifier} = {load.text};" for load in body.loads] + head
+
+
+def _constant_entries(body: Body, store: Callable[[str, int, str], str]) -> list[str]:
     head: list[str] = []
     for array, result, values in zip(body.results, body.function.results, body.values, strict=True):
         zeros = zero_entries(result)
@@ -111,21 +126,32 @@ def body_lines(
         for position, text in enumerate(values):
             if position not in looped and position not in stored:
                 head.append(store(array, position, text))
-    lines += [f"const {scalar} {load.identifier} = {load.text};" for load in body.loads]
-    lines += head
+    return head
+
+
+def steps(body: Body, scalar: str, store: Callable[[str, int, str], str]) -> list[Step]:
+    """The statements with their comments and what they store, one by one.
+
+    Args:
+        body: see :func:`body_lines`.
+        scalar: see :func:`body_lines`.
+        store: see :func:`body_lines`.
+    """
+    found = []
     for section in body.sections:
-        lines.append("")
-        if section.title:
-            lines.append(f"/* {plain(section.title)} */")
+        lines = ["", f"/* {plain(section.title)} */"] if section.title else [""]
         for statement in section.statements:
             stores = body.stores.get(statement.node.index, [])
             if statement.node.index in body.only_results:
                 k, position, _ = stores[0]
                 lines += _wrapped(store(body.results[k], position, statement.text))
-                continue
-            lines += _wrapped(f"const {scalar} {statement.identifier} = {statement.text};")
-            lines += [store(body.results[k], position, text) for k, position, text in stores]
-    return lines
+                found.append(Step("", tuple(lines)))
+            else:
+                lines += _wrapped(f"const {scalar} {statement.identifier} = {statement.text};")
+                lines += [store(body.results[k], position, text) for k, position, text in stores]
+                found.append(Step(statement.identifier, tuple(lines)))
+            lines = []
+    return found
 
 
 def prototype(module: Module, body: Body, qualifier: str = "") -> str:
@@ -202,9 +228,46 @@ def _source(module: Module, bodies: Sequence[Body]) -> str:
         size = f"{module.name.upper()}_PARAMETERS"
         parts.append(f"const double {module.name}_parameters[{size}] = {{\n{values}\n}};")
     for body in bodies:
-        lines = [f"    {line}" if line else "" for line in _trimmed(body_lines(body))]
-        parts.append("\n".join([prototype(module, body, "restrict"), "{", *lines, "}"]))
+        parts += _definitions(module, body)
     return "\n\n".join(parts) + "\n"
+
+
+def _definitions(module: Module, body: Body) -> list[str]:
+    """A function, with the static ones that it is cut into before it when it is long."""
+    pieces = steps(body, "double", _store)
+    if len(pieces) <= WHOLE:
+        return [_definition(prototype(module, body, "restrict"), body_lines(body))]
+    workspace = _workspace(module)
+    loads = {load.identifier: f"const double {load.identifier} = {load.text};" for load in body.loads}
+    parts, size = cut(pieces, loads, [*body.arguments, *body.results], workspace)
+    definitions = []
+    lines = [f"(void){name};" for name in _unused(body)]
+    head = _constant_entries(body, _store)
+    # Entries of results may be entries of arguments as they are.
+    used = set(identifiers("\n".join(head)))
+    lines += [load for identifier, load in loads.items() if identifier in used]
+    lines += [*head, f"double {workspace}[{max(1, size)}];", ""]
+    for k, part in enumerate(parts, start=1):
+        name = f"{module.name}_{body.function.name}_part_{k}"
+        parameters = [
+            f"{'const ' if array in body.arguments else ''}double *restrict {array}" for array in part.arrays
+        ]
+        parameters.append(f"double *restrict {workspace}")
+        definitions.append(_definition(f"static void {name}(\n    " + ",\n    ".join(parameters) + ")", part.lines))
+        lines.append(f"{name}({', '.join([*part.arrays, workspace])});")
+    return [*definitions, _definition(prototype(module, body, "restrict"), lines)]
+
+
+def _workspace(module: Module) -> str:
+    return f"{module.name}_workspace"
+
+
+def _definition(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([head, "{", *(f"    {line}" if line else "" for line in _trimmed(list(lines))), "}"])
+
+
+def _store(array: str, position: int, text: str) -> str:
+    return f"{array}[{position}] = {text};"
 
 
 def _trimmed(lines: list[str]) -> list[str]:

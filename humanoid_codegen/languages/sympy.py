@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sympy: equations as expressions, in the short form of ``sympy.cse`` and written out."""
+"""sympy: equations as expressions, quantity by quantity."""
 
 from __future__ import annotations
 

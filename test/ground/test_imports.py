@@ -22,8 +22,8 @@ SOURCES = [
     for package in FLOOR
     for path in sorted((ROOT / package).rglob("*.py"))
 ]
-DISTRIBUTIONS = {"pinocchio": ["pin"]}
-"""Modules whose wheels don't say that they bring them."""
+DISTRIBUTIONS = {"pinocchio": ["pin"], "llvmlite": ["numba"]}
+"""Modules whose wheels don't say that they bring them, or that come with another one of a fixed version."""
 FROM_THE_BUILD = {"humanoid_stack", "tf2_msgs", "control_msgs"}
 FROM_ROS_ONLY = {"launch", "launch_ros"}
 
@@ -68,7 +68,7 @@ def test_what_is_imported_is_required():
     """ROS packages come with the ones that are pinned, which fix their versions among themselves."""
     requirements = pinned("requirements.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
-    own = {*FLOOR, "fixtures"}
+    own = {*FLOOR, "fixtures", "examples"}
     missing = set()
     files = [path for _, path in SOURCES]
     for folder in ("test", "examples"):

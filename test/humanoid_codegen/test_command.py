@@ -49,6 +49,15 @@ def assert_refused(capsys: pytest.CaptureFixture[str], words: list[str], message
 # What it makes ----------------------------------------------------------------------------------------------------
 
 
+def test_cuts_of_closed_loops_come_from_a_file(tmp_path):
+    cuts = tmp_path / "cuts.yaml"
+    cuts.write_text("loops: {cut: {a: {link: tip}, b: {link: armB}, rows: [x]}}")
+    words = ["tree4", "-o", str(tmp_path / "out"), "--functions", "constrained_dynamics", "--loops", str(cuts)]
+    assert main(words) == 0
+    assert "tree4_constrained_dynamics(" in (tmp_path / "out" / "tree4.c").read_text()
+    assert main([*words[:-1], str(tmp_path / "nothing.yaml")]) == 2
+
+
 def test_files_are_those_of_generate(tmp_path, capsys):
     words = ["tree4", "-o", str(tmp_path / "deep" / "out"), "--lang", "c,python", "--functions", "idm,mass"]
     assert main(words) == 0

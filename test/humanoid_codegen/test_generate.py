@@ -58,6 +58,22 @@ def test_several_languages_at_once_with_progress():
     assert [what for _, _, what in seen][:3] == ["inverse_dynamics", "c", "markdown"]
 
 
+def test_what_cannot_be_had_is_left_out_and_said():
+    finger = (
+        '<robot name="hand"><link name="world"/><link name="palm"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tip"/>'
+        '<joint name="wrist" type="continuous"><parent link="world"/><child link="palm"/></joint>'
+        '<joint name="finger" type="continuous"><parent link="palm"/><child link="tip"/></joint></robot>'
+    )
+    generated = generate(finger, "python")
+    names = [function.name for function, _ in generated.functions]
+    assert "direct_dynamics" not in names
+    assert "mass_matrix" in names
+    assert "Left out: function 'direct_dynamics': joint 'finger' moves no mass" in generated.files["hand.py"]
+    with pytest.raises(InputError, match="joint 'finger' moves no mass"):
+        generate(finger, "python", ["ddm"])
+
+
 def test_options_reach_the_model():
     generated = generate(
         "hrp2", "python", ["gravity"], floating_base=False, gravity=(0.0, 0.0, -1.62), base_parameters=False,
