@@ -221,12 +221,13 @@ def test_who_waits_is_told_when_it_ends(start_node: Callable[..., Any]) -> None:
     service = client.node.create_client(GenerateModel, "generate_model")
     assert service.wait_for_service(30.0)
     request = GenerateModel.Request(robot="robot_2r_b", language="c", gravity=DOWN)
+    client.result(service.call_async(request), 60.0)
     pending = [service.call_async(request) for _ in range(100)]
-    client.result(pending[0], 60.0)
     client.process.send_signal(signal.SIGINT)
     assert client.process.wait(10.0) == 0
-    answers = [future.result() for future in pending if future.done()]
-    assert {answer.message for answer in answers} == {"", "The node is shut down."}
+    messages = {future.result().message for future in pending if future.done()}
+    assert "The node is shut down." in messages
+    assert messages <= {"", "The node is shut down."}  # some may have been served before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
