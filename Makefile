@@ -38,6 +38,7 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/setup .venv-peers benchmark/requirements.txt
 	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
 
 .PHONY: lint
 lint:  ## ruff and mypy

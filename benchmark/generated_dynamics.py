@@ -3,8 +3,9 @@
 
 Calls from C are loops of a small C program over the functions of the shared object. Pinocchio's are loops of a C++
 program (-O3) over its own library and headers from the Python wheel, on the same robot, handed over as text by the
-wheel. It needs g++ and the headers of Eigen (``--eigen``); without them the column is the call from Python less that
-of a trivial function of the same wheel, and is marked so. Contestants take turns; medians of the blocks are printed.
+wheel, with the headers of Eigen from the peers' environment. Without g++ the column is the call from Python less that
+of a trivial function of the same wheel, and is marked so. The wheel is built for any x86-64, generated code for the
+machine it runs on. Contestants take turns; medians of the blocks are printed.
 """
 
 from __future__ import annotations
@@ -223,30 +224,24 @@ def measure(robot: Robot, run: Any, program: Path | None, folder: Path, blocks: 
         cpp.close()
 
 
-def example_robot() -> Robot | None:
-    """The simple humanoid, where example-robot-data is installed."""
-    try:
-        import example_robot_data  # type: ignore[import-not-found]
-    except ImportError:
-        return None
-    path = example_robot_data.load("simple_humanoid").urdf
-    return load_robot(path, floating_base=True)
+def peers_folder(python: Path) -> Path:
+    """Where the peers' environment keeps headers and robots."""
+    return next(python.parent.parent.glob("lib/python3.*/site-packages/cmeel.prefix"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=15, help="blocks of which the median is taken")
-    parser.add_argument("--eigen", type=Path, default=Path("/usr/include/eigen3"), help="folder of Eigen's headers")
+    parser.add_argument("--peers", type=Path, required=True, help="Python of the peers' environment")
     arguments = parser.parse_args()
+    peers = peers_folder(arguments.peers)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run, program = build_c(folder), build_cpp(folder, arguments.eigen)
+        run, program = build_c(folder), build_cpp(folder, peers / "include/eigen3")
         measure(load_robot("hrp2"), run, program, folder, arguments.blocks)
-        humanoid = example_robot()
-        if humanoid is None:
-            print("\nsimple_humanoid: example-robot-data isn't installed")
-        else:
-            measure(humanoid, run, program, folder, arguments.blocks)
+        path = peers / "share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
+        humanoid = load_robot(path, floating_base=True, geometry=False)
+        measure(humanoid, run, program, folder, arguments.blocks)
 
 
 if __name__ == "__main__":
