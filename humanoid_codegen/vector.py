@@ -21,8 +21,8 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 #: Entries of a robot's constant rotations and positions nearer than this to 0, 1 or -1 are that number: quarter turns
-#: written with thirteen digits or more. Cruder ones are what they say, or results would differ in the tenth digit.
-ROUNDING = 1e-12
+#: written with fourteen digits or more. Cruder ones are what they say: nearly singular robots feel 3.14159265359.
+ROUNDING = 1e-14
 
 
 def constant_vector(values: np.ndarray) -> Vector:
