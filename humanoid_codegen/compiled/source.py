@@ -14,6 +14,8 @@ from humanoid_codegen.compiled.sine_cosine import SINE_COSINE
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation, reachable
 
+#: Nodes of a function beyond which many states are computed one by one: compiling it once takes long enough.
+MOST_SIDE_BY_SIDE = 40_000
 _SIGNS = {Operation.ADD: "+", Operation.SUBTRACT: "-", Operation.MULTIPLY: "*", Operation.DIVIDE: "/"}
 #: Characters of an expression within another: compilers limit how deep parentheses may go.
 _LONGEST = 300
@@ -31,9 +33,14 @@ def c_source(function: Function) -> str:
     sizes = [len(array.entries) for array in arrays]
     constness = ["const " if name[0] == "a" else "" for name in names]
     pointers = ", ".join(f"{const}double *restrict {name}" for const, name in zip(constness, names, strict=True))
-    one, several = _Body(function, side_by_side=False), _Body(function, side_by_side=True)
+    moved = ", ".join(f"{name} + i * {size}" for name, size in zip(names, sizes, strict=True))
+    one = _Body(function, side_by_side=False)
     one_parts, one_body = cut(one.lines, "one", "double", one.arrays)
-    several_parts, several_body = cut(several.lines, "several", "lanes", several.arrays)
+    several: list[str] = []
+    if len(function.nodes) <= MOST_SIDE_BY_SIDE:
+        body = _Body(function, side_by_side=True)
+        several_parts, several_body = cut(body.lines, "several", "lanes", body.arrays)
+        several = [*several_parts, f"static void several({pointers})", "{", *several_body, "}"]
     lines = [
         "#include <math.h>",
         "#include <stddef.h>",
@@ -41,22 +48,17 @@ def c_source(function: Function) -> str:
         "#include <string.h>",
         SINE_COSINE,
         *one_parts,
-        *several_parts,
         f"void one({pointers})",
         "{",
         *one_body,
         "}",
-        f"static void several({pointers})",
-        "{",
-        *several_body,
-        "}",
+        *several,
         f"void many(ptrdiff_t count, {pointers})",
         "{",
         "ptrdiff_t i = 0;",
-        "for (; i + LANES <= count; i += LANES)",
-        "several(" + ", ".join(f"{name} + i * {size}" for name, size in zip(names, sizes, strict=True)) + ");",
+        *(["for (; i + LANES <= count; i += LANES)", f"several({moved});"] if several else []),
         "for (; i < count; i++)",
-        "one(" + ", ".join(f"{name} + i * {size}" for name, size in zip(names, sizes, strict=True)) + ");",
+        f"one({moved});",
         "}",
         f"enum {{ ARGUMENTS = {len(function.arguments)}, RESULTS = {len(function.results)} }};",
         f"static const struct {{ int dimensions; ptrdiff_t shape[{max(1, *(len(a.shape) for a in arrays))}]; }} "

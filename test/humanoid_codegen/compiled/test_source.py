@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from humanoid_codegen.compiled import compile_functions, parts
+from humanoid_codegen.compiled import compile_functions, parts, source
 from humanoid_codegen.compiled.compiler import find_compiler
 from humanoid_codegen.compiled.source import c_source
 from humanoid_codegen.dynamic_model import DynamicModel
@@ -78,3 +78,15 @@ def test_angle_past_1e5_takes_neighbours_along_unharmed():
     x = np.linspace(-2.0, 2.0, 16)
     x[3] = 1e7
     assert np.abs(f(x[:, None])[:, 0] - np.sin(x)).max() < 1e-15
+
+
+def test_very_long_functions_take_states_one_by_one(monkeypatch):
+    function = DynamicModel("tree4").function("direct_dynamics_derivatives")
+    monkeypatch.setattr(source, "MOST_SIDE_BY_SIDE", len(function.nodes) - 1)
+    assert "several" not in c_source(function)
+    f = compile_functions(function).direct_dynamics_derivatives
+    states = np.random.default_rng(0).normal(size=(3, 21, 4))
+    together = f(*states)
+    for k in range(21):
+        for many, one in zip(together, f(*states[:, k]), strict=True):
+            np.testing.assert_array_equal(many[k], one)
