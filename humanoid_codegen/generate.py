@@ -6,8 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,36 +150,29 @@ def write_files(folder: Path, files: dict[str, str]) -> None:
     Raises:
         InputError: the folder or a file can't be written.
     """
-    made = not os.path.exists(folder)  # also where the name itself is impossible
-    temporary: list[tuple[str, Path]] = []
+    # os.path answers for names that no disk takes too.
+    made = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
+    temporary: list[tuple[Path, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             if (folder / name).is_dir():
                 raise IsADirectoryError(0, "is a folder", str(folder / name))
-            handle, path = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-            temporary.append((path, folder / name))
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            temporary.append((folder / f".{uuid.uuid4().hex}", folder / name))
+            with temporary[-1][0].open("x", encoding="utf-8") as file:
                 file.write(text)
-            Path(path).chmod(0o666 & ~_umask())
         while temporary:
-            Path(temporary[0][0]).replace(temporary[0][1])
+            temporary[0][0].replace(temporary[0][1])
             temporary.pop(0)
     except OSError as problem:
         for path, _ in temporary:
-            Path(path).unlink(missing_ok=True)
-        if made:
+            path.unlink(missing_ok=True)
+        for place in made:
             with contextlib.suppress(OSError):
-                folder.rmdir()
+                place.rmdir()
         raise InputError(
             f"can't be written: {problem.strerror}", source=str(folder), remedy="Give a folder that you may write to"
         ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _function_names(model: DynamicModel, functions: Sequence[str] | None, derivatives: bool) -> list[str]:

@@ -78,7 +78,9 @@ def body_placements(mechanism: Mechanism, q: Sequence[Scalar]) -> list[Placement
             rotation: Matrix = tuple(turn(row, body.axis, c, -s) for row in group.rotation)  # type: ignore[assignment]
         else:
             rotation = compose(parent.rotation, transform)
-            group = group if rotation == parent.rotation else None
+            # A slide leaves the directions as they are.
+            slides = body.kind is JointKind.PRISMATIC and transform.fixed == IDENTITY
+            group = group if slides else None
         groups.append(group)
         for row, axis in zip(rotation, "xyz", strict=True):
             named(f"rotation_{body.name}_{axis}", row)

@@ -193,3 +193,15 @@ def test_files_are_written_all_or_none(tmp_path):
         write_files(folder, {"a.c": "new", "b.c": "new"})
     assert (folder / "a.c").read_text() == "before"
     assert sorted(path.name for path in folder.iterdir()) == ["a.c", "b.c"]
+
+
+def test_folders_made_for_nothing_are_gone(tmp_path):
+    with pytest.raises(InputError, match="can't be written"):
+        write_files(tmp_path / "a" / "b", {"x" * 300: "a name that no disk takes"})
+    assert not (tmp_path / "a").exists()
+
+
+def test_written_files_are_as_readable_as_any_other(tmp_path):
+    write_files(tmp_path / "out", {"a.c": "text"})
+    (tmp_path / "mine").write_text("text")
+    assert (tmp_path / "out" / "a.c").stat().st_mode == (tmp_path / "mine").stat().st_mode

@@ -48,12 +48,13 @@ def test_both_texts_agree_on_random_robots_with_loads(seed):
     assert np.abs(np.array(unloaded, dtype=float) - np.array(in_body, dtype=float)).max() > 1e-6
 
 
-def test_numbers_may_be_batches():
+@pytest.mark.parametrize("algorithm", [newton_euler_body.inverse_dynamics, newton_euler_world.inverse_dynamics])
+def test_numbers_may_be_batches(algorithm):
     robot = load_robot("tree4")
     mechanism = Mechanism.from_robot(robot)
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 4, 50))
-    tau = np.array(newton_euler_body.inverse_dynamics(mechanism, q, v, a))
+    tau = np.array(algorithm(mechanism, q, v, a))
     for k in range(50):
         expected = pin.rnea(robot.model, robot.model.createData(), q[:, k], v[:, k], a[:, k])
         np.testing.assert_allclose(tau[:, k], expected, atol=1e-11)
