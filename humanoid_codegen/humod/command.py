@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parameters", type=Path, help="Parameters.mat of the subject; by default beside the motion")
     parser.add_argument("--synthetic", action="store_true", help="make up a run and replay it; needs no data")
     parser.add_argument("--noise", type=float, default=3.0, help="of the synthetic estimated positions, mm (default 3)")
-    parser.add_argument("--model", choices=tuple(_MODELS), default="pinocchio", help="computes it (default pinocchio)")
+    parser.add_argument("--model", choices=tuple(_MODELS), default="generated", help="computes it (default generated)")
     parser.add_argument("--start", type=float, help="first instant, s (default: where the steady part starts)")
     parser.add_argument("--duration", type=float, default=_DURATION, help=f"s (default {_DURATION:g})")
     parser.add_argument("--out", type=Path, default=Path("out/humod"), help="folder of the results (default out/humod)")

@@ -31,7 +31,7 @@ def test_a_synthetic_run_is_replayed_from_files(tmp_path: Path, capsys: pytest.C
     assert load_robot(out / "humod_syn3p33r.urdf").total_mass == pytest.approx(57.231193, abs=1e-6)
     # The files that the run was written to are what a person would download.
     again = tmp_path / "again"
-    window = ["--start", "0.5", "--duration", "1", "--out", str(again), "--model", "generated"]
+    window = ["--start", "0.5", "--duration", "1", "--out", str(again), "--model", "pinocchio"]
     assert main([str(out / "data" / "run.mat"), *window]) == 0
     assert "0.5 to 1.5 s, 501 frames" in (again / "summary.txt").read_text()
     assert "2 s or more" in (again / "summary.txt").read_text()
