@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import pinocchio as pin
@@ -60,6 +61,26 @@ class Surface(ValueEquality):
     polygon: np.ndarray | None = None
 
 
+class ContactKind(IntEnum):
+    """What a contact fixes (specification 001 section 4.6)."""
+
+    FIXED = 0
+    """Position and orientation: the thesis' strong contact."""
+    SLIDING = 1
+    """In the surface, but free along it and about its normal: the thesis' light contact."""
+    RELAXED = 2
+    """Position, and the normals within a tolerance of each other: a compliant surface."""
+    PRE_CONTACT = 3
+    """Parallel to the surface, at most a distance above it, and without force."""
+    RELEASED = 4
+    """Geometry as FIXED, but without force: the contact is about to be made or broken."""
+
+    @property
+    def bears(self) -> bool:
+        """Whether such a contact carries force."""
+        return self not in (ContactKind.PRE_CONTACT, ContactKind.RELEASED)
+
+
 @dataclass(frozen=True)
 class Contact:
     """A robot location held on a surface.
@@ -70,6 +91,10 @@ class Contact:
         x: of the patch frame's origin in the surface frame, metres.
         y: likewise.
         theta: angle of the patch frame's x axis from the surface's, about the outward normal, rad.
+        kind: what the contact fixes.
+        bilateral: it may also pull, like a grasp.
+        tolerance: largest angle between the normals [rad], RELAXED only.
+        distance: largest distance to the plane [m], PRE_CONTACT only.
     """
 
     location: ContactLocation
@@ -77,6 +102,10 @@ class Contact:
     x: float
     y: float
     theta: float
+    kind: ContactKind = ContactKind.FIXED
+    bilateral: bool = False
+    tolerance: float = 0.0
+    distance: float = 0.0
 
     @property
     def placement_surface_patch(self) -> pin.SE3:

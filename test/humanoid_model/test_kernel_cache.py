@@ -4,7 +4,7 @@
 import os
 from pathlib import Path
 
-from humanoid_sim.kernel_cache import drop_stale_kernels
+from humanoid_model.kernel_cache import drop_stale_kernels
 
 
 def test_newer_source_drops_all_kernels(tmp_path: Path) -> None:
