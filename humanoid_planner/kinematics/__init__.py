@@ -6,3 +6,7 @@ from pathlib import Path
 from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
+
+from humanoid_planner.kinematics.robot_kinematics import RobotKinematics  # noqa: E402
+
+__all__ = ["RobotKinematics"]

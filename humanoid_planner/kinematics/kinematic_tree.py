@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot as a tree of joints with one degree of freedom each, in flat arrays that compiled kernels read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.errors import RobotError
+from humanoid_model.robot import Robot
+
+REVOLUTE, PRISMATIC = 0, 1
+_EYE = np.eye(3)
+#: Base and ball joint angles about z, y, x keep off the middle angle's singularity at a right angle by this much [rad].
+_SINGULARITY_MARGIN = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class KinematicTree:
+    """Topology and geometry, index 0 being the world, body b the one that coordinate b - 1 moves.
+
+    A free-flyer is three prismatic joints followed by rotations about z, y and x (specification 001 (A.5):
+    R = Rz Ry Rx), a planar joint two prismatic ones and a rotation, a ball joint its three revolute members. Bodies
+    between them have no mass. Variables are the coordinates that move by themselves: a joint that mimics another has none
+    of its own.
+
+    Attributes:
+        coordinate_names: of the coordinates, (nb - 1).
+        kinds: (nb,) REVOLUTE or PRISMATIC.
+        parents: (nb,) parent body.
+        rotations: (nb, 3, 3) of the joint's fixed frame in the parent body.
+        translations: (nb, 3) of its origin there [m].
+        axes: (nb, 3) in the joint's fixed frame.
+        masses: (nb,) [kg].
+        coms: (nb, 3) centres of mass in the body frames [m].
+        columns: (nb,) variable that a coordinate follows; coordinate = factor * variable + offset.
+        factors: (nb,).
+        offsets: (nb,).
+        chain_offsets: (nb + 1,) where the chain of each body starts in ``chain_bodies``.
+        chain_bodies: bodies from the one at the root to the body itself, for each body.
+        names: of the variables, (nx).
+        lower: (nx,) lowest values [rad] or [m].
+        upper: (nx,) highest values.
+        effort: (nx,) largest efforts [N m] or [N]; infinite where there is no limit.
+        driven: (nx,) whether a motor, a spring or the structure holds the variable: all but those of floating joints.
+        stiffness: (nx,) of the springs of passive joints, 0 for the others.
+        rests: (nx,) where those springs are without force.
+        base: bodies (first, last) of the floating base's six coordinates, None for a robot fixed to the world.
+        bodies_of_links: by link name, the body that carries it and its placement there.
+        total_mass: [kg].
+    """
+
+    coordinate_names: tuple[str, ...]
+    kinds: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    rotations: NDArray[np.float64]
+    translations: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    coms: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    factors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    chain_offsets: NDArray[np.int64]
+    chain_bodies: NDArray[np.int64]
+    names: tuple[str, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    effort: NDArray[np.float64]
+    driven: NDArray[np.bool_]
+    stiffness: NDArray[np.float64]
+    rests: NDArray[np.float64]
+    base: tuple[int, int] | None
+    bodies_of_links: Mapping[str, tuple[int, pin.SE3]]
+    total_mass: float
+
+    @property
+    def body_count(self) -> int:
+        """Number of bodies, the world included."""
+        return len(self.parents)
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @classmethod
+    def from_robot(cls, robot: Robot) -> KinematicTree:
+        """Reads a robot.
+
+        Raises:
+            RobotError: joints mimic each other in a circle, or mimic a joint of more than one freedom.
+        """
+        return _Builder(robot).tree()
+
+
+@dataclass
+class _Builder:
+    """Coordinates collected joint by joint."""
+
+    robot: Robot
+    names: list[str] = field(default_factory=lambda: ["world"])
+    kinds: list[int] = field(default_factory=lambda: [REVOLUTE])
+    parents: list[int] = field(default_factory=lambda: [0])
+    placements: list[pin.SE3] = field(default_factory=lambda: [pin.SE3.Identity()])
+    axes: list[NDArray[np.float64]] = field(default_factory=lambda: [np.zeros(3)])
+    limits: list[tuple[float, float, float]] = field(default_factory=lambda: [(0.0, 0.0, 0.0)])
+    floats: list[bool] = field(default_factory=lambda: [False])
+
+    def add(
+        self,
+        name: str,
+        kind: int,
+        parent: int,
+        placement: pin.SE3,
+        axis: NDArray[np.float64],
+        limits: tuple[float, float, float],
+        floats: bool = False,
+    ) -> int:
+        self.names.append(name)
+        self.kinds.append(kind)
+        self.parents.append(parent)
+        self.placements.append(placement)
+        self.axes.append(np.asarray(axis, dtype=float))
+        self.limits.append(limits)
+        self.floats.append(floats)
+        return len(self.names) - 1
+
+    def add_joint(self, name: str, joint_id: int, parent: int) -> int:
+        """Adds the coordinates of a model joint; returns the last body."""
+        robot, model = self.robot, self.robot.model
+        joint, placement = model.joints[joint_id], model.jointPlacements[joint_id]
+        none, free = pin.SE3.Identity(), (-math.inf, math.inf, math.inf)
+        right = math.pi / 2 - _SINGULARITY_MARGIN
+        if name in robot.ball_joints:
+            members = robot.ball_joints[name]
+            turn = np.eye(3)
+            axes = []
+            for index, member in enumerate(members):
+                description = robot.description.joints[member]
+                if index:
+                    turn = turn @ description.placement.rotation
+                axes.append(turn @ description.axis)
+            for index, member in enumerate(members):
+                limit = robot.description.joints[member].limit
+                assert limit is not None  # members of ball joints are revolute
+                bounds = (limit.lower, limit.upper, float(model.effortLimit[joint.idx_v + index]))
+                if index == 1:
+                    bounds = (max(bounds[0], -right), min(bounds[1], right), bounds[2])
+                # Pinocchio's ball joint turns the frame in which all three are at zero.
+                at_zero = turn.T @ axes[index]
+                parent = self.add(member, REVOLUTE, parent, none if index else placement, at_zero, bounds)
+            return parent
+        if joint.nv == 1:
+            description = robot.description.joints[name]
+            kind = PRISMATIC if description.type == "prismatic" else REVOLUTE
+            bounds = (
+                float(robot.limits.lower[joint.idx_q]),
+                float(robot.limits.upper[joint.idx_q]),
+                float(robot.limits.effort[joint.idx_v]),
+            )
+            return self.add(name, kind, parent, placement, description.axis, bounds)
+        slides = "xyz" if joint.nv == 6 else "xy"
+        for index, axis in enumerate(slides):
+            parent = self.add(
+                f"{name}/{axis}", PRISMATIC, parent, none if index else placement, _EYE[index], free, True
+            )
+        if joint.nv == 3:
+            return self.add(f"{name}/yaw", REVOLUTE, parent, none, _EYE[2], free, True)
+        for axis, label, bounds in (
+            (2, "yaw", free),
+            (1, "pitch", (-right, right, math.inf)),
+            (0, "roll", free),
+        ):
+            parent = self.add(f"{name}/{label}", REVOLUTE, parent, none, _EYE[axis], bounds, True)
+        return parent
+
+    def tree(self) -> KinematicTree:
+        robot, model = self.robot, self.robot.model
+        joint_names = {joint_id: name for name, joint_id in robot.parts.joint_ids.items()}
+        bodies = [0] * model.njoints
+        masses, coms = {}, {}
+        for joint_id in range(1, model.njoints):
+            body = self.add_joint(joint_names[joint_id], joint_id, bodies[model.parents[joint_id]])
+            bodies[joint_id] = body
+            inertia = model.inertias[joint_id]
+            masses[body], coms[body] = float(inertia.mass), np.array(inertia.lever)
+        count = len(self.names)
+        base = None
+        if robot.base_joint is not None:
+            base = (bodies[robot.base_joint] - 5, bodies[robot.base_joint])
+        columns, factors, offsets, names, bounds = self._variables()
+        chains = [self._chain(body) for body in range(count)]
+        first = {column: body for body, column in reversed(list(enumerate(columns))) if body}
+        own = [first[column] for column in range(len(names))]
+        springs = {name: robot.springs[name] for name in robot.springs}
+        stiffness = [springs[name].stiffness if name in springs else 0.0 for name in names]
+        rests = [springs[name].rest if name in springs else 0.0 for name in names]
+        return KinematicTree(
+            coordinate_names=tuple(self.names[1:]),
+            kinds=np.array(self.kinds, dtype=np.int64),
+            parents=np.array(self.parents, dtype=np.int64),
+            rotations=np.array([placement.rotation for placement in self.placements]),
+            translations=np.array([placement.translation for placement in self.placements]),
+            axes=np.array(self.axes),
+            masses=np.array([masses.get(body, 0.0) for body in range(count)]),
+            coms=np.array([coms.get(body, np.zeros(3)) for body in range(count)]),
+            columns=np.array(columns, dtype=np.int64),
+            factors=np.array(factors),
+            offsets=np.array(offsets),
+            chain_offsets=np.cumsum([0, *map(len, chains)], dtype=np.int64),
+            chain_bodies=np.array([body for chain in chains for body in chain], dtype=np.int64),
+            names=tuple(names),
+            lower=np.array([bound[0] for bound in bounds]),
+            upper=np.array([bound[1] for bound in bounds]),
+            effort=np.array([bound[2] for bound in bounds]),
+            driven=np.array([not self.floats[body] for body in own], dtype=bool),
+            stiffness=np.array(stiffness),
+            rests=np.array(rests),
+            base=base,
+            bodies_of_links={
+                link: (bodies[place.joint_id], place.placement_joint_link) for link, place in robot.parts.links.items()
+            },
+            total_mass=sum(masses.values()),
+        )
+
+    def _chain(self, body: int) -> list[int]:
+        chain = []
+        while body:
+            chain.append(body)
+            body = self.parents[body]
+        return chain[::-1]
+
+    def _variables(
+        self,
+    ) -> tuple[list[int], list[float], list[float], list[str], list[tuple[float, float, float]]]:
+        """Variable, factor and offset of each coordinate; names and limits of the variables."""
+        mimics = self.robot.mimics
+        names = [name for name in self.names[1:] if name not in mimics]
+        place = {name: column for column, name in enumerate(names)}
+        columns, factors, offsets = [0], [0.0], [0.0]
+        bounds = [self.limits[body] for body, name in enumerate(self.names) if body and name not in mimics]
+        for body, name in enumerate(self.names):
+            if not body:
+                continue
+            factor, offset, leader, seen = 1.0, 0.0, name, {name}
+            while leader in mimics:
+                mimic = mimics[leader]
+                offset += factor * mimic.offset
+                factor *= mimic.multiplier
+                leader = mimic.joint
+                if leader in seen or (leader not in place and leader not in mimics):
+                    raise RobotError(
+                        f"mimics '{mimic.joint}', which has no single angle or position of its own",
+                        element=f"joint '{name}'",
+                        remedy="Let it mimic a revolute or prismatic joint that moves by itself",
+                    )
+                seen.add(leader)
+            column = place[leader]
+            columns.append(column)
+            factors.append(factor)
+            offsets.append(offset)
+            if leader != name and factor != 0.0:
+                ends = sorted((self.limits[body][side] - offset) / factor for side in (0, 1))
+                lower, upper, effort = bounds[column]
+                bounds[column] = (max(lower, ends[0]), min(upper, ends[1]), effort)
+        return columns, factors, offsets, names, bounds
