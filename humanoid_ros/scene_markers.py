@@ -42,7 +42,7 @@ def scene_markers(scene: Scene, world: str, bodies_with_frame: set[str]) -> Mark
         placement = pin.SE3.Identity() if moves else body.placement_world_body
         number = 0
         for geometry in body.geometries:
-            for marker in _shape_markers(geometry, placement * geometry.placement):
+            for marker in shape_markers(geometry, placement * geometry.placement):
                 marker.ns, marker.id = body.name, number
                 marker.header.frame_id = frame
                 # With time 0 and this flag a display moves the marker with its frame.
@@ -53,7 +53,13 @@ def scene_markers(scene: Scene, world: str, bodies_with_frame: set[str]) -> Mark
     return message
 
 
-def _shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
+def shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
+    """Markers of one shape, of a body or of a link; namespace, number and frame are the caller's.
+
+    Args:
+        geometry: shape and colour; its own placement is not read.
+        placement: of the shape in the markers' frame.
+    """
     shape = geometry.shape
     if isinstance(shape, Box):
         parts = [(Marker.CUBE, pin.SE3.Identity(), shape.size)]

@@ -9,10 +9,10 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.conversions import fill_vector, point
+from humanoid_ros.force_markers import shape_cone, shape_force
 from humanoid_sim.contacts import Contacts, ContactState
 
 CONES, FORCES, POINTS = "friction_cones", "contact_forces", "contact_points"
-RED = ColorRGBA(r=0.85, g=0.05, b=0.05, a=0.6)
 STATE_COLOURS = {
     ContactState.OPEN: ColorRGBA(r=0.6, g=0.6, b=0.6, a=1.0),
     ContactState.STICK: ColorRGBA(r=0.1, g=0.75, b=0.2, a=1.0),
@@ -23,15 +23,12 @@ MIN_FORCE = 1e-3
 """Contacts that carry less than this have neither cone nor force arrow [N]."""
 POINT_SIZE = 0.012
 """Diameter of a contact point [m]."""
-SHAFT = 0.008
-"""Diameter of a force arrow's shaft [m]."""
 
 
 class SimulationMarkers:
     """Makes the marker array of each instant; markers of contacts that are gone are deleted.
 
-    A friction cone is an arrow that is all head: its tip is the contact point, its axis the normal, its height
-    ``cone_scale`` times the normal force (specification 000 §1.7, F022), its half-angle atan(friction).
+    The height of a friction cone is ``cone_scale`` times the normal force (specification 000 §1.7, F022).
 
     Attributes:
         cone_scale: height of a cone per normal force [m/N].
@@ -60,17 +57,12 @@ class SimulationMarkers:
             cone = self._marker(CONES, number, Marker.ARROW, time)
             height = self.cone_scale * float(normal_force[i])
             tip = contacts.position[i]
-            cone.points = [point(tip + height * contacts.normal[i]), point(tip)]
-            # A frictionless contact keeps a thin spike.
-            width = max(2.0 * float(contacts.friction[i]) * height, 0.1 * height)
-            fill_vector(cone.scale, (1e-4, width, height))
-            cone.color = RED
+            shape_cone(cone, tip, contacts.normal[i], height, float(contacts.friction[i]))
             message.markers.append(cone)
 
             arrow = self._marker(FORCES, number, Marker.ARROW, time)
-            arrow.points = [point(tip), point(tip + self.arrow_scale * contacts.force[i])]
-            fill_vector(arrow.scale, (SHAFT, 2.5 * SHAFT, 0.0))
-            arrow.color = STATE_COLOURS[ContactState(int(contacts.state[i]))]
+            colour = STATE_COLOURS[ContactState(int(contacts.state[i]))]
+            shape_force(arrow, tip, self.arrow_scale * contacts.force[i], colour)
             message.markers.append(arrow)
         for number in range(len(loaded), self._drawn):
             for namespace in (CONES, FORCES):
