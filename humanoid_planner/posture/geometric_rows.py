@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library of scalar functions that contacts and tasks are made of, evaluated together by one compiled kernel.
+
+A row is a function of at most two bodies a and b; body 0 is the world. P and u are a point and a direction fixed to a, Q
+and w to b; all are given in body frames and meant in the world below (specification 001 sections 3.2 and 4.4).
+
+============ ============================ ========================================================
+kind         value                        used by
+============ ============================ ========================================================
+POINT        w . (P - Q)                  (3.28)-(3.30), (3.36), (3.40), half-planes of polygons
+DOT          u . w                        (3.31)-(3.35), (3.37)-(3.39)
+COM          w . (G - Q)                  support polygon (3.63), wrench polytopes
+DISTANCE     \\|P - Q\\|                    keeping a point near to or away from another
+ANGLE        angle between u and w        relaxed contacts, axes within a tolerance
+AIM          angle between u and Q - P    gaze within a tolerance
+TURN         angle of the rotation a to b orientations within a tolerance
+JOINT        x[a]                         joints at a value; here ``a`` is the variable itself
+COM_DISTANCE \\|G - Q\\|                  centre of mass in a sphere
+============ ============================ ========================================================
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE = range(9)
+_TINY = 1e-12
+
+
+@njit(cache=True)
+def _point(R: np.ndarray, p: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, float, float]:
+    x, y, z = v[i, 0], v[i, 1], v[i, 2]
+    return (
+        p[b, 0] + R[b, 0, 0] * x + R[b, 0, 1] * y + R[b, 0, 2] * z,
+        p[b, 1] + R[b, 1, 0] * x + R[b, 1, 1] * y + R[b, 1, 2] * z,
+        p[b, 2] + R[b, 2, 0] * x + R[b, 2, 1] * y + R[b, 2, 2] * z,
+    )
+
+
+@njit(cache=True)
+def _direction(R: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, float, float]:
+    x, y, z = v[i, 0], v[i, 1], v[i, 2]
+    return (
+        R[b, 0, 0] * x + R[b, 0, 1] * y + R[b, 0, 2] * z,
+        R[b, 1, 0] * x + R[b, 1, 1] * y + R[b, 1, 2] * z,
+        R[b, 2, 0] * x + R[b, 2, 1] * y + R[b, 2, 2] * z,
+    )
+
+
+@njit(cache=True)
+def _turn(
+    R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int
+) -> tuple[float, float, float, float]:
+    """Angle and axis, in the world, of the rotation that takes b's frame to a's."""
+    A = np.empty((3, 3))
+    B = np.empty((3, 3))
+    for r in range(3):
+        for c in range(3):
+            s = 0.0
+            t = 0.0
+            for k in range(3):
+                s += R[a, r, k] * frames[i, 0, k, c]
+                t += R[b, r, k] * frames[i, 1, k, c]
+            A[r, c] = s
+            B[r, c] = t
+    M = np.empty((3, 3))
+    for r in range(3):
+        for c in range(3):
+            M[r, c] = A[r, 0] * B[c, 0] + A[r, 1] * B[c, 1] + A[r, 2] * B[c, 2]
+    vx, vy, vz = 0.5 * (M[2, 1] - M[1, 2]), 0.5 * (M[0, 2] - M[2, 0]), 0.5 * (M[1, 0] - M[0, 1])
+    sine = math.sqrt(vx * vx + vy * vy + vz * vz)
+    cosine = 0.5 * (M[0, 0] + M[1, 1] + M[2, 2] - 1.0)
+    scale = 1.0 / sine if sine > _TINY else 0.0
+    return math.atan2(sine, cosine), vx * scale, vy * scale, vz * scale
+
+
+@njit(cache=True)
+def row_values(
+    kinds: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    U: np.ndarray,
+    W: np.ndarray,
+    frames: np.ndarray,
+    x: np.ndarray,
+    R: np.ndarray,
+    p: np.ndarray,
+    G: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Values (m,) of all rows."""
+    for i in range(len(kinds)):
+        kind, a, b = kinds[i], first[i], second[i]
+        if kind == JOINT:
+            values[i] = x[a]
+        elif kind == DOT or kind == ANGLE:
+            ux, uy, uz = _direction(R, a, U, i)
+            wx, wy, wz = _direction(R, b, W, i)
+            dot = ux * wx + uy * wy + uz * wz
+            if kind == DOT:
+                values[i] = dot
+            else:
+                cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+                values[i] = math.atan2(math.sqrt(cx * cx + cy * cy + cz * cz), dot)
+        elif kind == TURN:
+            values[i] = _turn(R, a, b, frames, i)[0]
+        else:
+            qx, qy, qz = _point(R, p, b, Q, i)
+            if kind == COM or kind == COM_DISTANCE:
+                dx, dy, dz = G[0] - qx, G[1] - qy, G[2] - qz
+            else:
+                px, py, pz = _point(R, p, a, P, i)
+                dx, dy, dz = px - qx, py - qy, pz - qz
+            if kind == DISTANCE or kind == COM_DISTANCE:
+                values[i] = math.sqrt(dx * dx + dy * dy + dz * dz)
+            elif kind == AIM:
+                ux, uy, uz = _direction(R, a, U, i)
+                cx, cy, cz = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
+                dot = -(ux * dx + uy * dy + uz * dz)
+                values[i] = math.atan2(math.sqrt(cx * cx + cy * cy + cz * cz), dot)
+            else:
+                wx, wy, wz = _direction(R, b, W, i)
+                values[i] = wx * dx + wy * dy + wz * dz
+
+
+@njit(cache=True)
+def add_twist_row(
+    body: int,
+    px: float,
+    py: float,
+    pz: float,
+    gx: float,
+    gy: float,
+    gz: float,
+    hx: float,
+    hy: float,
+    hz: float,
+    kinds: np.ndarray,
+    columns: np.ndarray,
+    factors: np.ndarray,
+    chain_offsets: np.ndarray,
+    chain_bodies: np.ndarray,
+    p: np.ndarray,
+    a: np.ndarray,
+    row: np.ndarray,
+) -> None:
+    """Adds to a Jacobian's row what g . (velocity of the body's point at p) + h . (its angular velocity) is in the rates."""
+    for i in range(chain_offsets[body], chain_offsets[body + 1]):
+        k = chain_bodies[i]
+        ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
+        if kinds[k] == 0:
+            # g . (a x r) = a . (r x g)
+            rx, ry, rz = px - p[k, 0], py - p[k, 1], pz - p[k, 2]
+            value = ax * (ry * gz - rz * gy + hx) + ay * (rz * gx - rx * gz + hy) + az * (rx * gy - ry * gx + hz)
+        else:
+            value = ax * gx + ay * gy + az * gz
+        row[columns[k]] += factors[k] * value
+
+
+@njit(cache=True)
+def row_jacobian(
+    kinds: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    U: np.ndarray,
+    W: np.ndarray,
+    frames: np.ndarray,
+    R: np.ndarray,
+    p: np.ndarray,
+    a_world: np.ndarray,
+    G: np.ndarray,
+    J_com: np.ndarray,
+    joint_kinds: np.ndarray,
+    columns: np.ndarray,
+    factors: np.ndarray,
+    chain_offsets: np.ndarray,
+    chain_bodies: np.ndarray,
+    J: np.ndarray,
+) -> None:
+    """Jacobian of all rows, in the first columns of ``J``, which is zero before."""
+    for i in range(len(kinds)):
+        kind, a, b = kinds[i], first[i], second[i]
+        if kind == JOINT:
+            J[i, a] = 1.0
+            continue
+        # For each body: a point, a force-like g on its velocity, a couple-like h on its angular velocity.
+        ax, ay, az = 0.0, 0.0, 0.0
+        bx, by, bz = 0.0, 0.0, 0.0
+        gx, gy, gz = 0.0, 0.0, 0.0
+        hax, hay, haz = 0.0, 0.0, 0.0
+        hbx, hby, hbz = 0.0, 0.0, 0.0
+        if kind == DOT or kind == ANGLE:
+            ux, uy, uz = _direction(R, a, U, i)
+            wx, wy, wz = _direction(R, b, W, i)
+            cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+            scale = 1.0
+            if kind == ANGLE:
+                norm = math.sqrt(cx * cx + cy * cy + cz * cz)
+                scale = -1.0 / norm if norm > _TINY else 0.0
+            hax, hay, haz = scale * cx, scale * cy, scale * cz
+            hbx, hby, hbz = -hax, -hay, -haz
+        elif kind == TURN:
+            _, hax, hay, haz = _turn(R, a, b, frames, i)
+            hbx, hby, hbz = -hax, -hay, -haz
+        else:
+            bx, by, bz = _point(R, p, b, Q, i)
+            if kind == COM or kind == COM_DISTANCE:
+                ax, ay, az = G[0], G[1], G[2]
+            else:
+                ax, ay, az = _point(R, p, a, P, i)
+            dx, dy, dz = ax - bx, ay - by, az - bz
+            if kind == DISTANCE or kind == COM_DISTANCE:
+                norm = math.sqrt(dx * dx + dy * dy + dz * dz)
+                scale = 1.0 / norm if norm > _TINY else 0.0
+                gx, gy, gz = scale * dx, scale * dy, scale * dz
+            elif kind == AIM:
+                ux, uy, uz = _direction(R, a, U, i)
+                # e: unit axis of the turn from u to the target's direction -d.
+                ex, ey, ez = uz * dy - uy * dz, ux * dz - uz * dx, uy * dx - ux * dy
+                norm = math.sqrt(ex * ex + ey * ey + ez * ez)
+                if norm > _TINY:
+                    ex, ey, ez = ex / norm, ey / norm, ez / norm
+                    hax, hay, haz = -ex, -ey, -ez
+                    square = dx * dx + dy * dy + dz * dz
+                    # The target's own motion v turns its direction about e by v . (e x -d) / |d|^2.
+                    gx, gy, gz = (ey * dz - ez * dy) / square, (ez * dx - ex * dz) / square, (ex * dy - ey * dx) / square
+            else:
+                gx, gy, gz = _direction(R, b, W, i)
+                hbx, hby, hbz = gy * dz - gz * dy, gz * dx - gx * dz, gx * dy - gy * dx
+        if kind == COM or kind == COM_DISTANCE:
+            for c in range(J_com.shape[1]):
+                J[i, c] += gx * J_com[0, c] + gy * J_com[1, c] + gz * J_com[2, c]
+        elif a != 0:
+            add_twist_row(
+                a, ax, ay, az, gx, gy, gz, hax, hay, haz,
+                joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
+            )  # fmt: skip
+        if b != 0:
+            add_twist_row(
+                b, bx, by, bz, -gx, -gy, -gz, hbx, hby, hbz,
+                joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
+            )  # fmt: skip
+
+
+@njit(cache=True)
+def pair_distance_jacobian(
+    first: np.ndarray,
+    second: np.ndarray,
+    points_a: np.ndarray,
+    points_b: np.ndarray,
+    normals: np.ndarray,
+    p: np.ndarray,
+    a_world: np.ndarray,
+    joint_kinds: np.ndarray,
+    columns: np.ndarray,
+    factors: np.ndarray,
+    chain_offsets: np.ndarray,
+    chain_bodies: np.ndarray,
+    J: np.ndarray,
+) -> None:
+    """Jacobian (3.56) of distances between bodies from witness points and normals; ``J`` is zero before."""
+    for i in range(len(first)):
+        nx, ny, nz = normals[i, 0], normals[i, 1], normals[i, 2]
+        add_twist_row(
+            first[i], points_a[i, 0], points_a[i, 1], points_a[i, 2], nx, ny, nz, 0.0, 0.0, 0.0,
+            joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
+        )  # fmt: skip
+        add_twist_row(
+            second[i], points_b[i, 0], points_b[i, 1], points_b[i, 2], -nx, -ny, -nz, 0.0, 0.0, 0.0,
+            joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
+        )  # fmt: skip
