@@ -18,7 +18,7 @@ from humanoid_stack.msg import (
     SimulationStatus,
     SolverStatus,
 )
-from humanoid_stack.srv import ApplyWrench, StepSimulation
+from humanoid_stack.srv import ApplyWrench, GeneratePosture, StepSimulation
 from humanoid_stack.srv import LoadScene as LoadSceneService
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -33,6 +33,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
@@ -41,6 +42,7 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
+from humanoid_ros.posture_editor import PostureEditor
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
 from humanoid_ros.viewer.contact_drawing import (
     ARROW_SCALE,
@@ -58,8 +60,12 @@ from humanoid_ros.viewer.request import (
     Push,
     Request,
     Reset,
+    ResetPosture,
+    SetPostureOptions,
     Show,
+    ShowPosture,
     Step,
+    UsePlace,
 )
 from humanoid_ros.viewer.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.scene_drawing import SceneDrawing
@@ -167,6 +173,15 @@ class ViewerNode(Node):
             LoadScene: self.create_client(LoadSceneService, "load_scene"),
             Push: self.create_client(ApplyWrench, "apply_wrench"),
         }
+        self._editor = PostureEditor(
+            server.scene,
+            self._panel.posture,
+            self.create_client(GeneratePosture, "generate_posture"),
+            period=1.0 / self._number("posture_rate"),
+            time_limit=self._number("posture_time_limit"),
+            cone_scale=self._number("cone_scale"),
+            arrow_scale=self._number("arrow_scale"),
+        )
         self.create_timer(1.0 / self._number("rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
@@ -206,6 +221,8 @@ class ViewerNode(Node):
         number("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
         number("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
         number("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
+        number("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]")
+        number("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
 
     def _number(self, name: str) -> float:
         return float(self.get_parameter(name).get_parameter_value().double_value)
@@ -240,6 +257,8 @@ class ViewerNode(Node):
                 continue
             self._descriptions[topic] = prefix
             self.create_subscription(String, topic, partial(self._on_description, prefix), LATCHED)
+            joints = topic.removesuffix(name) + "joint_states"
+            self.create_subscription(JointState, joints, partial(self._on_joints, prefix), LATEST, raw=True)
 
     def _remove_robot(self, prefix: str) -> None:
         robot = self._robots.pop(prefix)
@@ -295,6 +314,15 @@ class ViewerNode(Node):
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         self._panel.plot.history.append(stamp, self._contact_view.normal_force_by_body())
 
+    def _on_joints(self, prefix: str, message: bytes) -> None:
+        robot = self._robots.get(prefix)
+        if robot is not None and robot is self._first_robot():
+            self._editor.set_joints(message)
+
+    def _first_robot(self) -> _Robot | None:
+        """The robot that was on the page first, which is the one whose postures are looked for."""
+        return next(iter(self._robots.values()), None)
+
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
             self._complain(problem)
@@ -340,6 +368,7 @@ class ViewerNode(Node):
             self._contacts.update(self._contact_view)
             self._scene.update(self._tree.placement)
             self._update_pull()
+            self._update_editor()
         if not self._aimed:
             self._aim()
 
@@ -397,6 +426,8 @@ class ViewerNode(Node):
             elif isinstance(request, PickLink):
                 self._picked = request.link
                 self._pull.release()
+            elif isinstance(request, ShowPosture | ResetPosture | UsePlace | SetPostureOptions):
+                self._editor.answer(request)
             else:
                 self._call(request)
 
@@ -465,6 +496,15 @@ class ViewerNode(Node):
         force = spring.force(self._pull.position, point, (point - last[1]) / span)
         x, y, z = force.tolist()
         self._pulling = self._send(self._callers[Push], wrench_request(body, (x, y, z), point, span))
+
+    def _update_editor(self) -> None:
+        robot = self._first_robot()
+        if robot is None:
+            self._editor.set_robot("", {})
+        else:
+            self._editor.set_robot(robot.drawing.description.name, robot.placements)
+        self._editor.set_scene("" if self._status is None else self._status.scene)
+        self._editor.update(time.monotonic())
 
     def _find_link(self, body: str) -> tuple[str, np.ndarray, float] | None:
         """Name, centre of mass (world) and mass of a link with mass, if it is placed."""

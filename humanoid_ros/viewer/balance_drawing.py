@@ -61,17 +61,17 @@ class BalanceDrawing:
     Args:
         scene: Scene of the page.
         name: Name of the robot.
+        parent: Path of the parent node.
     """
 
-    def __init__(self, scene: viser.SceneApi, name: str) -> None:
-        self._root = scene.add_frame(f"/balance/{name}", show_axes=False)
+    def __init__(self, scene: viser.SceneApi, name: str, parent: str = "/balance") -> None:
+        path = f"{parent}/{name}"
+        self._root = scene.add_frame(path, show_axes=False)
         blue, green = (30, 90, 230), (20, 150, 60)
         flat: dict[str, Any] = {"height": 0.002, "cast_shadow": False, "visible": False}
-        self._com = scene.add_icosphere(
-            f"/balance/{name}/com", radius=0.025, color=blue, visible=False, cast_shadow=False
-        )
-        self._com_mark = scene.add_cylinder(f"/balance/{name}/com_mark", radius=0.022, color=blue, **flat)
-        self._pressure_mark = scene.add_cylinder(f"/balance/{name}/pressure_mark", radius=0.014, color=green, **flat)
+        self._com = scene.add_icosphere(f"{path}/com", radius=0.025, color=blue, visible=False, cast_shadow=False)
+        self._com_mark = scene.add_cylinder(f"{path}/com_mark", radius=0.022, color=blue, **flat)
+        self._pressure_mark = scene.add_cylinder(f"{path}/pressure_mark", radius=0.014, color=green, **flat)
 
     def update(self, com: np.ndarray | None, contacts: ContactView) -> None:
         """Move the marks; without contacts there is no ground to mark and only the ball stays."""

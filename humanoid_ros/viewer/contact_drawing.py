@@ -119,17 +119,19 @@ class ContactDrawing:
         scene: Scene of the page.
         cone_scale: Height of a cone per normal force [m/N].
         arrow_scale: Length of an arrow per force [m/N].
+        path: Path of the node above them.
     """
 
-    def __init__(self, scene: viser.SceneApi, cone_scale: float, arrow_scale: float) -> None:
+    def __init__(self, scene: viser.SceneApi, cone_scale: float, arrow_scale: float, path: str = "/contacts") -> None:
         self.cone_scale = cone_scale
         self.arrow_scale = arrow_scale
         self._scene = scene
-        self._root = scene.add_frame("/contacts", show_axes=False)
+        self._path = path
+        self._root = scene.add_frame(path, show_axes=False)
         self._cones: viser.BatchedMeshHandle | None = None
         self._capacity = 0
-        self._forces = _Arrows(scene, "/contacts/forces", shaft_radius=0.008)
-        self._resultants = _Arrows(scene, "/contacts/resultants", shaft_radius=0.013)
+        self._forces = _Arrows(scene, f"{path}/forces", shaft_radius=0.008)
+        self._resultants = _Arrows(scene, f"{path}/resultants", shaft_radius=0.013)
         self._sent_cones: np.ndarray = np.zeros((0, 8))
         self._show_cones = True
 
@@ -173,7 +175,7 @@ class ContactDrawing:
             self._capacity = max(16, 2 * count)
             vertices, faces = unit_cone()
             self._cones = self._scene.add_batched_meshes_simple(
-                "/contacts/cones",
+                f"{self._path}/cones",
                 vertices,
                 faces,
                 batched_wxyzs=np.tile((1.0, 0.0, 0.0, 0.0), (self._capacity, 1)),

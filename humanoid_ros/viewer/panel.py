@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, what is shown, plot."""
+"""Panel of the page: state of the simulation, buttons, push, pull, postures, what is shown, plot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import viser
 
 from humanoid_ros.viewer.force_plot import ForcePlot
+from humanoid_ros.viewer.posture_panel import PosturePanel
 from humanoid_ros.viewer.request import (
     LoadScene,
     Pause,
@@ -71,6 +72,7 @@ class Panel:
         with gui.add_folder("Pull", expand_by_default=False):
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
+        self.posture = PosturePanel(gui, send)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):

@@ -63,4 +63,45 @@ class Show:
     visible: bool
 
 
-Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show
+@dataclass(frozen=True)
+class ShowPosture:
+    """Show the posture editor, or put it away."""
+
+    shown: bool
+
+
+@dataclass(frozen=True)
+class ResetPosture:
+    """Put handles and uses of the posture editor back to how the robot stands."""
+
+
+@dataclass(frozen=True)
+class UsePlace:
+    """Use a place of the robot in the posture that is looked for.
+
+    Attributes:
+        place: Name of a contact location.
+        use: What it does, one of `posture_panel.USES`.
+    """
+
+    place: str
+    use: str
+
+
+@dataclass(frozen=True)
+class SetPostureOptions:
+    """How postures are looked for.
+
+    Attributes:
+        balance: One of `posture_panel.BALANCES`.
+        torque_limits: Whether joint torques stay within their limits.
+        collisions: Whether collisions are avoided.
+    """
+
+    balance: str
+    torque_limits: bool
+    collisions: bool
+
+
+PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
+Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show | PostureRequest

@@ -21,23 +21,26 @@ MOVED = 1e-5
 class RobotDrawing:
     """Visual shapes of a robot, created once; `update` moves the links that moved.
 
-    Each link with shapes is one node `/robots/<name>/<link>` with its shapes below it. Until the
+    Each link with shapes is one node `<parent>/<name>/<link>` with its shapes below it. Until the
     first placements come, nothing is shown: a robot in a pile at the origin would be a lie.
 
     Args:
         scene: Scene of the page.
-        name: Name of the robot, unique on the page.
+        name: Name of the robot, unique below the parent.
         description: The robot, as read from `robot_description`.
+        parent: Path of the parent node.
 
     Attributes:
         problems: One message per shape that couldn't be drawn (a missing mesh file, say).
     """
 
-    def __init__(self, scene: viser.SceneApi, name: str, description: RobotDescription) -> None:
+    def __init__(
+        self, scene: viser.SceneApi, name: str, description: RobotDescription, parent: str = "/robots"
+    ) -> None:
         self.name = name
         self.description = description
         self.problems: list[str] = []
-        self._root = scene.add_frame(f"/robots/{name}", show_axes=False, visible=False)
+        self._root = scene.add_frame(f"{parent}/{name}", show_axes=False, visible=False)
         self._visible = True
         self._nodes: dict[str, viser.FrameHandle] = {}
         self._sent: dict[str, np.ndarray] = {}
@@ -45,7 +48,7 @@ class RobotDrawing:
         for link in description.links.values():
             if not link.visuals:
                 continue
-            path = f"/robots/{name}/{link.name}"
+            path = f"{parent}/{name}/{link.name}"
             self._nodes[link.name] = scene.add_frame(path, show_axes=False)
             for i, visual in enumerate(link.visuals):
                 try:

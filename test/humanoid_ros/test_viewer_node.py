@@ -9,26 +9,19 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import signal
-import socket
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
 import pinocchio as pin
 import pytest
-import viser
-import zstandard
+from fixtures.page_client import PageClient, start_viewer, wait_for
 from fixtures.ros_domain import claim_domain
 from PIL import Image
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -161,148 +154,6 @@ class RobotOnTopics(Node):
         self._status.publish(status)
 
 
-class PageClient:
-    """A client of the page that speaks viser's protocol, and keeps what a browser would show.
-
-    Attributes:
-        nodes: Scene nodes by name: type, properties, position, wxyz and visibility.
-        controls: GUI elements by label (those without: by type), with their properties.
-    """
-
-    def __init__(self, address: str) -> None:
-        self.nodes: dict[str, dict[str, Any]] = {}
-        self.controls: dict[str, dict[str, Any]] = {}
-        self._by_id: dict[str, dict[str, Any]] = {}
-        self.messages = 0
-        self._socket = connect(
-            address.replace("http", "ws"),
-            subprotocols=[f"viser-v{viser.__version__}"],  # type: ignore[list-item]
-            max_size=None,
-            compression=None,
-        )
-        # The server counts a client as there once it has told where its camera is.
-        self.send(
-            "ViewerCameraMessage",
-            wxyz=(1, 0, 0, 0),
-            position=(0, 0, 0),
-            fov=1.0,
-            near=0.1,
-            far=10.0,
-            image_height=10,
-            image_width=10,
-            look_at=(1, 0, 0),
-            up_direction=(0, 0, 1),
-        )
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-        self._thread.start()
-
-    def send(self, kind: str, **fields: Any) -> None:
-        self._socket.send(msgspec.msgpack.encode({"type": kind, **fields}))
-
-    def set(self, label: str, value: Any) -> None:
-        """Use a control: press a button, choose from a list, tick a box."""
-        uuid = self.controls[label]["uuid"]
-        self.send("GuiUpdateMessage", uuid=uuid, updates={"value": value})
-
-    def kill(self) -> None:
-        """Vanish as a browser does whose machine fails: without a word of good-bye."""
-        self._socket.socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(5.0)
-
-    def close(self) -> None:
-        self._socket.close()
-        self._thread.join(5.0)
-
-    def _listen(self) -> None:
-        try:
-            for raw in self._socket:
-                assert isinstance(raw, bytes)
-                length = int.from_bytes(raw[8:16], "little")
-                packed = zstandard.ZstdDecompressor().decompress(raw[16 : 16 + length])
-                for message in msgspec.msgpack.decode(packed)["messages"]:
-                    self.messages += 1
-                    self._take(message)
-        except (ConnectionClosed, OSError):
-            pass
-
-    def _take(self, message: dict[str, Any]) -> None:
-        kind, name = message["type"], message.get("name")
-        if kind == "SetPositionMessage":
-            self.nodes.setdefault(name, {})["position"] = np.array(message["position"])
-        elif kind == "SetOrientationMessage":
-            self.nodes.setdefault(name, {})["wxyz"] = np.array(message["wxyz"])
-        elif kind == "SetSceneNodeVisibilityMessage":
-            self.nodes.setdefault(name, {})["visible"] = message["visible"]
-        elif kind == "RemoveSceneNodeMessage":
-            self.nodes.pop(name, None)
-        elif kind == "GuiUpdateMessage":
-            self._by_id.setdefault(message["uuid"], {}).update(message["updates"])
-        elif kind.startswith("Gui") and kind != "GuiFolderMessage" and "props" in message:
-            control = self._by_id.setdefault(message["uuid"], {})
-            control.update(message["props"], uuid=message["uuid"], type=kind)
-            control.setdefault("value", message.get("value"))
-            self.controls.setdefault(str(message["props"].get("label") or kind), control)
-        elif isinstance(name, str) and "props" in message:
-            self.nodes.setdefault(name, {}).update(type=kind, **message["props"])
-
-    @property
-    def status(self) -> str:
-        """Text of the state on top of the panel."""
-        return re.sub(r"<[^>]+>", " ", self.controls["GuiHtmlMessage"]["content"])
-
-    @property
-    def texts(self) -> str:
-        """All HTML of the panel that is visible."""
-        return " ".join(
-            control["content"]
-            for control in self._by_id.values()
-            if control.get("type") == "GuiHtmlMessage" and control.get("visible")
-        )
-
-
-def wait_for(condition: Callable[[], Any], what: str, timeout: float = 15.0) -> Any:
-    """Value of a condition as soon as it is true; fails after the timeout."""
-    end = time.monotonic() + timeout
-    while True:
-        try:
-            value = condition()
-        except (KeyError, IndexError):
-            value = None
-        if value:
-            return value
-        assert time.monotonic() < end, f"waited {timeout} s in vain until {what}"
-        time.sleep(0.02)
-
-
-def start_viewer(*parameters: str) -> tuple[subprocess.Popen[str], str, list[str]]:
-    """Start the node; returns process, address of its page (if it got one) and its output."""
-    command = [sys.executable, "-m", "humanoid_ros.viewer_node", "--ros-args"]
-    for parameter in ("port:=0", f"silence:={SILENCE}", *parameters):
-        command += ["-p", parameter]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
-    )
-    output: list[str] = []
-    found = threading.Event()
-
-    def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            output.append(line)
-            if "the page is at" in line:
-                found.set()
-        found.set()
-
-    threading.Thread(target=read, daemon=True).start()
-    assert found.wait(30.0), "the viewer says nothing"
-    match = re.search(r"http://\S+", "".join(output))
-    return process, match.group() if match else "", output
-
-
 @pytest.fixture(scope="module")
 def robot() -> Iterator[RobotOnTopics]:
     context = rclpy.Context()
@@ -321,7 +172,7 @@ def robot() -> Iterator[RobotOnTopics]:
 
 @pytest.fixture(scope="module")
 def viewer(robot: RobotOnTopics) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
-    process, address, output = start_viewer()
+    process, address, output = start_viewer(DOMAIN, f"silence:={SILENCE}")
     assert address, "".join(output)
     yield process, address, output
     process.send_signal(signal.SIGINT)
@@ -518,7 +369,7 @@ def test_clients_that_vanish_leave_no_mess(
     ],
 )
 def test_bad_parameter_ends_the_node_with_its_name(parameters: list[str], complaint: str) -> None:
-    process, _, output = start_viewer(*parameters)
+    process, _, output = start_viewer(DOMAIN, *parameters)
     assert process.wait(15.0) == 1
     assert complaint in "".join(output)
     assert "Traceback" not in "".join(output)

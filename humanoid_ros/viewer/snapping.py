@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The surface of a scene that a handle is meant for, when it is near one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model import Scene, Surface
+
+NEAR = 0.05
+"""Distance from a surface up to which a handle is meant for it [m]."""
+TILT = math.radians(30.0)
+"""Angle between the normals up to which it is [rad]."""
+
+
+@dataclass(frozen=True)
+class Snap:
+    """A place on a surface.
+
+    Attributes:
+        surface: The surface.
+        x: Of the handle's origin in the surface frame [m].
+        y: Likewise.
+        theta: Angle of the handle's x axis from the surface's, about the normal [rad].
+    """
+
+    surface: Surface
+    x: float
+    y: float
+    theta: float
+
+
+def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
+    """The nearest surface below a handle, None if there is none near it.
+
+    Args:
+        placement: Of the handle in the world; z points out of the surface.
+        scene: Whose surfaces they are, its bodies where they are at the start.
+    """
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    best, found = NEAR, None
+    for surface in scene.surfaces:
+        if surface.body not in bodies:
+            continue
+        local = (bodies[surface.body] * surface.placement_body_surface).actInv(placement)
+        x, y, height = local.translation.tolist()
+        if abs(height) > best or local.rotation[2, 2] < math.cos(TILT):
+            continue
+        if surface.polygon is not None and not _inside(np.array([x, y]), surface.polygon):
+            continue
+        best = abs(height)
+        found = Snap(surface, x, y, math.atan2(local.rotation[1, 0], local.rotation[0, 0]))
+    return found
+
+
+def _inside(point: np.ndarray, polygon: np.ndarray) -> bool:
+    """Whether a point is in a convex polygon given counter-clockwise."""
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    to_point = point - polygon
+    return bool((edges[:, 0] * to_point[:, 1] - edges[:, 1] * to_point[:, 0] >= 0.0).all())
