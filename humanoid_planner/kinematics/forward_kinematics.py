@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled forward kinematics: placements, centre of mass, and their derivatives.
 
-Derivatives are with respect to the variables of a :class:`KinematicTree`; a column gets the sum over the coordinates that
-follow its variable. Only the columns of a body's chain are touched (specification 001 section 3.2).
+Derivatives are with respect to the variables of a :class:`KinematicTree`; a column gets the sum over the coordinates
+that follow its variable. Only the columns of a body's chain are touched (specification 001 section 3.2).
 """
 
 from __future__ import annotations

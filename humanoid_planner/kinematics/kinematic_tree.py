@@ -26,8 +26,8 @@ class KinematicTree:
 
     A free-flyer is three prismatic joints followed by rotations about z, y and x (specification 001 (A.5):
     R = Rz Ry Rx), a planar joint two prismatic ones and a rotation, a ball joint its three revolute members. Bodies
-    between them have no mass. Variables are the coordinates that move by themselves: a joint that mimics another has none
-    of its own.
+    between them have no mass. Variables are the coordinates that move by themselves: a joint that mimics another has
+    none of its own.
 
     Attributes:
         coordinate_names: of the coordinates, (nb - 1).

@@ -25,9 +25,9 @@ from humanoid_planner.kinematics.kinematic_tree import KinematicTree
 class RobotKinematics:
     """Kinematics over plain coordinates (specification 001 section 3), lazily evaluated.
 
-    The configuration of a robot is a vector ``x`` of real numbers here, with no quaternions in it: the rotation of a floating
-    base is Rz(yaw) Ry(pitch) Rx(roll) (A.5), counted from a reference orientation that keeps the pitch away from
-    its singularity at a right angle.
+    The configuration of a robot is a vector ``x`` of real numbers here, with no quaternions in it: the rotation of a
+    floating base is Rz(yaw) Ry(pitch) Rx(roll) (A.5), counted from a reference orientation that keeps the pitch away
+    from its singularity at a right angle.
 
     Attributes:
         robot: whose kinematics it is.
@@ -49,7 +49,8 @@ class RobotKinematics:
         self.axes = np.zeros((count, 3))
         self.placements_computed = 0
         self._topology = (
-            tree.kinds, tree.parents, tree.rotations, tree.translations, tree.axes, tree.columns, tree.factors, tree.offsets,
+            tree.kinds, tree.parents, tree.rotations, tree.translations, tree.axes, tree.columns, tree.factors,
+            tree.offsets,
         )  # fmt: skip
         self._chains = (tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies)
         self._placed = np.zeros(count, dtype=bool)
@@ -68,7 +69,7 @@ class RobotKinematics:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the variables: joints, and ``joint/x`` ... ``joint/roll`` for those of floating and planar joints."""
+        """Names of the variables: joints, and ``joint/x`` ... ``joint/roll`` of floating and planar joints."""
         return self.tree.names
 
     @property
@@ -132,7 +133,9 @@ class RobotKinematics:
         model, tree = self.robot.model, self.tree
         if q.shape != (model.nq,):
             raise InputError(
-                f"has shape {q.shape}", element="configuration q", remedy=f"Give {model.nq} numbers in Pinocchio's order"
+                f"has shape {q.shape}",
+                element="configuration q",
+                remedy=f"Give {model.nq} numbers in Pinocchio's order",
             )
         if not np.isfinite(q).all():
             index = int(np.flatnonzero(~np.isfinite(q))[0])

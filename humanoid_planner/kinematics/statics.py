@@ -145,32 +145,32 @@ def static_efforts_jacobian(
             dx, dy, dz = ay * fz - az * fy, az * fx - ax * fz, ax * fy - ay * fx
         row = columns[k]
         for i in range(chain_offsets[k], chain_offsets[k + 1]):
-            l = chain_bodies[i]
-            scale = factors[k] * factors[l]
-            bx, by, bz = a[l, 0], a[l, 1], a[l, 2]
-            if kinds[l] == 0:
-                # l carries k: the axis of k turns, and so does all that hangs from k.
+            above = chain_bodies[i]
+            scale = factors[k] * factors[above]
+            bx, by, bz = a[above, 0], a[above, 1], a[above, 2]
+            if kinds[above] == 0:
+                # This joint carries k: the axis of k turns, and so does all that hangs from k.
                 tx, ty, tz = by * az - bz * ay, bz * ax - bx * az, bx * ay - by * ax
                 if kinds[k] == 0:
                     ex = q00 * bx + q01 * by + q02 * bz - bx * trace
                     ey = q10 * bx + q11 * by + q12 * bz - by * trace
                     ez = q20 * bx + q21 * by + q22 * bz - bz * trace
-                    D[row, columns[l]] -= scale * (tx * mx + ty * my + tz * mz + ax * ex + ay * ey + az * ez)
+                    D[row, columns[above]] -= scale * (tx * mx + ty * my + tz * mz + ax * ex + ay * ey + az * ez)
                 else:
-                    D[row, columns[l]] -= scale * (tx * fx + ty * fy + tz * fz)
-                if l != k:
-                    # k hangs from l: only the subtree of k moves.
-                    D[columns[l], row] -= scale * (bx * dx + by * dy + bz * dz)
+                    D[row, columns[above]] -= scale * (tx * fx + ty * fy + tz * fz)
+                if above != k:
+                    # k hangs from this joint: only the subtree of k moves.
+                    D[columns[above], row] -= scale * (bx * dx + by * dy + bz * dz)
     for e in range(len(bodies)):
         if turning[e] == 0:
             continue
         fx, fy, fz = forces[e, 0], forces[e, 1], forces[e, 2]
         cx, cy, cz = couples[e, 0], couples[e, 1], couples[e, 2]
         for i in range(chain_offsets[turning[e]], chain_offsets[turning[e] + 1]):
-            l = chain_bodies[i]
-            if kinds[l] != 0:
+            above = chain_bodies[i]
+            if kinds[above] != 0:
                 continue
-            bx, by, bz = a[l, 0], a[l, 1], a[l, 2]
+            bx, by, bz = a[above, 0], a[above, 1], a[above, 2]
             gx, gy, gz = by * fz - bz * fy, bz * fx - bx * fz, bx * fy - by * fx
             hx, hy, hz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
             for j in range(chain_offsets[bodies[e]], chain_offsets[bodies[e] + 1]):
@@ -183,7 +183,7 @@ def static_efforts_jacobian(
                     )
                 else:
                     value = ax * gx + ay * gy + az * gz
-                D[columns[k], columns[l]] -= factors[k] * factors[l] * value
+                D[columns[k], columns[above]] -= factors[k] * factors[above] * value
 
 
 @njit(cache=True)
@@ -203,8 +203,8 @@ def static_efforts_by_force(
 ) -> None:
     """Derivative of :func:`static_efforts` with respect to force variables, added to ``D`` (nx, 3 x contact points).
 
-    Entry e has the force ``frames[e] @ f`` (3,), f beginning at column ``variables[e]``; entries with a negative one are no
-    variables.
+    Entry e has the force ``frames[e] @ f`` (3,), f beginning at column ``variables[e]``; entries with a negative one
+    are no variables.
     """
     for e in range(len(bodies)):
         first = variables[e]
@@ -235,7 +235,7 @@ def external_wrench(
     couples: np.ndarray,
     wrench: np.ndarray,
 ) -> None:
-    """Force and moment about ``centre`` (6,) of the weight at G and of all entries that act at ``places`` (3.57), (3.58)."""
+    """Force and moment about ``centre`` (6,) of the weight at G and of all entries, which act at ``places`` (3.57)."""
     for i in range(3):
         wrench[i] = weight[i]
     rx, ry, rz = G[0] - centre[0], G[1] - centre[1], G[2] - centre[2]

@@ -70,9 +70,7 @@ def _axes(placement: pin.SE3) -> tuple[NDArray[np.float64], ...]:
 def _position_rows(placed: PlacedContact) -> list[Row]:
     E = placed.placement_ground_contact
     # World axes, as the thesis has it, when the surface is in the world; those of the link otherwise.
-    return [
-        _point_row(placed, label, np.eye(3)[i], E.translation, 0.0, 0.0) for i, label in enumerate("xyz")
-    ]
+    return [_point_row(placed, label, np.eye(3)[i], E.translation, 0.0, 0.0) for i, label in enumerate("xyz")]
 
 
 def _fixed_rows(placed: PlacedContact) -> list[Row]:
@@ -104,7 +102,7 @@ def _fixed_rows(placed: PlacedContact) -> list[Row]:
 
 
 def _relaxed_rows(placed: PlacedContact) -> list[Row]:
-    d_P, b_P, n_P = _axes(placed.placement_body_patch)
+    d_P, _, n_P = _axes(placed.placement_body_patch)
     d_E, b_E, n_E = _axes(placed.placement_ground_contact)
     tolerance = placed.contact.tolerance
     if tolerance <= 0:

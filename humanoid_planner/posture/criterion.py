@@ -31,6 +31,7 @@ class Criterion(ABC):
 
     def bind(self, kinematics: RobotKinematics) -> None:
         """A problem takes the criterion: what it keeps in kinematic variables is meant in those of ``kinematics``."""
+        return
 
 
 class NoCriterion(Criterion):
@@ -124,7 +125,7 @@ def joint_weights(kinematics: RobotKinematics) -> NDArray[np.float64]:
 
 
 class CentreOfMassNear(Criterion):
-    """K5, K6, K10: squared horizontal distance of the centre of mass to a place, for example the middle of the support polygon."""
+    """K5, K6, K10: squared horizontal distance of the centre of mass to a place, such as the support polygon's middle."""
 
     def __init__(self, target: ArrayLike) -> None:
         """Takes the place, (2,) world coordinates [m]."""
@@ -151,7 +152,7 @@ class CentreOfMassNear(Criterion):
 
 
 class LeastTorque(Criterion):
-    """K7: sum of squared joint efforts, each over its limit where it has one, else over the robot's weight times one metre."""
+    """K7: sum of squared joint efforts, each over its limit; without one over the robot's weight times one metre."""
 
     def __init__(self, kinematics: RobotKinematics, weight: float) -> None:
         """Takes the robot and its weight [N]."""
@@ -219,7 +220,9 @@ class WeightedSum(Criterion):
         """
         for weight, _ in terms:
             if not (np.isfinite(weight) and weight >= 0):
-                raise InputError(f"weight is {weight}", element="criterion", remedy="Give a finite number of at least 0")
+                raise InputError(
+                    f"weight is {weight}", element="criterion", remedy="Give a finite number of at least 0"
+                )
         self.terms = tuple(terms)
 
     def bind(self, kinematics: RobotKinematics) -> None:

@@ -57,8 +57,8 @@ class ContactPoint:
 class ForceModel:
     """All forces as entries of flat arrays, see :mod:`humanoid_planner.kinematics.statics`.
 
-    Force variables are in units of the robot's weight and in the contact frame: two tangents, then the normal. A contact on
-    another link of the robot acts on that link too, in the opposite direction.
+    Force variables are in units of the robot's weight and in the contact frame: two tangents, then the normal. A
+    contact on another link of the robot acts on that link too, in the opposite direction.
 
     Attributes:
         points: contact points, in the order of their variables.
@@ -195,6 +195,10 @@ class ForceModel:
             values = forces.reshape(-1, 3)[self._variable_rows]
             self.forces[self._with_variables] = np.einsum("eij,ej->ei", self._frames[self._with_variables], values)
         self._current = True
+
+    def frames_of_points(self) -> NDArray[np.float64]:
+        """(k, 3, 3) world frames of the contact points, columns tangents and normal, times the weight."""
+        return self._frames[: len(self.points)]
 
     def wrench(self) -> NDArray[np.float64]:
         """(6,) force [N] and moment about ``centre`` [N m] of gravity, contacts and loads; zero in equilibrium."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library of scalar functions that contacts and tasks are made of, evaluated together by one compiled kernel.
+r"""The library of scalar functions that contacts and tasks are made of, evaluated together by one compiled kernel.
 
-A row is a function of at most two bodies a and b; body 0 is the world. P and u are a point and a direction fixed to a, Q
-and w to b; all are given in body frames and meant in the world below (specification 001 sections 3.2 and 4.4).
+A row is a function of at most two bodies a and b; body 0 is the world. P and u are a point and a direction fixed to
+a, Q and w to b; all are given in body frames and meant in the world below (specification 001 sections 3.2 and 4.4).
 
 ============ ============================ ========================================================
 kind         value                        used by
@@ -10,12 +10,12 @@ kind         value                        used by
 POINT        w . (P - Q)                  (3.28)-(3.30), (3.36), (3.40), half-planes of polygons
 DOT          u . w                        (3.31)-(3.35), (3.37)-(3.39)
 COM          w . (G - Q)                  support polygon (3.63), wrench polytopes
-DISTANCE     \\|P - Q\\|                    keeping a point near to or away from another
+DISTANCE     \|P - Q\|                    keeping a point near to or away from another
 ANGLE        angle between u and w        relaxed contacts, axes within a tolerance
 AIM          angle between u and Q - P    gaze within a tolerance
 TURN         angle of the rotation a to b orientations within a tolerance
 JOINT        x[a]                         joints at a value; here ``a`` is the variable itself
-COM_DISTANCE \\|G - Q\\|                  centre of mass in a sphere
+COM_DISTANCE \|G - Q\|                  centre of mass in a sphere
 ============ ============================ ========================================================
 """
 
@@ -51,9 +51,7 @@ def _direction(R: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, flo
 
 
 @njit(cache=True)
-def _turn(
-    R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int
-) -> tuple[float, float, float, float]:
+def _turn(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) -> tuple[float, float, float, float]:
     """Angle and axis, in the world, of the rotation that takes b's frame to a's."""
     A = np.empty((3, 3))
     B = np.empty((3, 3))
@@ -98,7 +96,7 @@ def row_values(
         kind, a, b = kinds[i], first[i], second[i]
         if kind == JOINT:
             values[i] = x[a]
-        elif kind == DOT or kind == ANGLE:
+        elif kind in (DOT, ANGLE):
             ux, uy, uz = _direction(R, a, U, i)
             wx, wy, wz = _direction(R, b, W, i)
             dot = ux * wx + uy * wy + uz * wz
@@ -111,12 +109,12 @@ def row_values(
             values[i] = _turn(R, a, b, frames, i)[0]
         else:
             qx, qy, qz = _point(R, p, b, Q, i)
-            if kind == COM or kind == COM_DISTANCE:
+            if kind in (COM, COM_DISTANCE):
                 dx, dy, dz = G[0] - qx, G[1] - qy, G[2] - qz
             else:
                 px, py, pz = _point(R, p, a, P, i)
                 dx, dy, dz = px - qx, py - qy, pz - qz
-            if kind == DISTANCE or kind == COM_DISTANCE:
+            if kind in (DISTANCE, COM_DISTANCE):
                 values[i] = math.sqrt(dx * dx + dy * dy + dz * dz)
             elif kind == AIM:
                 ux, uy, uz = _direction(R, a, U, i)
@@ -149,7 +147,7 @@ def add_twist_row(
     a: np.ndarray,
     row: np.ndarray,
 ) -> None:
-    """Adds to a Jacobian's row what g . (velocity of the body's point at p) + h . (its angular velocity) is in the rates."""
+    """Adds g . (velocity of the body's point at p) + h . (its angular velocity), as a row over the rates."""
     for i in range(chain_offsets[body], chain_offsets[body + 1]):
         k = chain_bodies[i]
         ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
@@ -196,7 +194,7 @@ def row_jacobian(
         gx, gy, gz = 0.0, 0.0, 0.0
         hax, hay, haz = 0.0, 0.0, 0.0
         hbx, hby, hbz = 0.0, 0.0, 0.0
-        if kind == DOT or kind == ANGLE:
+        if kind in (DOT, ANGLE):
             ux, uy, uz = _direction(R, a, U, i)
             wx, wy, wz = _direction(R, b, W, i)
             cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
@@ -211,12 +209,12 @@ def row_jacobian(
             hbx, hby, hbz = -hax, -hay, -haz
         else:
             bx, by, bz = _point(R, p, b, Q, i)
-            if kind == COM or kind == COM_DISTANCE:
+            if kind in (COM, COM_DISTANCE):
                 ax, ay, az = G[0], G[1], G[2]
             else:
                 ax, ay, az = _point(R, p, a, P, i)
             dx, dy, dz = ax - bx, ay - by, az - bz
-            if kind == DISTANCE or kind == COM_DISTANCE:
+            if kind in (DISTANCE, COM_DISTANCE):
                 norm = math.sqrt(dx * dx + dy * dy + dz * dz)
                 scale = 1.0 / norm if norm > _TINY else 0.0
                 gx, gy, gz = scale * dx, scale * dy, scale * dz
@@ -230,11 +228,15 @@ def row_jacobian(
                     hax, hay, haz = -ex, -ey, -ez
                     square = dx * dx + dy * dy + dz * dz
                     # The target's own motion v turns its direction about e by v . (e x -d) / |d|^2.
-                    gx, gy, gz = (ey * dz - ez * dy) / square, (ez * dx - ex * dz) / square, (ex * dy - ey * dx) / square
+                    gx, gy, gz = (
+                        (ey * dz - ez * dy) / square,
+                        (ez * dx - ex * dz) / square,
+                        (ex * dy - ey * dx) / square,
+                    )
             else:
                 gx, gy, gz = _direction(R, b, W, i)
                 hbx, hby, hbz = gy * dz - gz * dy, gz * dx - gx * dz, gx * dy - gy * dx
-        if kind == COM or kind == COM_DISTANCE:
+        if kind in (COM, COM_DISTANCE):
             for c in range(J_com.shape[1]):
                 J[i, c] += gx * J_com[0, c] + gy * J_com[1, c] + gz * J_com[2, c]
         elif a != 0:

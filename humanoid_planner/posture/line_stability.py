@@ -16,7 +16,8 @@ from humanoid_planner.posture.task import Task
 class CentreOfMassOnLine(Task):
     """The centre of mass projects between two points of the robot, on the line through them (thesis section 3.6.2.2).
 
-    Where patches slide, the support polygon isn't known before the posture is; the line lies in every polygon that they can make.
+    Where patches slide, the support polygon isn't known before the posture is; the line lies in every polygon that
+    they can make.
     """
 
     def __init__(

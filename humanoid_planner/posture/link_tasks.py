@@ -108,12 +108,8 @@ def relative_frame(
     name = name or f"{link} held on {other}"
     body, place = kinematics.body_of(other)
     target = place * placement_other_target
-    rows = _point_rows(
-        kinematics, link, placement_link_frame.translation, target.translation, tolerance, name, body
-    )
-    rows += _turn_rows(
-        kinematics, link, placement_link_frame.rotation, body, target.rotation, angle_tolerance, name
-    )
+    rows = _point_rows(kinematics, link, placement_link_frame.translation, target.translation, tolerance, name, body)
+    rows += _turn_rows(kinematics, link, placement_link_frame.rotation, body, target.rotation, angle_tolerance, name)
     return GeometricTask(name, rows)
 
 
@@ -318,9 +314,7 @@ def _turn_rows(
         )
     check_number(tolerance, f"angle_tolerance of task '{name}'", upper=math.pi)
     if tolerance > 0:
-        return [
-            Row(TURN, "angle", -math.inf, tolerance, "rad", a=body, b=other, frame_a=frame, frame_b=target)
-        ]
+        return [Row(TURN, "angle", -math.inf, tolerance, "rad", a=body, b=other, frame_a=frame, frame_b=target)]
     d, b, n = frame.T
     D, B, _ = target.T
     return [

@@ -31,8 +31,8 @@ class PlacedContact:
         placement_ground_surface: surface frame in that body (or in the world).
         placement_ground_contact: frame that the patch frame has to coincide with, likewise.
         friction: Coulomb coefficient.
-        bearing: (k, 2) points of the patch that can bear load, in the patch frame [m]: the patch itself, or for contacts whose
-            place is fixed its intersection with the surface's polygon.
+        bearing: (k, 2) points of the patch that can bear load, in the patch frame [m]: the patch itself, or for
+            contacts whose place is fixed its intersection with the surface's polygon.
     """
 
     contact: Contact
@@ -61,8 +61,8 @@ def place_contact(
     """Finds the frames of a contact.
 
     Args:
-        contact: robot location on a surface. The surface's body is a body of the scene, a link of the robot (as ``link`` or
-            ``robot/link``), or, without a scene, anything that stands for the world.
+        contact: robot location on a surface. The surface's body is a body of the scene, a link of the robot (as
+            ``link`` or ``robot/link``), or, without a scene, anything that stands for the world.
         kinematics: of the robot.
         scene: what the surfaces belong to; None puts surfaces into the world as they are.
         friction: coefficient to use whatever the scene says.
@@ -105,9 +105,7 @@ def place_contact(
     )
 
 
-def _ground(
-    surface: Surface, kinematics: RobotKinematics, scene: Scene | None, element: str
-) -> tuple[int, pin.SE3]:
+def _ground(surface: Surface, kinematics: RobotKinematics, scene: Scene | None, element: str) -> tuple[int, pin.SE3]:
     robot = kinematics.robot
     names = [robot.name] + [placed.name for placed in (scene.robots if scene else ()) if placed.robot is robot]
     link = surface.body

@@ -30,9 +30,10 @@ _ROUNDING = 1e-3
 
 
 def choose_stability(contacts: Sequence[PlacedContact], loads: Sequence[Load], gravity: NDArray[np.float64]) -> str:
-    """"polygon" where it is exact or conservative, "forces" otherwise (section 4.10, choice rule).
+    """Takes "polygon" where it is exact or conservative, "forces" otherwise (section 4.10, choice rule).
 
-    The polygon needs bearing contacts whose place is known, on horizontal surfaces of the world, that only push; and no loads.
+    The polygon needs bearing contacts whose place is known, on horizontal surfaces of the world, that only push; and
+    no loads.
     """
     up = -gravity / max(float(np.linalg.norm(gravity)), 1e-12)
     for placed in contacts:
@@ -49,8 +50,8 @@ def polygon_task(
 ) -> Task:
     """Centre of mass above the convex hull of the contact points (3.63, E-07), at least ``margin`` [m] inside.
 
-    Two contacts that both slide have no polygon that is known beforehand; the centre of mass is then kept on the line between
-    their middles (section 3.6.2.2 of the thesis), which lies in every polygon that they can make.
+    Two contacts that both slide have no polygon that is known beforehand; the centre of mass is then kept on the line
+    between their middles (section 3.6.2.2 of the thesis), which lies in every polygon that they can make.
 
     Raises:
         InputError: gravity isn't along z, other sliding contacts, no bearing contact, a margin that leaves nothing.
@@ -158,7 +159,7 @@ def contact_points(model: ForceModel) -> ContactPoints:
 
 
 class ForceBalance(Task):
-    """Gravity, contact forces and loads are in equilibrium (3.57), (3.58), (3.70); forces and moments over the weight."""
+    """Gravity, contact forces and loads are in equilibrium (3.57), (3.58), (3.70), over the weight."""
 
     def __init__(self, model: ForceModel) -> None:
         super().__init__("equilibrium", np.zeros(6), np.zeros(6), unit="N and N m", scale=model.weight)
@@ -166,7 +167,9 @@ class ForceBalance(Task):
     @property
     def labels(self) -> tuple[str, ...]:
         """How messages call the rows."""
-        return tuple(f"equilibrium of {what}" for what in ("force x", "force y", "force z", "moment x", "moment y", "moment z"))
+        return tuple(
+            f"equilibrium of {what}" for what in ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+        )
 
     def value(self, state: PostureState) -> NDArray[np.float64]:
         """(6,) wrench of all that acts on the robot [N, N m]."""
@@ -186,9 +189,9 @@ def cone_lift(friction: NDArray[np.float64], margin: float) -> NDArray[np.float6
 class FrictionCones(Task):
     r"""Contact forces in their friction cones (3.68), (3.69), exact and round.
 
-    The row of a point is :math:`(|f_t|^2-\mu^2f_n^2)/(\sqrt{|f_t|^2+\epsilon^2}+\mu f_n)`: it has the sign of (3.69), but grows
-    with the force, not with its square, so that its gradient doesn't vanish where forces are small. With a margin the cone's apex is moved
-    up its axis, so that every force keeps that distance from the cone's boundary.
+    The row of a point is :math:`(|f_t|^2-\mu^2f_n^2)/(\sqrt{|f_t|^2+\epsilon^2}+\mu f_n)`: it has the sign of (3.69),
+    but grows with the force, not with its square, so that its gradient doesn't vanish where forces are small. With a
+    margin the cone's apex is moved up its axis, so that every force keeps that distance from the cone's boundary.
     """
 
     def __init__(self, model: ForceModel, margin: float) -> None:
@@ -238,8 +241,8 @@ class FrictionCones(Task):
 class TorqueLimits(Task):
     """Efforts that hold the posture within the joints' limits, the efforts eliminated by (3.67, E-08).
 
-    Passive joints with springs give the effort of their spring and no other; joints that float give none, which the equilibrium of
-    the whole robot covers for its base.
+    Passive joints with springs give the effort of their spring and no other; joints that float give none, which the
+    equilibrium of the whole robot covers for its base.
 
     Attributes:
         rows: (m,) variables that the rows are about.
@@ -260,7 +263,11 @@ class TorqueLimits(Task):
         self.rows = np.array(kept, dtype=np.int64)
         scale = np.where(upper > lower, np.where(np.isfinite(upper), upper, 1.0), model.weight)[kept]
         super().__init__(
-            "torque limits" if limited else "passive joints", lower[kept], upper[kept], unit="N m", scale=np.maximum(scale, 1e-6)
+            "torque limits" if limited else "passive joints",
+            lower[kept],
+            upper[kept],
+            unit="N m",
+            scale=np.maximum(scale, 1e-6),
         )
         self._names = [tree.names[row] for row in kept]
         self._stiffness = np.where(sprung, tree.stiffness, 0.0)[kept]

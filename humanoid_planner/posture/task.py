@@ -94,7 +94,9 @@ def check_direction(values: ArrayLike, element: str) -> NDArray[np.float64]:
     array = check_vector(values, element)
     norm = float(np.linalg.norm(array))
     if norm < 1e-9:
-        raise InputError(f"is {array.tolist()}, which has no direction", element=element, remedy="Give a vector that isn't zero")
+        raise InputError(
+            f"is {array.tolist()}, which has no direction", element=element, remedy="Give a vector that isn't zero"
+        )
     return array / norm
 
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a posture generation found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.optimisation.result import ReturnCode, SolverResult
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A constraint that a posture doesn't fulfil.
+
+    Attributes:
+        constraint: what it is called, for example "torque of RLEG_JOINT3".
+        value: of the constrained quantity.
+        bound: that it breaks.
+        unit: of both.
+        excess: how far it is broken in the solver's scale, where one is a metre, a radian, or the weight or torque
+            limit.
+    """
+
+    constraint: str
+    value: float
+    bound: float
+    unit: str
+    excess: float
+
+    def __str__(self) -> str:
+        relation = "below" if self.value < self.bound else "above"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.constraint}: {self.value:.4g} is {relation} {self.bound:.4g}{unit}"
+
+
+@dataclass(frozen=True)
+class PostureResult:
+    """A posture, or the least-violating one and why there is none.
+
+    Attributes:
+        success: whether the posture fulfils everything.
+        status: return code of the thesis (specification 001 section 4.3.5).
+        explanation: in words.
+        q: (nq,) posture in Pinocchio's order.
+        x: (n,) all variables of the problem.
+        forces: (k, 3) contact forces, world frame [N]; empty when equilibrium isn't tested by forces.
+        force_points: (k, 3) where they act, world frame [m].
+        force_contacts: (k,) name of the contact location of each.
+        torques: (nx,) joint efforts that hold the posture under these forces [N m] or [N]; empty without forces.
+        torque_names: (nx,) the joints, those of a floating base with an effort of zero.
+        criterion: value of the criterion.
+        violations: constraints that aren't fulfilled, the worst first; empty after success.
+        conflicting: names of the tasks and limits that can't be fulfilled together, as far as was found out.
+        removal: the one among them without which there is a posture; empty when there is none or nobody asked.
+        solver: its name.
+        iterations: of the solver.
+        evaluations: of the constraints.
+        distance_evaluations: of pairs of bodies.
+        distance_gradients: likewise.
+        residual: largest violation, scaled.
+        time: wall-clock time [s].
+        solution: what the solver said, to start the next one from.
+    """
+
+    success: bool
+    status: ReturnCode
+    explanation: str
+    q: NDArray[np.float64]
+    x: NDArray[np.float64]
+    forces: NDArray[np.float64]
+    force_points: NDArray[np.float64]
+    force_contacts: tuple[str, ...]
+    torques: NDArray[np.float64]
+    torque_names: tuple[str, ...]
+    criterion: float
+    violations: tuple[Violation, ...]
+    conflicting: tuple[str, ...]
+    removal: str
+    solver: str
+    iterations: int
+    evaluations: int
+    distance_evaluations: int
+    distance_gradients: int
+    residual: float
+    time: float
+    solution: SolverResult
