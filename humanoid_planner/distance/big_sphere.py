@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: float, centre: np.ndarray) -> bool:
     """Centre of the sphere through three points, below the face that they make ((4.8), (4.9)).
 
+    The equations start at an end of the shortest edge: the differences of near points are exact.
+
     Args:
         p1: first vertex, shape (3,); the three are counter-clockwise seen from outside.
         p2: second vertex.
@@ -24,6 +26,13 @@ def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: fl
     Returns:
         False when the points are on a line, or too far from each other for that radius.
     """
+    d12 = (p2[0] - p1[0]) ** 2 + (p2[1] - p1[1]) ** 2 + (p2[2] - p1[2]) ** 2
+    d23 = (p3[0] - p2[0]) ** 2 + (p3[1] - p2[1]) ** 2 + (p3[2] - p2[2]) ** 2
+    d31 = (p1[0] - p3[0]) ** 2 + (p1[1] - p3[1]) ** 2 + (p1[2] - p3[2]) ** 2
+    if d23 < d12 and d23 <= d31:
+        p1, p2, p3 = p2, p3, p1
+    elif d31 < d12:
+        p1, p2, p3 = p3, p1, p2
     u0, u1, u2 = p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]
     v0, v1, v2 = p3[0] - p1[0], p3[1] - p1[1], p3[2] - p1[2]
     w0, w1, w2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0

@@ -3,12 +3,34 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import os
+import tempfile
+import zipfile
+import zlib
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from humanoid_model.errors import InputError
 from humanoid_model.value_equality import ValueEquality
+from humanoid_planner.distance.gift_wrapping import wrap
+from humanoid_planner.distance.torus_patches import TorusPatches
+from humanoid_planner.distance.volume_topology import VolumeTopology
+
+if TYPE_CHECKING:
+    import trimesh
+
+_SAME_POINT = 1e-9
+"""Points nearer to each other than this fraction of the extent are one."""
+_FLAT = 1e-11
+"""Heights below this fraction of the extent count as none when convexity is checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,3 +65,210 @@ class SphereTorusVolume(ValueEquality):
     face_edges: NDArray[np.int64]
     vertex_offsets: NDArray[np.int64]
     vertex_edges: NDArray[np.int64]
+
+    @classmethod
+    def from_points(cls, points: NDArray[np.float64], r: float, R: float) -> SphereTorusVolume:
+        """Volume around points: those that the rolling sphere never touches are left out.
+
+        Args:
+            points: shape (n, 3), at least one, in any order; points nearer to each other than a billionth of their
+                extent count as one [m].
+            r: small radius, more than 0 [m].
+            R: big radius; R - r must exceed the radius of the smallest ball around the points [m].
+
+        Raises:
+            InputError: no points, a value that isn't finite, a radius out of range, or points too degenerate.
+        """
+        cloud = _checked(points, r, R)
+        # The sphere touches vertices of the convex hull only; round-off is least around the origin.
+        middle = 0.5 * (cloud.min(axis=0) + cloud.max(axis=0))
+        cloud = _distinct(hull_vertices(cloud - middle))
+        wrapped = wrap(cloud, R - r)
+        vertices = cloud[wrapped.vertices] + middle
+        if len(wrapped.faces):
+            topology = VolumeTopology.of_faces(wrapped.faces, wrapped.across, len(vertices))
+        else:
+            topology = VolumeTopology.of_points(len(vertices))
+        return cls(
+            r=float(r),
+            R=float(R),
+            vertices=vertices,
+            faces=wrapped.faces,
+            centres=wrapped.centres + middle,
+            edges=topology.edges,
+            edge_faces=topology.edge_faces,
+            face_edges=topology.face_edges,
+            vertex_offsets=topology.vertex_offsets,
+            vertex_edges=topology.vertex_edges,
+        )
+
+    @cached_property
+    def tori(self) -> TorusPatches:
+        """The tori over the edges."""
+        return TorusPatches.of_edges(self.vertices, self.edges, self.edge_faces, self.centres, self.R - self.r)
+
+    @property
+    def margin_bound(self) -> float:
+        """No point of the boundary is farther than this from the polyhedron of the vertices [m] ((S.1))."""
+        longest = float(self.tori.lengths.max(initial=0.0))
+        return self.R - math.sqrt(max((self.R - self.r) ** 2 - longest**2 / 3.0, 0.0))
+
+    @property
+    def convex(self) -> bool:
+        """Whether the polyhedron of the faces is convex; the volume itself always is.
+
+        It isn't when a point hardly sticks out beside an edge whose ends a sphere can touch on either side of that
+        point: the edge is then there twice, and the faces beside it are folded (Figure B.5 of the thesis).
+        """
+        if not len(self.faces):
+            return True
+        corners = self.vertices[self.faces]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals /= np.linalg.norm(normals, axis=1)[:, None]
+        extent = np.ptp(self.vertices, axis=0).max()
+        first, second = self.edge_faces.T
+        beyond = self.faces[second].sum(axis=1) - self.edges.sum(axis=1)  # third vertex of the second face
+        heights = np.einsum("ij,ij->i", normals[first], self.vertices[beyond] - self.vertices[self.edges[:, 0]])
+        return bool(heights.max() <= _FLAT * extent)
+
+    def support(self, direction: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Point of the boundary whose outward normal is a direction: the farthest one that way.
+
+        It is c + R u where c is the point of K, the places where the big sphere's centre can be, that is least far
+        along u (specification 001 section 5.7, option C): over a vertex, on an edge's arc, or over a face.
+
+        Args:
+            direction: of any length but zero, shape (3,), or (k, 3) for many.
+
+        Returns:
+            Shape of ``direction`` [m].
+        """
+        directions = np.atleast_2d(np.asarray(direction, dtype=np.float64))
+        units = directions / np.linalg.norm(directions, axis=1)[:, None]
+        lowest, best = np.full(len(units), np.inf), np.empty((len(units), 3))
+        for centres, allowed in (self._over_vertices(units), self._on_arcs(units), self._over_faces(units)):
+            heights = np.where(allowed, np.einsum("ikj,ij->ik", centres, units), np.inf)
+            if not heights.shape[1]:
+                continue
+            least = heights.argmin(axis=1)
+            rows = np.arange(len(units))
+            better = heights[rows, least] < lowest
+            lowest[better] = heights[rows, least][better]
+            best[better] = centres[rows, least][better]
+        return (best + self.R * units).reshape(np.shape(direction))
+
+    def _over_vertices(self, units: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Centres (k, nv, 3) of spheres that touch each vertex with each normal, and whether they hold all points."""
+        radius = self.R - self.r
+        along = units @ self.tori.axes.T
+        limit = self.tori.lengths / (2.0 * radius)
+        allowed = np.ones((len(units), len(self.vertices)), dtype=bool)
+        for edge, (a, b) in enumerate(self.edges):
+            allowed[:, a] &= along[:, edge] <= -limit[edge]
+            allowed[:, b] &= along[:, edge] >= limit[edge]
+        return self.vertices[None] - radius * units[:, None], allowed
+
+    def _on_arcs(self, units: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Least far centre (k, ne, 3) of each edge's circle for each direction, and whether it is on the arc."""
+        tori = self.tori
+        x, y = -units @ tori.starts.T, -units @ tori.sides.T
+        across = np.hypot(x, y)
+        allowed = (np.arctan2(y, x) % (2 * math.pi) <= tori.sweeps) & (across > 0.0)
+        scale = tori.radii / np.where(across > 0.0, across, 1.0)
+        centres = tori.midpoints + (scale * x)[..., None] * tori.starts + (scale * y)[..., None] * tori.sides
+        return centres, allowed
+
+    def _over_faces(self, units: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        shape = (len(units), len(self.centres))
+        return np.broadcast_to(self.centres, (*shape, 3)), np.ones(shape, dtype=bool)
+
+    def mesh(self, resolution: float = 0.2) -> trimesh.Trimesh:
+        """Triangles to look at, with corners on the boundary.
+
+        Args:
+            resolution: angle between normals at neighbouring corners, about [rad].
+        """
+        from humanoid_planner.distance.volume_mesh import volume_mesh  # only viewers need trimesh
+
+        return volume_mesh(self, resolution)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the volume to a file (numpy's npz), whole or not at all.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        target = Path(path)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as file:
+            try:
+                np.savez(file, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+                file.close()
+                os.replace(file.name, target)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+
+    @classmethod
+    def load(cls, path: str | Path) -> SphereTorusVolume:
+        """Reads a volume that :meth:`save` wrote.
+
+        Raises:
+            InputError: there is no such file, or it isn't one of a volume.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                content = {field.name: file[field.name] for field in dataclasses.fields(cls)}
+            volume = cls(r=float(content.pop("r")), R=float(content.pop("R")), **content)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+            reason = " ".join(str(problem).split())
+            raise InputError(
+                f"isn't a stored sphere-torus-patch volume: {reason}",
+                source=path,
+                remedy="Build the volume again from its points and save it",
+            ) from None
+        return volume
+
+
+def hull_vertices(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vertices of the convex hull of points (n, 3); all points when they are flat or few."""
+    if len(points) <= 8:
+        return points
+    try:
+        return np.asarray(points[np.sort(ConvexHull(points).vertices)])
+    except QhullError:
+        return points
+
+
+def _distinct(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points of which none is nearer to another than a billionth of their extent."""
+    reach = _SAME_POINT * np.ptp(points, axis=0).max(initial=0.0)
+    kept = np.ones(len(points), dtype=bool)
+    for one, other in sorted(cKDTree(points).query_pairs(reach)):
+        if kept[one]:
+            kept[other] = False
+    return points[kept]
+
+
+def _checked(points: NDArray[np.float64], r: float, R: float) -> NDArray[np.float64]:
+    cloud = np.asarray(points, dtype=np.float64)
+    if cloud.ndim != 2 or cloud.shape[1] != 3 or not len(cloud):
+        raise InputError(
+            f"points have shape {cloud.shape}",
+            element="points",
+            remedy="Give one row of x, y, z in metres for each of at least one point",
+        )
+    if not np.isfinite(cloud).all():
+        row = int(np.flatnonzero(~np.isfinite(cloud).all(axis=1))[0])
+        raise InputError(
+            f"point {row} is {cloud[row].tolist()}", element="points", remedy="Coordinates must be finite numbers"
+        )
+    for name, value in (("r", r), ("R", R)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise InputError(f"radius is {value}", element=name, remedy="Give a finite length above 0 in metres")
+    if r >= R:
+        raise InputError(
+            f"big radius {R} m doesn't exceed the small one, {r} m",
+            element="R",
+            remedy="Give an R of some metres: 20 m suits a humanoid",
+        )
+    return cloud
