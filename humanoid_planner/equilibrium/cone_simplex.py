@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled simplex method over the rays of quadratic friction cones: can contacts balance a wrench, and how safely?
+
+The unknowns are the multiples of all rays of all cones, infinitely many columns of a linear program with one row for
+each component of the wrench and one for each limit ``A f + b <= 0``. A column is made when it is needed: the ray of a
+cone that the current dual solution prices highest has a closed form, so that cones are never cut into facets and the
+answer is exact to the tolerance. In the dual this is Kelley's cutting-plane method on the twists that separate
+the wrench from what the contacts can exert.
+
+A solution passes through up to three objectives on one basis:
+
+1. the artificial columns of the first basis, which stand for what the contacts leave unbalanced, are driven to zero
+   with forces inside the cones;
+2. if that fails, forces may leave their cones by a common distance t [N], which is then minimised: the margin is -t;
+3. if it succeeds, forces keep a common distance s [N] from their cones' boundaries, which is maximised: the
+   margin is s.
+
+Points come as one (8, k) array: rows 0-2 position, 3-5 normal, 6 friction coefficient (-1: bilateral), 7 the cosine
+of the angle of friction.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+# What a basic column is; 0 and above is the number of the point whose force it is.
+ARTIFICIAL = -1
+SLACK = -2
+SHIFT = -3
+"""All cones moved along their normals so that the distance to the old boundaries is 1."""
+EXPANSION = -4
+"""A force of length 1 at every point, in any directions."""
+
+FRICTIONLESS = 1e-9
+"""Cones with less friction are rays."""
+BALANCED = 1e-9
+"""What may stay unbalanced, in units of the load."""
+ZERO_LEVEL = 1e-10
+SMALLEST_PIVOT = 1e-11
+SMALLEST_ARTIFICIAL_PIVOT = 1e-9
+PERTURBATION = 1e-11
+GAP = 1e-7
+"""Largest error of the margin, in units of the load."""
+
+
+@njit(cache=True, error_model="numpy")
+def _add_column(
+    points: np.ndarray, limits: np.ndarray, i: int, g0: float, g1: float, g2: float, column: np.ndarray
+) -> None:
+    """Add to a column what the force (g0, g1, g2) at point i does."""
+    r0 = points[0, i]
+    r1 = points[1, i]
+    r2 = points[2, i]
+    column[0] += g0
+    column[1] += g1
+    column[2] += g2
+    column[3] += r1 * g2 - r2 * g1
+    column[4] += r2 * g0 - r0 * g2
+    column[5] += r0 * g1 - r1 * g0
+    for j in range(limits.shape[0]):
+        column[6 + j] += limits[j, 3 * i] * g0 + limits[j, 3 * i + 1] * g1 + limits[j, 3 * i + 2] * g2
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _price_points(points: np.ndarray, limits: np.ndarray, y: np.ndarray, v: np.ndarray, gains: np.ndarray) -> int:
+    """Value of the best ray of every cone under the dual solution.
+
+    Args:
+        points: (8, k).
+        limits: (m, 3k).
+        y: (6 + m,) dual solution.
+        v: (3, k) receives the values of the unit forces along x, y and z.
+        gains: (k,) receives the values of the best rays of length 1.
+
+    Returns:
+        The point with the best one.
+    """
+    k = points.shape[1]
+    y0 = y[0]
+    y1 = y[1]
+    y2 = y[2]
+    y3 = y[3]
+    y4 = y[4]
+    y5 = y[5]
+    for i in range(k):
+        v[0, i] = y0 + y4 * points[2, i] - y5 * points[1, i]
+        v[1, i] = y1 + y5 * points[0, i] - y3 * points[2, i]
+        v[2, i] = y2 + y3 * points[1, i] - y4 * points[0, i]
+    for j in range(limits.shape[0]):
+        multiplier = y[6 + j]
+        if multiplier != 0.0:
+            for i in range(k):
+                for c in range(3):
+                    v[c, i] += multiplier * limits[j, 3 * i + c]
+    for i in range(k):
+        normal = v[0, i] * points[3, i] + v[1, i] * points[4, i] + v[2, i] * points[5, i]
+        t0 = v[0, i] - normal * points[3, i]
+        t1 = v[1, i] - normal * points[4, i]
+        t2 = v[2, i] - normal * points[5, i]
+        gains[i] = (normal + points[6, i] * math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)) * points[7, i]
+    best = 0
+    for i in range(k):
+        if points[6, i] < 0.0:
+            gains[i] = max(abs(v[0, i]), abs(v[1, i]), abs(v[2, i]))
+        if gains[i] > gains[best]:
+            best = i
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def _best_ray(points: np.ndarray, v: np.ndarray, i: int, ray: np.ndarray) -> None:
+    """The ray of length 1 of a cone that has the highest value; of a bilateral contact, one along an axis."""
+    if points[6, i] < 0.0:
+        best = 0
+        for c in range(3):
+            ray[c] = 0.0
+            if abs(v[c, i]) > abs(v[best, i]):
+                best = c
+        ray[best] = math.copysign(1.0, v[best, i])
+        return
+    normal = v[0, i] * points[3, i] + v[1, i] * points[4, i] + v[2, i] * points[5, i]
+    length = 0.0
+    for c in range(3):
+        ray[c] = v[c, i] - normal * points[3 + c, i]
+        length += ray[c] * ray[c]
+    scale = points[6, i] / math.sqrt(length) if length > 0.0 else 0.0
+    for c in range(3):
+        ray[c] = (points[3 + c, i] + scale * ray[c]) * points[7, i]
+
+
+@njit(cache=True, error_model="numpy")
+def _leaving_row(x: np.ndarray, direction: np.ndarray, kinds: np.ndarray) -> int:
+    """The basic variable that reaches zero first as the entering one grows; -1 when none does."""
+    row = -1
+    step = np.inf
+    largest = 0.0
+    for i in range(x.size):
+        d = direction[i]
+        if kinds[i] == ARTIFICIAL and x[i] <= ZERO_LEVEL:
+            # What has been balanced stays balanced, whichever way it would go.
+            if abs(d) > SMALLEST_ARTIFICIAL_PIVOT and (step > 0.0 or abs(d) > largest):
+                step = 0.0
+                row = i
+                largest = abs(d)
+        elif d > SMALLEST_PIVOT:
+            ratio = x[i] / d
+            if ratio < step - 1e-14 or (ratio <= step + 1e-14 and d > largest):
+                step = ratio
+                row = i
+                largest = d
+    return row
+
+
+@njit(cache=True, error_model="numpy")
+def _exchange(
+    T: np.ndarray, x: np.ndarray, y: np.ndarray, direction: np.ndarray, kinds: np.ndarray, row: int, reduced: float
+) -> None:
+    """Put the entering variable into the basis at a row: inverse, levels and dual solution."""
+    size = x.size
+    inverse = 1.0 / direction[row]
+    step = x[row] * inverse
+    for j in range(size):
+        T[row, j] *= inverse
+        y[j] += reduced * T[row, j]
+    for i in range(size):
+        d = direction[i]
+        if i == row or d == 0.0:
+            continue
+        for j in range(size):
+            T[i, j] -= d * T[row, j]
+        x[i] -= step * d
+    x[row] = step
+    # Levels of zero would let the basis change for ever without progress; tiny distinct ones instead prevent
+    # it. The final levels are computed from the load anew.
+    for i in range(size):
+        if x[i] < PERTURBATION and (kinds[i] != ARTIFICIAL or i == row):
+            x[i] = PERTURBATION * (1.0 + 0.1 * i)
+
+
+@njit(cache=True, error_model="numpy")
+def solve_balance(
+    points: np.ndarray,
+    limits: np.ndarray,
+    rhs: np.ndarray,
+    with_margin: bool,
+    gap: float,
+    most_pivots: int,
+    forces: np.ndarray,
+) -> tuple[float, int]:
+    """Forces that exert a wrench, with the largest margin.
+
+    Args:
+        points: (8, k), lengths and forces scaled to about 1.
+        limits: (m, 3k) rows A of limits ``A f <= rhs[6:]``, of length about 1.
+        rhs: (6 + m,) force and moment to be exerted, then the right-hand sides of the limits.
+        with_margin: False only asks whether there are such forces; the margin is then 0 or -inf.
+        gap: largest error of the margin.
+        most_pivots: limit on the number of exchanges.
+        forces: (k, 3) receives the forces.
+
+    Returns:
+        The margin: s, or -t, inf when contacts can be pressed against each other without limit, -inf when no forces at
+        all exert the wrench; and the number of exchanges.
+    """
+    k = points.shape[1]
+    size = rhs.size
+    table = np.zeros((4 * size + 4, size))
+    T = table[:size]
+    basis = table[size : 2 * size]
+    rays = table[2 * size : 3 * size, :3]
+    y = table[3 * size]
+    x = table[3 * size + 1]
+    direction = table[3 * size + 2]
+    column = table[3 * size + 3]
+    at_points = np.zeros((7, k))
+    v = at_points[:3]
+    gains = at_points[3]
+    kinds = np.empty(size, np.int64)
+    expansions = np.empty((0, 0, 0))
+    ray = np.zeros(3)
+    unilateral = 0
+    for i in range(k):
+        if points[6, i] >= 0.0:
+            unilateral += 1
+    for i in range(size):
+        sign = 1.0 if rhs[i] >= 0.0 else -1.0
+        T[i, i] = sign
+        basis[i, i] = sign
+        x[i] = sign * rhs[i]
+        kinds[i] = ARTIFICIAL
+        if i >= 6 and sign > 0.0:
+            kinds[i] = SLACK
+        else:
+            y[i] = sign
+
+    BALANCE, RELAX, SHRINK, GROW = 0, 1, 2, 3
+    phase = BALANCE
+    margin = -np.inf
+    pivots = 0
+    unbounded = False
+    while True:
+        level = 0.0  # sum of the levels of the artificial columns
+        total = 0.0  # sum of all others
+        expansion = 0.0
+        for i in range(size):
+            if kinds[i] == ARTIFICIAL:
+                level += x[i]
+            else:
+                total += x[i]
+                if kinds[i] == EXPANSION:
+                    expansion += x[i]
+        start_to_grow = False
+        if phase <= RELAX and level <= BALANCED:
+            for i in range(size):
+                if kinds[i] == ARTIFICIAL:
+                    x[i] = 0.0
+            if phase == BALANCE:
+                margin = 0.0
+                if not with_margin:
+                    break
+                start_to_grow = True
+            else:
+                phase = SHRINK
+                y[:] = 0.0
+                for i in range(size):
+                    if kinds[i] == EXPANSION:
+                        for j in range(size):
+                            y[j] += T[i, j] / unilateral
+        elif phase == SHRINK and expansion <= 0.1 * gap:
+            start_to_grow = True
+
+        entering = -1
+        cost = 0.0
+        if start_to_grow:
+            phase = GROW
+            margin = 0.0
+            column[:] = 0.0
+            for i in range(k):
+                mu = points[6, i]
+                if 0.0 <= mu < FRICTIONLESS:
+                    unilateral = -1  # a ray has no inside
+                    break
+                if mu > 0.0:
+                    scale = 1.0 / (mu * points[7, i])
+                    _add_column(
+                        points, limits, i, scale * points[3, i], scale * points[4, i], scale * points[5, i], column
+                    )
+            if unilateral < 0:
+                break
+            y[:] = 0.0
+            entering = SHIFT
+            cost = -1.0
+            best = 1.0
+        else:
+            point = _price_points(points, limits, y, v, gains) if k > 0 else 0
+            best = gains[point] if k > 0 else 0.0
+            entering = point
+            for j in range(6, size):
+                if y[j] > best:
+                    best = y[j]
+                    entering = SLACK - j
+            if phase == RELAX or phase == SHRINK:
+                reach = 0.0
+                for i in range(k):
+                    if points[6, i] >= 0.0:
+                        reach += math.sqrt(v[0, i] ** 2 + v[1, i] ** 2 + v[2, i] ** 2)
+                if phase == SHRINK:
+                    reach -= 1.0
+                if reach > best * unilateral:
+                    best = reach / unilateral
+                    entering = EXPANSION
+                    cost = 1.0 / unilateral if phase == SHRINK else 0.0
+            if phase == BALANCE:
+                if with_margin:
+                    if 4.0 * best * (1.0 + total) < level:
+                        phase = RELAX
+                        continue
+                elif 100.0 * best * (1.0 + total) < level - BALANCED:
+                    break
+            elif phase == RELAX:
+                if best <= 1e-12:
+                    break
+            elif best * (1.0 + total) <= gap:
+                break
+        if pivots >= most_pivots or best <= 1e-14:
+            break
+
+        if entering >= 0:
+            _best_ray(points, v, entering, ray)
+            column[:] = 0.0
+            _add_column(points, limits, entering, ray[0], ray[1], ray[2], column)
+        elif entering == EXPANSION:
+            if expansions.shape[0] == 0:
+                expansions = np.zeros((size, 3, k))
+            column[:] = 0.0
+            for i in range(k):
+                length = math.sqrt(v[0, i] ** 2 + v[1, i] ** 2 + v[2, i] ** 2)
+                for c in range(3):
+                    at_points[4 + c, i] = 0.0
+                    if points[6, i] >= 0.0 and length > 0.0:
+                        at_points[4 + c, i] = v[c, i] / length / unilateral
+                _add_column(points, limits, i, at_points[4, i], at_points[5, i], at_points[6, i], column)
+        elif entering != SHIFT:
+            column[:] = 0.0
+            column[SLACK - entering] = 1.0
+            entering = SLACK
+        for i in range(size):
+            value = 0.0
+            for j in range(size):
+                value += T[i, j] * column[j]
+            direction[i] = value
+        row = _leaving_row(x, direction, kinds)
+        if row < 0:
+            unbounded = True
+            break
+        _exchange(T, x, y, direction, kinds, row, -best)
+        pivots += 1
+        kinds[row] = entering
+        for j in range(size):
+            basis[j, row] = column[j]
+        for c in range(3):
+            rays[row, c] = ray[c]
+        if entering == EXPANSION:
+            expansions[row] = at_points[4:7]
+
+    # Levels of the last basis, from the load itself and improved once.
+    for i in range(size):
+        value = 0.0
+        for j in range(size):
+            value += T[i, j] * rhs[j]
+        x[i] = value
+    for i in range(size):
+        value = rhs[i]
+        for j in range(size):
+            value -= basis[i, j] * x[j]
+        y[i] = value
+    for i in range(size):
+        for j in range(size):
+            x[i] += T[i, j] * y[j]
+    entered = 0.0
+    if unbounded:
+        # Far enough along the ray for a margin of a fair share of the load.
+        growth = 1.0 if entering == SHIFT else 0.0
+        for i in range(size):
+            if kinds[i] == SHIFT:
+                growth = -direction[i]
+        entered = 1.0 / (k * growth)
+        for i in range(size):
+            x[i] -= entered * direction[i]
+    shift = entered if entering == SHIFT and unbounded else 0.0
+    expansion = 0.0
+    forces[:] = 0.0
+    for i in range(size):
+        kind = kinds[i]
+        if kind >= 0:
+            for c in range(3):
+                forces[kind, c] += x[i] * rays[i, c]
+        elif kind == SHIFT:
+            shift += x[i]
+        elif kind == EXPANSION:
+            expansion += x[i] / unilateral
+            for point in range(k):
+                for c in range(3):
+                    forces[point, c] += x[i] * expansions[i, c, point]
+    if unbounded and entering >= 0:
+        for c in range(3):
+            forces[entering, c] += entered * ray[c]
+    if shift != 0.0:
+        for i in range(k):
+            if points[6, i] > 0.0:
+                for c in range(3):
+                    forces[i, c] += shift * points[3 + c, i] / (points[6, i] * points[7, i])
+    if phase == SHRINK:
+        margin = -expansion
+    elif phase == GROW and unilateral >= 0:
+        margin = np.inf if unbounded else shift
+    return margin, pivots
+
+
+@njit(cache=True, error_model="numpy")
+def balance_load(
+    points: np.ndarray,
+    mass: float,
+    centre_of_mass: np.ndarray,
+    gravity: np.ndarray,
+    acceleration: np.ndarray,
+    external: np.ndarray,
+    limits: np.ndarray,
+    offsets: np.ndarray,
+    with_margin: bool,
+) -> tuple[float, float, np.ndarray]:
+    """Scales a problem to unit lengths and forces, solves it and scales the answer back.
+
+    Args:
+        points: (8, k) contact points in the world.
+        mass: kg.
+        centre_of_mass: (3,) m.
+        gravity: (3,) m/s^2.
+        acceleration: (3,) of the centre of mass, m/s^2.
+        external: (6,) known force and moment about the world's origin on the robot, N and N m.
+        limits: (m, 3k) A of ``A f + b <= 0``.
+        offsets: (m,) b.
+        with_margin: see :func:`solve_balance`.
+
+    Returns:
+        Margin [N], the size of the load [N], forces (k, 3) [N]. The margin is NaN when anything given is.
+    """
+    k = points.shape[1]
+    m = offsets.size
+    centre = np.zeros(3)
+    for c in range(3):
+        for i in range(k):
+            centre[c] += points[c, i] / k
+    length = 0.0
+    for i in range(k):
+        length = max(
+            length,
+            (points[0, i] - centre[0]) ** 2 + (points[1, i] - centre[1]) ** 2 + (points[2, i] - centre[2]) ** 2,
+        )
+    length = math.sqrt(length) if length > 1e-18 else 1.0
+    scaled = np.empty((8, k))
+    for i in range(k):
+        for c in range(3):
+            scaled[c, i] = (points[c, i] - centre[c]) / length
+        for c in range(3, 8):
+            scaled[c, i] = points[c, i]
+    rhs = np.empty(6 + m)
+    p0 = mass * (acceleration[0] - gravity[0])
+    p1 = mass * (acceleration[1] - gravity[1])
+    p2 = mass * (acceleration[2] - gravity[2])
+    c0 = centre_of_mass[0] - centre[0]
+    c1 = centre_of_mass[1] - centre[1]
+    c2 = centre_of_mass[2] - centre[2]
+    e0 = external[0]
+    e1 = external[1]
+    e2 = external[2]
+    rhs[0] = p0 - e0
+    rhs[1] = p1 - e1
+    rhs[2] = p2 - e2
+    rhs[3] = (c1 * p2 - c2 * p1 - external[3] + centre[1] * e2 - centre[2] * e1) / length
+    rhs[4] = (c2 * p0 - c0 * p2 - external[4] + centre[2] * e0 - centre[0] * e2) / length
+    rhs[5] = (c0 * p1 - c1 * p0 - external[5] + centre[0] * e1 - centre[1] * e0) / length
+    load = math.sqrt(rhs[0] ** 2 + rhs[1] ** 2 + rhs[2] ** 2 + rhs[3] ** 2 + rhs[4] ** 2 + rhs[5] ** 2)
+    forces = np.zeros((k, 3))
+    if not load < np.inf:
+        return np.nan, load, forces
+    unit = load if load > 0.0 else 1.0
+    for j in range(6):
+        rhs[j] /= unit
+    rows = limits
+    if m > 0:
+        rows = np.empty((m, 3 * k))
+        for j in range(m):
+            norm = 0.0
+            for i in range(3 * k):
+                norm += limits[j, i] ** 2
+            norm = math.sqrt(norm) if norm > 0.0 else 1.0
+            for i in range(3 * k):
+                rows[j, i] = limits[j, i] / norm
+            rhs[6 + j] = -offsets[j] / norm / unit
+            if not abs(rhs[6 + j]) < np.inf:
+                return np.nan, load, forces
+    margin, _ = solve_balance(scaled, rows, rhs, with_margin, GAP, 1000 + 50 * m, forces)
+    for i in range(k):
+        for c in range(3):
+            forces[i, c] *= unit
+    return margin * unit, unit, forces

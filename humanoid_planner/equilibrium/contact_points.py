@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points at which a robot is held up: places, frames, friction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.contact import Contact, Stance
+from humanoid_model.errors import InputError
+from humanoid_planner.equilibrium.support_polygon import contact_area
+
+
+def _array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A contiguous array of a given shape.
+
+    Raises:
+        InputError: the shape is another one, or an entry is not finite.
+    """
+    array = np.array(value, dtype=float, order="C")
+    if array.shape != shape:
+        raise InputError(f"shape {array.shape}", element=name, remedy=f"Give an array of shape {shape}")
+    if not np.isfinite(array).all():
+        raise InputError("not finite", element=name, remedy="Give finite numbers")
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoints:
+    """Contact points, at each of which the surroundings exert a force on the robot.
+
+    Attributes:
+        positions: (k, 3) in the world, m.
+        frames: (k, 3, 3) columns t1, t2, n of right-handed frames in the world; n is normal to the touched surface
+            and points out of it into the robot.
+        friction: (k,) Coulomb coefficients.
+        bilateral: (k,) True where the force may have any direction, as in a grasp.
+    """
+
+    positions: NDArray[np.float64]
+    frames: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    bilateral: NDArray[np.bool_]
+    packed: NDArray[np.float64] = field(init=False, repr=False)
+    """(8, k) the same for compiled code, see :mod:`humanoid_planner.equilibrium.cone_simplex`."""
+
+    def __post_init__(self) -> None:
+        """Checks what was given.
+
+        Raises:
+            InputError: shapes don't fit, something isn't finite, a frame isn't right-handed and orthonormal, or a
+                coefficient of friction is negative.
+        """
+        k = len(np.asarray(self.positions))
+        positions = _array(self.positions, "positions", (k, 3))
+        frames = _array(self.frames, "frames", (k, 3, 3))
+        friction = _array(self.friction, "friction", (k,))
+        bilateral = np.array(self.bilateral, dtype=bool)
+        if bilateral.shape != (k,):
+            raise InputError(
+                f"shape {bilateral.shape}", element="bilateral", remedy=f"Give an array of shape {(k,)}"
+            )
+        products = np.einsum("kji,kjl->kil", frames, frames)
+        for i in range(k):
+            if np.abs(products[i] - np.eye(3)).max() > 1e-6 or np.linalg.det(frames[i]) < 0.0:
+                raise InputError(
+                    f"frame {i} is {frames[i].tolist()}",
+                    element="frames",
+                    remedy="Give right-handed frames of orthogonal unit vectors, columns t1, t2, n",
+                )
+        if k and friction.min() < 0.0:
+            i = int(np.argmin(friction))
+            raise InputError(
+                f"coefficient {i} is {friction[i]:g}", element="friction", remedy="Give coefficients of 0 or more"
+            )
+        packed = np.empty((8, k))
+        packed[0:3] = positions.T
+        packed[3:6] = frames[:, :, 2].T
+        packed[6] = np.where(bilateral, -1.0, friction)
+        packed[7] = 1.0 / np.sqrt(1.0 + friction**2)
+        for name, value in (
+            ("positions", positions),
+            ("frames", frames),
+            ("friction", friction),
+            ("bilateral", bilateral),
+            ("packed", packed),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self.positions)
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """(k, 3) unit normals out of the touched surfaces."""
+        return self.frames[:, :, 2]
+
+    @classmethod
+    def of_normals(
+        cls, positions: ArrayLike, normals: ArrayLike, friction: ArrayLike, bilateral: ArrayLike = False
+    ) -> ContactPoints:
+        """Points of which only the normals are known; tangents are chosen.
+
+        Args:
+            positions: (k, 3) m.
+            normals: (k, 3) of any length above zero, or one (3,) for all.
+            friction: (k,) or one for all.
+            bilateral: (k,) or one for all.
+
+        Raises:
+            InputError: a normal is zero, and as the class.
+        """
+        places = np.asarray(positions, dtype=float).reshape(-1, 3)
+        k = len(places)
+        try:
+            directions = np.broadcast_to(np.asarray(normals, dtype=float), (k, 3))
+        except ValueError:
+            raise InputError(
+                f"shape {np.shape(normals)}", element="normals", remedy=f"Give an array of shape {(k, 3)}"
+            ) from None
+        frames = np.empty((k, 3, 3))
+        for i, direction in enumerate(directions):
+            length = float(np.linalg.norm(direction))
+            if not length > 0.0:
+                raise InputError(
+                    f"normal {i} is {direction.tolist()}", element="normals", remedy="Give vectors of non-zero length"
+                )
+            frames[i] = frame_of_normal(direction / length)
+        return cls(
+            places,
+            frames,
+            np.broadcast_to(np.asarray(friction, dtype=float), (k,)),
+            np.broadcast_to(np.asarray(bilateral, dtype=bool), (k,)),
+        )
+
+    @classmethod
+    def of_stance(
+        cls,
+        stance: Stance,
+        placement_world_body: Callable[[str], pin.SE3],
+        friction: float | Callable[[Contact], float],
+    ) -> ContactPoints:
+        """Corners of the areas in which the patches of a stance touch their surfaces.
+
+        Contacts that bear no force (pre-contacts and released ones) give no points. A sliding contact gives the
+        points of the placement that the stance names.
+
+        Args:
+            stance: the contacts.
+            placement_world_body: placement of a body of the scene in the world, by name.
+            friction: Coulomb coefficient, of all contacts or by contact.
+
+        Raises:
+            InputError: a patch doesn't touch its surface at all.
+        """
+        positions, frames, coefficients, bilateral = [], [], [], []
+        for contact in stance.contacts:
+            if not contact.kind.bears:
+                continue
+            area = contact_area(contact)
+            placement = placement_world_body(contact.surface.body) * contact.surface.placement_body_surface
+            frame = placement.rotation @ contact.placement_surface_patch.rotation
+            for x, y in area:
+                positions.append(placement.act(np.array([x, y, 0.0])))
+                frames.append(frame)
+                coefficients.append(friction(contact) if callable(friction) else friction)
+                bilateral.append(contact.bilateral)
+        k = len(positions)
+        return cls(
+            np.reshape(positions, (k, 3)),
+            np.reshape(frames, (k, 3, 3)),
+            np.array(coefficients, dtype=float),
+            np.array(bilateral, dtype=bool),
+        )
+
+    def joined(self, other: ContactPoints) -> ContactPoints:
+        """These points and others."""
+        return ContactPoints(
+            np.concatenate([self.positions, other.positions]),
+            np.concatenate([self.frames, other.frames]),
+            np.concatenate([self.friction, other.friction]),
+            np.concatenate([self.bilateral, other.bilateral]),
+        )
+
+    def horizontal(self, vertical: ArrayLike = (0.0, 0.0, 1.0), tolerance: float = 1e-6) -> bool:
+        """Whether all surfaces are level and only push up, so that the support polygon decides (section 4.9).
+
+        Args:
+            vertical: (3,) unit vector against gravity.
+            tolerance: largest angle between a normal and the vertical, rad.
+        """
+        if self.bilateral.any():
+            return False
+        tilts = np.linalg.norm(np.cross(self.normals, np.asarray(vertical, dtype=float)), axis=1)
+        return bool((tilts <= np.sin(tolerance)).all() and (self.normals @ np.asarray(vertical, dtype=float) > 0).all())
+
+
+def frame_of_normal(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(3, 3) right-handed frame whose third column is a unit normal; of Duff et al. 2017, without branches."""
+    x, y, z = normal
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return np.array([[1.0 + sign * x * x * a, b, x], [sign * b, sign + y * y * a, y], [-sign * x, -y, z]])
