@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every entry of the function library: value by its definition, derivative by finite differences."""
+
+import numpy as np
+import pytest
+from fixtures.planner_robots import finite_difference, random_variables
+from fixtures.posture_problems import HRP2
+
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.force_model import ForceModel
+from humanoid_planner.posture.geometric_rows import (
+    AIM,
+    ANGLE,
+    COM,
+    COM_DISTANCE,
+    DISTANCE,
+    DOT,
+    JOINT,
+    POINT,
+    TURN,
+)  # fmt: skip
+from humanoid_planner.posture.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.state import PostureState
+
+KINDS = {"POINT": POINT, "DOT": DOT, "COM": COM, "DISTANCE": DISTANCE, "ANGLE": ANGLE, "AIM": AIM, "TURN": TURN,
+         "COM_DISTANCE": COM_DISTANCE, "JOINT": JOINT}  # fmt: skip
+
+
+def random_rotation(rng: np.random.Generator) -> np.ndarray:
+    Q, _ = np.linalg.qr(rng.standard_normal((3, 3)))
+    return Q * np.sign(np.linalg.det(Q))
+
+
+def unit(rng: np.random.Generator) -> np.ndarray:
+    v = rng.standard_normal(3)
+    return v / np.linalg.norm(v)
+
+
+def expected_value(row: Row, kinematics: RobotKinematics) -> float:
+    Ra, pa = kinematics.rotations[row.a], kinematics.origins[row.a]
+    Rb, pb = kinematics.rotations[row.b], kinematics.origins[row.b]
+    P, Q, G = pa + Ra @ row.P, pb + Rb @ row.Q, kinematics.centre_of_mass()
+    u, w = Ra @ row.u, Rb @ row.w
+    relative = (Rb @ row.frame_b).T @ (Ra @ row.frame_a)
+    sight = (Q - P) / np.linalg.norm(Q - P)
+    return {
+        POINT: w @ (P - Q),
+        DOT: u @ w,
+        COM: w @ (G - Q),
+        DISTANCE: np.linalg.norm(P - Q),
+        ANGLE: np.arccos(u @ w),
+        AIM: np.arccos(u @ sight),
+        TURN: np.arccos((np.trace(relative) - 1) / 2),
+        COM_DISTANCE: np.linalg.norm(G - Q),
+        JOINT: kinematics.x[row.a],
+    }[row.kind]
+
+
+@pytest.mark.parametrize("ground", ["world", "another link"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_value_and_derivative(kind: str, ground: str) -> None:
+    rng = np.random.default_rng(sum(map(ord, kind + ground)))
+    kinematics = RobotKinematics(HRP2)
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    a = 20 if kind == "JOINT" else kinematics.body_of("RARM_LINK5")[0]
+    b = 0 if ground == "world" else kinematics.body_of("LLEG_LINK4")[0]
+    row = Row(
+        KINDS[kind], "", 0.0, 1.0, a=a, b=b, P=rng.standard_normal(3), Q=rng.standard_normal(3), u=unit(rng),
+        w=unit(rng), frame_a=random_rotation(rng), frame_b=random_rotation(rng),
+    )  # fmt: skip
+    task = GeometricTask("test", [row])
+    x = random_variables(kinematics, rng)
+
+    def value(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        return task.value(state).copy()
+
+    expected = finite_difference(value, x)
+    state.set(x)
+    np.testing.assert_allclose(task.value(state), expected_value(row, kinematics), atol=1e-12)
+    np.testing.assert_allclose(task.jacobian(state), expected, atol=5e-8)
+    assert np.abs(expected).max() > 0.05
+
+
+def test_angles_at_zero_have_a_finite_gradient() -> None:
+    kinematics = RobotKinematics(HRP2)
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    up = np.array([0.0, 0.0, 1.0])
+    body = kinematics.body_of("WAIST")[0]
+    task = GeometricTask(
+        "test",
+        [
+            Row(ANGLE, "", 0.0, 1.0, a=body, u=up, w=up),
+            Row(TURN, "", 0.0, 1.0, a=body),
+            Row(AIM, "", 0.0, 1.0, a=body, u=up, Q=up),
+        ],
+    )
+    state.set(np.zeros(kinematics.size))
+    np.testing.assert_allclose(task.value(state), 0.0, atol=1e-15)
+    assert np.isfinite(task.jacobian(state)).all()
