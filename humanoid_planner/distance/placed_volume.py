@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_model.value_equality import ValueEquality
@@ -25,3 +26,15 @@ class PlacedVolume(ValueEquality):
     body: int
     volume: SphereTorusVolume | HalfSpace
     owner: str = ""
+
+
+def part_names(owner: str, parts: Sequence[str]) -> list[str]:
+    """Names of the volumes of an owner: its own for a single one, else ``owner/part`` or ``owner/number``.
+
+    Args:
+        owner: link or scene body.
+        parts: names of the parts, empty where they have none.
+    """
+    if len(parts) == 1:
+        return [owner]
+    return [f"{owner}/{part if part and parts.count(part) == 1 else index}" for index, part in enumerate(parts)]

@@ -31,14 +31,20 @@ class RoundedHull(ValueEquality):
     Attributes:
         points: shape (n, 3), n at least 1 [m].
         radius: 0 or more [m].
+        name: of the shapes that it encloses, empty where they have none.
     """
 
     points: NDArray[np.float64]
     radius: float
+    name: str = ""
 
     def moved(self, placement: pin.SE3) -> RoundedHull:
         """The same hull in the frame in which its own frame has a placement."""
-        return RoundedHull(self.points @ placement.rotation.T + placement.translation, self.radius)
+        return RoundedHull(self.points @ placement.rotation.T + placement.translation, self.radius, self.name)
+
+    def called(self, name: str) -> RoundedHull:
+        """The same hull with a name."""
+        return RoundedHull(self.points, self.radius, name)
 
     @cached_property
     def outline(self) -> NDArray[np.float64]:
@@ -54,6 +60,10 @@ class RoundedHull(ValueEquality):
         away = max(_distance_to_hull(point, self.points) for point in other.points)
         return away + other.radius <= self.radius + 1e-6
 
+    def distance(self, point: NDArray[np.float64]) -> float:
+        """Distance of a point (3,) to the rounded hull [m], 0 inside."""
+        return max(_distance_to_hull(point, self.points) - self.radius, 0.0)
+
     @classmethod
     def around(cls, hulls: Sequence[RoundedHull]) -> RoundedHull:
         """One rounded hull around several: with the smallest radius, larger balls replaced by polyhedra around them.
@@ -66,7 +76,7 @@ class RoundedHull(ValueEquality):
             more = hull.radius - radius
             around_ball = more / _inner_radius(1) * geodesic_directions(1) if more > 0.0 else np.zeros((1, 3))
             points.append((hull.points[:, None] + around_ball).reshape(-1, 3))
-        return cls(np.vstack(points), radius)
+        return cls(np.vstack(points), radius, "+".join(hull.name for hull in hulls if hull.name))
 
     def contains_points(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which of points (k, 3) are inside, up to 2 % of the radius, shape (k,)."""
@@ -81,9 +91,9 @@ def rounded_hull(geometry: coal.CollisionGeometry) -> RoundedHull:
     """Rounded hull around a coal geometry, in the geometry's frame.
 
     Boxes, spheres and capsules are met exactly. A circle of radius a becomes a regular polygon around it with n sides,
-    the least even n with which the corners stick out by no more than 2 mm: a (1 / cos(pi / n) - 1). An ellipsoid becomes
-    an image of a geodesic polyhedron around the unit sphere, whose corners stick out by 2 % of the half-axes. Meshes
-    become their convex hull.
+    the least even n with which the corners stick out by no more than 2 mm: a (1 / cos(pi / n) - 1). An ellipsoid
+    becomes an image of a geodesic polyhedron around the unit sphere, whose corners stick out by 2 % of the half-axes.
+    Meshes become their convex hull.
 
     Raises:
         InputError: a half-space, or a geometry without points.

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convex parts of bodies: shapes put together where their hull is nearly filled, meshes taken apart where it isn't."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+import trimesh
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Sphere
+from humanoid_planner.distance.rounded_hull import RoundedHull, mesh_triangles, rounded_hull
+
+_SAMPLES = 2048
+"""Points at which it is looked up how much of a hull is filled: a share of 0.9 is then known to 0.02."""
+_TOUCHING = 1e-6
+"""Shapes whose places and sizes differ by less [m] fit each other."""
+_SURFACE_SPACING = 0.01
+"""Distance of the surface points [m] at which it is checked that parts of a mesh cover it."""
+
+
+def convex_parts(geometries: Sequence[Geometry], filled: float = 0.9) -> list[RoundedHull]:
+    """Rounded hulls that together enclose the shapes of a body; half-spaces are left out.
+
+    A cylinder with a sphere on both ends is one capsule, as URDF, which has none, writes it. Parts are put together,
+    the fullest hull first, as long as the parts fill a share of their common hull. A mesh that fills less of its hull
+    is decomposed. The hulls exceed the shapes by what :func:`rounded_hull` says, and by the unfilled share of hulls.
+
+    Args:
+        geometries: of one body.
+        filled: share of a hull, 0 to 1, that shapes have to fill for the hull to stand for them.
+
+    Returns:
+        Parts in the frame of the body.
+
+    Raises:
+        InputError: a mesh file can't be read.
+    """
+    parts: list[RoundedHull] = []
+    shapes = [geometry for geometry in geometries if not isinstance(geometry.shape, HalfSpace)]
+    for geometry in shapes:
+        if isinstance(geometry.shape, Mesh):
+            own = _mesh_parts(geometry, filled)
+        elif isinstance(geometry.shape, Cylinder) and _has_round_ends(geometry.shape, geometry.placement, shapes):
+            own = [_capsule(geometry.shape)]
+        else:
+            own = [rounded_hull(coal_geometry(geometry.shape))]
+        parts += [part.moved(geometry.placement).called(geometry.name) for part in own]
+    return _put_together(parts, filled)
+
+
+def _capsule(cylinder: Cylinder) -> RoundedHull:
+    reach = 0.5 * cylinder.length
+    return RoundedHull(np.array([[0.0, 0.0, -reach], [0.0, 0.0, reach]]), cylinder.radius)
+
+
+def _has_round_ends(cylinder: Cylinder, placement: pin.SE3, geometries: Sequence[Geometry]) -> bool:
+    """Whether balls of a cylinder's radius sit on both its ends."""
+    balls = [
+        geometry.placement.translation
+        for geometry in geometries
+        if isinstance(geometry.shape, Sphere) and abs(geometry.shape.radius - cylinder.radius) <= _TOUCHING
+    ]
+    ends = _capsule(cylinder).moved(placement).points
+    return all(any(np.linalg.norm(end - ball) <= _TOUCHING for ball in balls) for end in ends)
+
+
+def _put_together(parts: list[RoundedHull], filled: float) -> list[RoundedHull]:
+    """Fewer hulls around the same parts, each filled well enough."""
+    kept: list[RoundedHull] = []
+    for part in sorted(parts, key=lambda part: (-part.radius, -len(part.points))):
+        if not any(other.contains(part) for other in kept):
+            kept = [other for other in kept if not part.contains(other)] + [part]
+    groups = [[part] for part in kept]
+    shares: dict[tuple[int, ...], float] = {}
+    while len(groups) > 1:
+        best, share = None, filled
+        for pair in itertools.combinations(range(len(groups)), 2):
+            together = groups[pair[0]] + groups[pair[1]]
+            key = tuple(map(id, together))
+            if key not in shares:
+                shares[key] = _filled_share(RoundedHull.around(together), together)
+            if shares[key] >= share:
+                best, share = pair, shares[key]
+        if best is None:
+            break
+        groups[best[0]] = groups[best[0]] + groups.pop(best[1])
+    return [RoundedHull.around(group) if len(group) > 1 else group[0] for group in groups]
+
+
+def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
+    """Share of a hull's volume that parts fill, on a fixed set of evenly spread points."""
+    lower, upper = hull.outline.min(axis=0), hull.outline.max(axis=0)
+    points = lower + qmc.Halton(3, scramble=False).random(_SAMPLES) * (upper - lower)
+    points = points[hull.contains_points(points)]
+    if not len(points):
+        return 0.0
+    covered = np.zeros(len(points), dtype=bool)
+    for part in parts:
+        covered |= part.contains_points(points)
+    return float(covered.mean())
+
+
+def _mesh_parts(geometry: Geometry, filled: float) -> list[RoundedHull]:
+    """Hull of a mesh, or hulls of its parts, in the mesh's frame."""
+    vertices, triangles = mesh_triangles(coal_geometry(geometry.shape))
+    mesh = trimesh.Trimesh(vertices, triangles)  # merges equal vertices
+    whole = RoundedHull(np.asarray(mesh.vertices), 0.0)
+    if _is_flat(whole.points) or (mesh.is_watertight and abs(mesh.volume) >= filled * mesh.convex_hull.volume):
+        return [whole]
+    return decompose(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int64))
+
+
+def _is_flat(points: NDArray[np.float64]) -> bool:
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return len(spread) < 3 or bool(spread[2] <= 1e-9 * spread[0])
+
+
+def decompose(
+    vertices: NDArray[np.float64], triangles: NDArray[np.int64], concavity: float = 0.05
+) -> list[RoundedHull]:
+    """Convex parts of a non-convex mesh.
+
+    By CoACD (X. Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware concavity and tree
+    search", ACM Transactions on Graphics 41, 2022). It closes an open mesh by an approximation of its surface; what of the mesh then sticks out of the parts, on
+    surface points 1 cm apart, becomes the radius of all parts, so that they enclose it.
+
+    Args:
+        vertices: shape (n, 3) [m].
+        triangles: shape (m, 3).
+        concavity: allowed distance between a part and its hull, relative to the body's size.
+
+    Returns:
+        Parts in the mesh's frame.
+    """
+    import coacd  # only non-convex meshes need it
+
+    coacd.set_log_level("error")
+    found = coacd.run_coacd(coacd.Mesh(vertices, triangles), threshold=concavity, seed=0)
+    parts = [RoundedHull(np.asarray(points, dtype=np.float64), 0.0) for points, _ in found]
+    out = _sticks_out(_surface_points(vertices, triangles), parts)
+    return [RoundedHull(part.points, out) for part in parts] if out > 1e-9 else parts
+
+
+def _surface_points(vertices: NDArray[np.float64], triangles: NDArray[np.int64]) -> NDArray[np.float64]:
+    spread, _ = trimesh.remesh.subdivide_to_size(vertices, triangles, _SURFACE_SPACING, max_iter=20)
+    return np.unique(spread, axis=0)
+
+
+def _sticks_out(points: NDArray[np.float64], parts: Sequence[RoundedHull]) -> float:
+    """Largest distance of points to the nearest of several parts; 0 when all are inside."""
+    outside = points[~np.any([part.contains_points(points) for part in parts], axis=0)]
+    return max((min(part.distance(point) for part in parts) for point in outside), default=0.0)
