@@ -13,7 +13,7 @@ A solution passes through up to three objectives on one basis:
    with forces inside the cones;
 2. if that fails, forces may leave their cones by a common distance t [N], which is then minimised: the margin is -t;
 3. if it succeeds, forces keep a common distance s [N] from their cones' boundaries, which is maximised: the
-   margin is s.
+   margin is s. Or, instead, a linear function of free variables (the place of the centre of mass) is maximised.
 
 Points come as one (8, k) array: rows 0-2 position, 3-5 normal, 6 friction coefficient (-1: bilateral), 7 the cosine
 of the angle of friction.
@@ -33,9 +33,16 @@ SHIFT = -3
 """All cones moved along their normals so that the distance to the old boundaries is 1."""
 EXPANSION = -4
 """A force of length 1 at every point, in any directions."""
+FREE = -5
+"""A free variable, upwards."""
+FREE_DOWN = -6
+
+ONLY_BALANCE = 0
+WITH_MARGIN = 1
+FARTHEST = 2
 
 FRICTIONLESS = 1e-9
-"""Cones with less friction are rays."""
+"""Cones with less friction are rays; the boundary of a ray is its origin."""
 BALANCED = 1e-9
 """What may stay unbalanced, in units of the load."""
 ZERO_LEVEL = 1e-10
@@ -132,6 +139,15 @@ def _best_ray(points: np.ndarray, v: np.ndarray, i: int, ray: np.ndarray) -> Non
 
 
 @njit(cache=True, error_model="numpy")
+def _apex_shift(points: np.ndarray, i: int) -> float:
+    """How far a cone's apex moves along the normal for the boundary to move by 1."""
+    mu = points[6, i]
+    if mu < 0.0:
+        return 0.0
+    return 1.0 / (mu * points[7, i]) if mu >= FRICTIONLESS else 1.0
+
+
+@njit(cache=True, error_model="numpy")
 def _leaving_row(x: np.ndarray, direction: np.ndarray, kinds: np.ndarray) -> int:
     """The basic variable that reaches zero first as the entering one grows; -1 when none does."""
     row = -1
@@ -185,25 +201,32 @@ def solve_balance(
     points: np.ndarray,
     limits: np.ndarray,
     rhs: np.ndarray,
-    with_margin: bool,
+    free: np.ndarray,
+    weights: np.ndarray,
+    aim: int,
     gap: float,
     most_pivots: int,
     forces: np.ndarray,
+    values: np.ndarray,
 ) -> tuple[float, int]:
-    """Forces that exert a wrench, with the largest margin.
+    """Forces that exert a wrench, with the largest margin or with free variables as far as possible in a direction.
 
     Args:
         points: (8, k), lengths and forces scaled to about 1.
         limits: (m, 3k) rows A of limits ``A f <= rhs[6:]``, of length about 1.
         rhs: (6 + m,) force and moment to be exerted, then the right-hand sides of the limits.
-        with_margin: False only asks whether there are such forces; the margin is then 0 or -inf.
-        gap: largest error of the margin.
+        free: (n, 6 + m) columns of the free variables.
+        weights: (n,) of the free variables in the sum that FARTHEST maximises.
+        aim: ONLY_BALANCE asks whether there are such forces, the answer is then 0 or -inf; WITH_MARGIN or FARTHEST.
+        gap: largest error of the answer.
         most_pivots: limit on the number of exchanges.
         forces: (k, 3) receives the forces.
+        values: (n,) receives the free variables.
 
     Returns:
         The margin: s, or -t, inf when contacts can be pressed against each other without limit, -inf when no forces at
-        all exert the wrench; and the number of exchanges.
+        all exert the wrench; or the weighted sum of the free variables, inf when it has no limit; and the number of
+        exchanges.
     """
     k = points.shape[1]
     size = rhs.size
@@ -219,6 +242,8 @@ def solve_balance(
     v = at_points[:3]
     gains = at_points[3]
     kinds = np.empty(size, np.int64)
+    numbers = np.zeros(size, np.int64)
+    number = 0
     expansions = np.empty((0, 0, 0))
     ray = np.zeros(3)
     unilateral = 0
@@ -236,7 +261,7 @@ def solve_balance(
         else:
             y[i] = sign
 
-    BALANCE, RELAX, SHRINK, GROW = 0, 1, 2, 3
+    BALANCE, RELAX, SHRINK, GROW, MOVE = 0, 1, 2, 3, 4
     phase = BALANCE
     margin = -np.inf
     pivots = 0
@@ -259,9 +284,20 @@ def solve_balance(
                     x[i] = 0.0
             if phase == BALANCE:
                 margin = 0.0
-                if not with_margin:
+                if aim == ONLY_BALANCE:
                     break
-                start_to_grow = True
+                if aim == FARTHEST:
+                    phase = MOVE
+                    y[:] = 0.0
+                    for i in range(size):
+                        if kinds[i] == FREE or kinds[i] == FREE_DOWN:
+                            weight = weights[numbers[i]]
+                            if kinds[i] == FREE_DOWN:
+                                weight = -weight
+                            for j in range(size):
+                                y[j] -= T[i, j] * weight
+                else:
+                    start_to_grow = True
             else:
                 phase = SHRINK
                 y[:] = 0.0
@@ -273,26 +309,17 @@ def solve_balance(
             start_to_grow = True
 
         entering = -1
-        cost = 0.0
         if start_to_grow:
             phase = GROW
             margin = 0.0
             column[:] = 0.0
             for i in range(k):
-                mu = points[6, i]
-                if 0.0 <= mu < FRICTIONLESS:
-                    unilateral = -1  # a ray has no inside
-                    break
-                if mu > 0.0:
-                    scale = 1.0 / (mu * points[7, i])
-                    _add_column(
-                        points, limits, i, scale * points[3, i], scale * points[4, i], scale * points[5, i], column
-                    )
-            if unilateral < 0:
-                break
+                scale = _apex_shift(points, i)
+                _add_column(
+                    points, limits, i, scale * points[3, i], scale * points[4, i], scale * points[5, i], column
+                )
             y[:] = 0.0
             entering = SHIFT
-            cost = -1.0
             best = 1.0
         else:
             point = _price_points(points, limits, y, v, gains) if k > 0 else 0
@@ -301,8 +328,17 @@ def solve_balance(
             for j in range(6, size):
                 if y[j] > best:
                     best = y[j]
-                    entering = SLACK - j
-            if phase == RELAX or phase == SHRINK:
+                    entering = SLACK
+                    number = j
+            for f in range(weights.size):
+                gain = weights[f] if phase == MOVE else 0.0
+                for j in range(size):
+                    gain += free[f, j] * y[j]
+                if abs(gain) > best:
+                    best = abs(gain)
+                    entering = FREE if gain > 0.0 else FREE_DOWN
+                    number = f
+            if RELAX <= phase <= SHRINK:
                 reach = 0.0
                 for i in range(k):
                     if points[6, i] >= 0.0:
@@ -312,9 +348,8 @@ def solve_balance(
                 if reach > best * unilateral:
                     best = reach / unilateral
                     entering = EXPANSION
-                    cost = 1.0 / unilateral if phase == SHRINK else 0.0
             if phase == BALANCE:
-                if with_margin:
+                if aim == WITH_MARGIN:
                     if 4.0 * best * (1.0 + total) < level:
                         phase = RELAX
                         continue
@@ -343,10 +378,13 @@ def solve_balance(
                     if points[6, i] >= 0.0 and length > 0.0:
                         at_points[4 + c, i] = v[c, i] / length / unilateral
                 _add_column(points, limits, i, at_points[4, i], at_points[5, i], at_points[6, i], column)
-        elif entering != SHIFT:
+        elif entering == SLACK:
             column[:] = 0.0
-            column[SLACK - entering] = 1.0
-            entering = SLACK
+            column[number] = 1.0
+        elif entering != SHIFT:
+            sign = 1.0 if entering == FREE else -1.0
+            for j in range(size):
+                column[j] = sign * free[number, j]
         for i in range(size):
             value = 0.0
             for j in range(size):
@@ -359,6 +397,7 @@ def solve_balance(
         _exchange(T, x, y, direction, kinds, row, -best)
         pivots += 1
         kinds[row] = entering
+        numbers[row] = number
         for j in range(size):
             basis[j, row] = column[j]
         for c in range(3):
@@ -381,18 +420,19 @@ def solve_balance(
         for j in range(size):
             x[i] += T[i, j] * y[j]
     entered = 0.0
-    if unbounded:
+    if unbounded and phase == GROW:
         # Far enough along the ray for a margin of a fair share of the load.
         growth = 1.0 if entering == SHIFT else 0.0
         for i in range(size):
             if kinds[i] == SHIFT:
                 growth = -direction[i]
-        entered = 1.0 / (k * growth)
+        entered = 1.0 / (k * growth) if growth > 0.0 else 0.0
         for i in range(size):
             x[i] -= entered * direction[i]
-    shift = entered if entering == SHIFT and unbounded else 0.0
+    shift = entered if entering == SHIFT else 0.0
     expansion = 0.0
     forces[:] = 0.0
+    values[:] = 0.0
     for i in range(size):
         kind = kinds[i]
         if kind >= 0:
@@ -405,18 +445,23 @@ def solve_balance(
             for point in range(k):
                 for c in range(3):
                     forces[point, c] += x[i] * expansions[i, c, point]
+        elif kind == FREE:
+            values[numbers[i]] += x[i]
+        elif kind == FREE_DOWN:
+            values[numbers[i]] -= x[i]
     if unbounded and entering >= 0:
         for c in range(3):
             forces[entering, c] += entered * ray[c]
     if shift != 0.0:
         for i in range(k):
-            if points[6, i] > 0.0:
-                for c in range(3):
-                    forces[i, c] += shift * points[3 + c, i] / (points[6, i] * points[7, i])
+            for c in range(3):
+                forces[i, c] += shift * _apex_shift(points, i) * points[3 + c, i]
     if phase == SHRINK:
         margin = -expansion
-    elif phase == GROW and unilateral >= 0:
+    elif phase == GROW:
         margin = np.inf if unbounded else shift
+    elif phase == MOVE:
+        margin = np.inf if unbounded else np.dot(weights, values)
     return margin, pivots
 
 
@@ -503,7 +548,18 @@ def balance_load(
             rhs[6 + j] = -offsets[j] / norm / unit
             if not abs(rhs[6 + j]) < np.inf:
                 return np.nan, load, forces
-    margin, _ = solve_balance(scaled, rows, rhs, with_margin, GAP, 1000 + 50 * m, forces)
+    margin, _ = solve_balance(
+        scaled,
+        rows,
+        rhs,
+        np.empty((0, 0)),
+        np.empty(0),
+        WITH_MARGIN if with_margin else ONLY_BALANCE,
+        GAP,
+        1000 + 50 * m,
+        forces,
+        np.empty(0),
+    )
     for i in range(k):
         for c in range(3):
             forces[i, c] *= unit

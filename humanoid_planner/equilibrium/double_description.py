@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 
 
 @njit(cache=True)
-def _count(word: np.uint64) -> int:
+def _count(word: np.uint64) -> np.int64:
     """Number of bits set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -40,14 +40,14 @@ def _adjacent(tight: np.ndarray, count: int, a: int, b: int, least: int, common:
         common: (words,) receives the inequalities tight at both.
     """
     words = tight.shape[1]
-    total = 0
+    total = np.int64(0)
     for w in range(words):
         common[w] = tight[a, w] & tight[b, w]
         total += _count(common[w])
     if total < least:
         return False
     for c in range(count):
-        if c == a or c == b:
+        if c in (a, b):
             continue
         contained = True
         for w in range(words):

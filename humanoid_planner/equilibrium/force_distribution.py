@@ -15,8 +15,8 @@ from humanoid_planner.equilibrium.contact_points import ContactPoints
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _NO_ACCELERATION = np.zeros(3)
 _NO_WRENCH = np.zeros(6)
-_NO_LIMITS = np.zeros((0, 0))
-_NO_OFFSETS = np.zeros(0)
+_NO_LIMITS: NDArray[np.float64] = np.zeros((0, 0))
+_NO_OFFSETS: NDArray[np.float64] = np.zeros(0)
 
 
 class Equilibrium(NamedTuple):
@@ -50,11 +50,10 @@ def check_equilibrium(
     ``sum C_i x f_i = G x m (a - g) - m_e``, each within its cone ``|f_t| <= mu f_n``.
 
     The margin [N] is the largest s such that every unilateral force can keep the distance s from the boundary
-    of its cone, exact to 1e-7 of the load. Out of equilibrium it is negative: minus the smallest distance that forces
+    of its cone (without friction: such that it can be s), exact to 1e-7 of the load. Out of equilibrium it is negative: minus the smallest distance that forces
     must leave their cones to balance the load. It is infinite when contacts can be pressed against each other as hard
     as one likes (two walls of a chimney), or when all contacts are bilateral; minus infinite when no forces whatever
-    balance the load (a moment about a single point) or keep the torque limits. Frictionless points have no inside of
-    a cone: with one of them the margin is at most zero.
+    balance the load (a moment about a single point) or keep the torque limits.
 
     Args:
         contacts: the points, k of them.
@@ -107,7 +106,8 @@ def _balance(
     g = np.ascontiguousarray(gravity, float)
     a = np.ascontiguousarray(acceleration, float)
     external = np.ascontiguousarray(external_wrench, float)
-    A, b = _NO_LIMITS, _NO_OFFSETS
+    A: NDArray[np.float64] = _NO_LIMITS
+    b: NDArray[np.float64] = _NO_OFFSETS
     if torque_limits is not None:
         A, b = np.ascontiguousarray(torque_limits[0], float), np.ascontiguousarray(torque_limits[1], float)
     if (
