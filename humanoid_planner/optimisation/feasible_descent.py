@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sequential quadratic programming whose iterates stay feasible: the loop of both nonlinear phases of the feasible SQP.
+
+It follows the arc-search algorithm FSQP-AL of Lawrence & Tits, "Nonlinear equality constraints in feasible sequential
+quadratic programming" (Optimization Methods and Software 6, 1996) and "User's guide for CFSQP" (TR 94-16r1), which the
+planner thesis uses through OFSQP (specification 001 section 4.3).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.optimisation.one_sided_form import Gradients, Values
+from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.search_direction import Direction, Linearisation, SortedProgram
+
+FIRST_PENALTY = 10.0
+LARGEST_PENALTY = 1e8  # p_max, appendix B
+
+_SUFFICIENT_DECREASE = 0.1  # alpha of Lawrence & Tits
+_SHORTER = 0.5  # beta
+_SHORTEST_ARC = 2.0**-40
+_LEAST_PENALTY_EXCESS = 1.0  # epsilon_1: a penalty exceeds its multiplier by this at least
+_PENALTY_GROWTH = 2.0  # delta
+_STATIONARY_PENALTY_GROWTH = 10.0
+_TILT_LEAST, _TILT_LARGEST, _TILT_GROWTH = 0.01, 10.0, 10.0  # C
+_TILT_DESCENT = 0.2  # theta: share of the descent along d0 that tilting must leave
+_POWELL_DAMPING = 0.2
+_LEAST_CURVATURE = 1e-6  # added to a known objective Hessian, which may be singular
+_LEAST_RELATIVE_CURVATURE = 1e-8  # the same, relative to its largest entry
+_SETTLED_DECREASE = 0.1  # share of (penalty x tolerance) below which a predicted decrease brings no equality nearer
+_SLACK = 1e-2  # share of a constraint's tolerance that the arc search uses, for rounding
+_ROUNDING = 8.0 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Where the descent is, told to whoever watches it.
+
+    Attributes:
+        index: how many directions were computed before.
+        x: (n,) the point.
+        values: functions there.
+        step: length of the step that led to it, 0 at the start.
+        arc: t of the arc search that led to it, 0 at the start.
+        penalty: largest penalty.
+    """
+
+    index: int
+    x: NDArray[np.float64]
+    values: Values
+    step: float
+    arc: float
+    penalty: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """End of a descent.
+
+    Attributes:
+        x: (n,) last iterate.
+        values: functions there.
+        code: why it ended.
+        direction: multipliers at the last iterate, None before any direction was found.
+        penalties: (me,) last penalties.
+    """
+
+    x: NDArray[np.float64]
+    values: Values
+    code: ReturnCode
+    direction: Direction | None
+    penalties: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """When a function counts as satisfied, and a point as optimal; as in :class:`SolverOptions`."""
+
+    equality: float
+    inequality: float
+    optimality: float
+
+
+class FeasibleDescent:
+    """Minimises max_i f_i - sum p g' from a point where all inequalities and linear rows hold, never leaving them.
+
+    Args:
+        program: the program, its equalities oriented.
+        tolerances: when it counts as solved.
+        watch: called with every iterate, the first included; a code that it returns ends the descent.
+    """
+
+    def __init__(
+        self,
+        program: SortedProgram,
+        tolerances: Tolerances,
+        watch: Callable[[Iterate], ReturnCode | None],
+    ) -> None:
+        self._program = program
+        self._tolerances = tolerances
+        self._watch = watch
+        self._tilt = _TILT_LEAST
+
+    def run(self, x: NDArray[np.float64], values: Values, penalties: NDArray[np.float64]) -> Outcome:
+        """Descend from ``x`` (n,), where the functions are ``values``, with ``penalties`` (me,) to begin with."""
+        program = self._program
+        penalties = penalties.copy()
+        curvature = _Curvature(len(x))
+        direction = None
+        step, arc = 0.0, 0.0
+        gradients = program.gradients(x)
+        for index in itertools.count():
+            code = self._watch(Iterate(index, x, values, step, arc, float(np.max(penalties, initial=0.0))))
+            if code is not None:
+                return Outcome(x, values, code, direction, penalties)
+            here = Linearisation(program, x, values, gradients, penalties)
+            B = curvature.matrix(program.objective_hessian(x))
+            found = here.direction(B) if here.finite else None
+            if found is None:
+                return Outcome(x, values, ReturnCode.DIRECTION_FAILED, direction, penalties)
+            direction = found
+            if values.worst_equality <= self._tolerances.equality:
+                if self._stationary(here, B, direction):
+                    return Outcome(x, values, ReturnCode.SUCCESS, direction, penalties)
+            elif self._settled(here, direction):
+                penalties = np.where(
+                    np.abs(values.equalities) > self._tolerances.equality,
+                    _STATIONARY_PENALTY_GROWTH * penalties,
+                    penalties,
+                )
+                if penalties.max() > LARGEST_PENALTY:
+                    return Outcome(x, values, ReturnCode.EQUALITIES_UNSATISFIED, direction, penalties)
+                step, arc = 0.0, 0.0
+                continue
+            moved = self._search(here, B, direction)
+            if moved is None:
+                return Outcome(x, values, ReturnCode.STEP_SEARCH_FAILED, direction, penalties)
+            x_next, values_next, arc = moved
+            step = float(np.linalg.norm(x_next - x))
+            if step <= _ROUNDING * float(np.linalg.norm(x)):
+                return Outcome(x, values, ReturnCode.STALLED, direction, penalties)
+            gradients_next = program.gradients(x_next)
+            penalised = direction.equalities - penalties
+            curvature.update(
+                x_next - x,
+                _lagrangian_gradient(gradients_next, direction, penalised)
+                - _lagrangian_gradient(gradients, direction, penalised),
+            )
+            penalties = _raised(penalties, gradients_next, direction, program.linear_jacobian)
+            x, values, gradients = x_next, values_next, gradients_next
+            if np.max(penalties, initial=0.0) > LARGEST_PENALTY:
+                return Outcome(x, values, ReturnCode.EQUALITIES_UNSATISFIED, direction, penalties)
+        raise AssertionError  # the count never ends
+
+    def _stationary(self, here: Linearisation, B: NDArray[np.float64], direction: Direction) -> bool:
+        """Whether the gradient of the Lagrangian (which is -B d0) and the complementarity gap are small."""
+        objectives = here.values.objectives
+        tolerance = self._tolerances.optimality
+        steepness = float(np.linalg.norm(direction.objectives @ here.gradients.objectives))
+        gap = float(np.abs(direction.inequalities @ here.values.inequalities))
+        gap += float(direction.objectives @ (np.max(objectives) - objectives))
+        return bool(
+            np.linalg.norm(B @ direction.step) <= tolerance * max(1.0, steepness)
+            and gap <= tolerance * max(1.0, float(np.abs(np.max(objectives))))
+        )
+
+    def _settled(self, here: Linearisation, direction: Direction) -> bool:
+        """Whether equalities are still violated, yet the penalised objective can hardly decrease any more."""
+        scale = float(np.max(here.penalties)) * self._tolerances.equality
+        return -here.slope(direction.step) <= _SETTLED_DECREASE * scale
+
+    def _search(
+        self, here: Linearisation, B: NDArray[np.float64], direction: Direction
+    ) -> tuple[NDArray[np.float64], Values, float] | None:
+        """Next iterate, its functions and t on the arc x + t d + t² d~."""
+        curved = len(here.values.inequalities) + len(here.values.equalities) > 0
+        d = self._tilted(here, direction.step) if curved else direction.step
+        slope = here.slope(d)
+        x, values = self._on_arc(here, d, 0.0 * d, 1.0)
+        if self._holds(here, values):
+            self._tilt = max(_SHORTER * self._tilt, _TILT_LEAST)
+            if self._decreases(here, values, slope, 1.0):
+                return x, values, 1.0
+        else:
+            self._tilt = min(_TILT_GROWTH * self._tilt, _TILT_LARGEST)
+        bend: NDArray[np.float64] = np.zeros(len(d))
+        if (curved or len(values.objectives) > 1) and all(np.isfinite(part).all() for part in vars(values).values()):
+            bend = here.correction(B, d, values)
+        t = 1.0 if bend.any() else _SHORTER
+        while t >= _SHORTEST_ARC:
+            x, values = self._on_arc(here, d, bend, t)
+            if self._holds(here, values) and self._decreases(here, values, slope, t):
+                return x, values, t
+            t *= _SHORTER
+        return None
+
+    def _on_arc(
+        self, here: Linearisation, d: NDArray[np.float64], bend: NDArray[np.float64], t: float
+    ) -> tuple[NDArray[np.float64], Values]:
+        x = np.clip(here.x + t * d + t * t * bend, self._program.lower, self._program.upper)
+        return x, self._program.values(x)
+
+    def _holds(self, here: Linearisation, values: Values) -> bool:
+        """Whether no nonlinear constraint is violated at a trial point, or more than it is at the iterate."""
+        slack = _SLACK * self._tolerances.inequality, _SLACK * self._tolerances.equality
+        return bool(
+            (values.inequalities <= np.maximum(here.values.inequalities, slack[0])).all()
+            and (values.equalities <= np.maximum(here.values.equalities, slack[1])).all()
+        )
+
+    def _decreases(self, here: Linearisation, values: Values, slope: float, t: float) -> bool:
+        """Whether the penalised objective is low enough at a trial point."""
+        before, after = _penalised(here.values, here.penalties), _penalised(values, here.penalties)
+        return bool(after <= before + _SUFFICIENT_DECREASE * t * slope + _ROUNDING * max(1.0, abs(before)))
+
+    def _tilted(self, here: Linearisation, d0: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(1 - rho) d0 + rho d1: as much of the feasible descent as keeps nearly active constraints at bay."""
+        length = float(np.linalg.norm(d0))
+        margin = min(self._tilt * length**2, length)
+        constraints = np.concatenate([here.values.inequalities, here.values.equalities])
+        rows = np.vstack([here.gradients.inequalities, here.gradients.equalities])
+        along_0 = constraints + rows @ d0
+        if not (along_0 > -margin).any():
+            return d0
+        d1 = here.feasible_descent(d0)
+        if d1 is None:
+            return d0
+        # largest share with which a constraint that d0 brings too near still stays no farther than the margin
+        along_1 = constraints + rows @ d1
+        near = along_0 > -margin
+        fall = along_0[near] - along_1[near]
+        share = np.where(fall > 0.0, (along_0[near] + margin) / np.where(fall > 0.0, fall, 1.0), 1.0)
+        rho = float(np.clip(share, 0.0, 1.0).max())
+        slope_0 = here.slope(d0)
+        for _ in range(60):
+            d = (1.0 - rho) * d0 + rho * d1
+            if here.slope(d) <= _TILT_DESCENT * slope_0:
+                return np.asarray(d)
+            rho *= _SHORTER
+        return d0
+
+
+class _Curvature:
+    """Hessian of the model: the program's own where it knows one, else damped BFGS of the Lagrangian."""
+
+    def __init__(self, size: int) -> None:
+        self._B = np.eye(size)
+        self._fresh = True
+
+    def matrix(self, known: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """(n, n) positive definite Hessian; ``known`` is the objective's (n, n), positive semidefinite."""
+        if known is None:
+            return self._B
+        least = max(_LEAST_CURVATURE, _LEAST_RELATIVE_CURVATURE * float(np.abs(known).max(initial=0.0)))
+        return known + least * np.eye(len(known))
+
+    def update(self, s: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+        """Take in the change ``y`` (n,) of the Lagrangian's gradient along the step ``s`` (n,); Powell's damping."""
+        if self._fresh and s @ y > 0.0:  # Nocedal & Wright (6.20)
+            self._B *= (y @ y) / (s @ y)
+        self._fresh = False
+        Bs = self._B @ s
+        sBs = float(s @ Bs)
+        if sBs <= 0.0 or not np.isfinite(y).all():
+            return
+        sy = float(s @ y)
+        if sy < _POWELL_DAMPING * sBs:
+            theta = (1.0 - _POWELL_DAMPING) * sBs / (sBs - sy)
+            y = theta * y + (1.0 - theta) * Bs
+            sy = _POWELL_DAMPING * sBs
+        self._B += np.outer(y, y) / sy - np.outer(Bs, Bs) / sBs
+
+
+def _penalised(values: Values, penalties: NDArray[np.float64]) -> float:
+    """max_i f_i - sum p g'."""
+    return float(np.max(values.objectives) - penalties @ values.equalities)
+
+
+def _lagrangian_gradient(
+    gradients: Gradients, direction: Direction, equalities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n,) gradient of the Lagrangian without its linear terms, whose differences don't change."""
+    return np.asarray(
+        direction.objectives @ gradients.objectives
+        + direction.inequalities @ gradients.inequalities
+        + equalities @ gradients.equalities
+    )
+
+
+def _raised(
+    penalties: NDArray[np.float64], gradients: Gradients, direction: Direction, linear_jacobian: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(me,) penalties, raised where the equalities' multipliers would otherwise become negative.
+
+    The multipliers are estimated by least squares on the gradient of the Lagrangian at the new iterate.
+    """
+    if not len(penalties) or not all(np.isfinite(rows).all() for rows in vars(gradients).values()):
+        return penalties
+    rest = (
+        _lagrangian_gradient(gradients, direction, -penalties) + direction.linear @ linear_jacobian + direction.bounds
+    )
+    estimate = np.linalg.lstsq(gradients.equalities.T, -rest, rcond=1e-10)[0]
+    return np.where(
+        penalties + estimate >= _LEAST_PENALTY_EXCESS,
+        penalties,
+        np.maximum(_LEAST_PENALTY_EXCESS - estimate, _PENALTY_GROWTH * penalties),
+    )
