@@ -127,8 +127,9 @@ def decompose(
     """Convex parts of a non-convex mesh.
 
     By CoACD (X. Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware concavity and tree
-    search", ACM Transactions on Graphics 41, 2022). It closes an open mesh by an approximation of its surface; what of the mesh then sticks out of the parts, on
-    surface points 1 cm apart, becomes the radius of all parts, so that they enclose it.
+    search", ACM Transactions on Graphics 41, 2022). It closes an open mesh by an approximation of its surface; what of
+    the mesh then sticks out of the parts, on surface points 1 cm apart, becomes the radius of all parts, so that they
+    enclose it.
 
     Args:
         vertices: shape (n, 3) [m].

@@ -22,7 +22,8 @@ def scene_volumes(scene: Scene, r: float = 0.01, R: float = 20.0, bulge: float =
     """Volumes around the bodies of a scene where they are at its start, all carried by the world (body 0).
 
     A face of length a bulges by a^2 / (6 R): parts for which that is more than ``bulge`` get a larger R. Half-spaces
-    stay half-spaces, without margin. A body with one part gives its name to it, else they are ``body/shape`` or ``body/0``...
+    stay half-spaces, without margin. A body with one part gives its name to it, else they are ``body/shape`` or
+    ``body/0``...
 
     Args:
         scene: the scene; its robots are left out.
