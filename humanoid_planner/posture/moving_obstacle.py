@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distances of a robot's volumes to an obstacle that is moved between searches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.placed_volume import PlacedVolume
+
+
+class MovingObstacle:
+    """A volume that isn't part of the robot, at a place that can be changed; a :class:`PairDistances`.
+
+    Attributes:
+        volumes: of the robot, then the obstacle, which is a part of the world as far as derivatives are concerned.
+        pairs: (m, 2) each of the robot's volumes with the obstacle.
+        placement: of the obstacle's frame in the world.
+        values: (m,) signed distances [m].
+        points_a: (m, 3) witness points on the robot, world frame [m].
+        points_b: (m, 3) witness points on the obstacle.
+        normals: (m, 3) unit normals from the obstacle to the robot.
+    """
+
+    def __init__(self, obstacle: PlacedVolume, volumes: Sequence[PlacedVolume]) -> None:
+        """Takes the obstacle, in a frame of its own, and the robot's volumes that have to keep away from it."""
+        count = len(volumes)
+        self.volumes: Sequence[PlacedVolume] = (*volumes, replace(obstacle, body=0))
+        self.pairs = np.array([(index, count) for index in range(count)], dtype=np.int64)
+        self.placement = pin.SE3.Identity()
+        # For the distances it is a body beyond those of the robot, so that it can be placed like them.
+        self._body = max(volume.body for volume in volumes) + 1
+        self._distances = DistancePairs([*volumes, replace(obstacle, body=self._body)], self.pairs)
+        self.values = np.zeros(count)
+        self.points_a, self.points_b, self.normals = (np.zeros((count, 3)) for _ in range(3))
+
+    def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
+        """Computes distances at the robot's body placements (nb, 3, 3), (nb, 3)."""
+        count = self._body
+        self._distances.evaluate(
+            np.concatenate([rotations[:count], self.placement.rotation[None]]),
+            np.concatenate([origins[:count], self.placement.translation[None]]),
+        )
+        distances = self._distances
+        self.values, self.normals = distances.values, distances.normals
+        self.points_a, self.points_b = distances.points_a, distances.points_b
