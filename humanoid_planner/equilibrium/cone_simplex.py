@@ -221,7 +221,7 @@ def solve_balance(
         gap: largest error of the answer.
         most_pivots: limit on the number of exchanges.
         forces: (k, 3) receives the forces.
-        values: (n,) receives the free variables.
+        values: (n,) zeros; receives the free variables.
 
     Returns:
         The margin: s, or -t, inf when contacts can be pressed against each other without limit, -inf when no forces at
@@ -432,7 +432,8 @@ def solve_balance(
     shift = entered if entering == SHIFT else 0.0
     expansion = 0.0
     forces[:] = 0.0
-    values[:] = 0.0
+    if margin == -np.inf and phase != SHRINK:
+        return margin, pivots
     for i in range(size):
         kind = kinds[i]
         if kind >= 0:
@@ -466,6 +467,42 @@ def solve_balance(
 
 
 @njit(cache=True, error_model="numpy")
+def _scale_points(points: np.ndarray, centre: np.ndarray, scaled: np.ndarray) -> float:
+    """Moves points to their middle, which ``centre`` (3,) receives, and divides by their extent, which is returned."""
+    k = points.shape[1]
+    centre[:] = 0.0
+    for c in range(3):
+        for i in range(k):
+            centre[c] += points[c, i] / k
+    square = 0.0
+    for i in range(k):
+        square = max(
+            square,
+            (points[0, i] - centre[0]) ** 2 + (points[1, i] - centre[1]) ** 2 + (points[2, i] - centre[2]) ** 2,
+        )
+    length = math.sqrt(square) if square > 1e-18 else 1.0
+    for i in range(k):
+        for c in range(3):
+            scaled[c, i] = (points[c, i] - centre[c]) / length
+        for c in range(3, 8):
+            scaled[c, i] = points[c, i]
+    return length
+
+
+@njit(cache=True, error_model="numpy")
+def _scale_limits(limits: np.ndarray, offsets: np.ndarray, unit: float, rows: np.ndarray, rhs: np.ndarray) -> None:
+    """Limits ``A f + b <= 0`` on forces in a unit: rows of length 1 and right-hand sides."""
+    for j in range(offsets.size):
+        norm = 0.0
+        for i in range(limits.shape[1]):
+            norm += limits[j, i] ** 2
+        norm = math.sqrt(norm) if norm > 0.0 else 1.0
+        for i in range(limits.shape[1]):
+            rows[j, i] = limits[j, i] / norm
+        rhs[j] = -offsets[j] / norm / unit
+
+
+@njit(cache=True, error_model="numpy")
 def balance_load(
     points: np.ndarray,
     mass: float,
@@ -495,23 +532,9 @@ def balance_load(
     """
     k = points.shape[1]
     m = offsets.size
-    centre = np.zeros(3)
-    for c in range(3):
-        for i in range(k):
-            centre[c] += points[c, i] / k
-    length = 0.0
-    for i in range(k):
-        length = max(
-            length,
-            (points[0, i] - centre[0]) ** 2 + (points[1, i] - centre[1]) ** 2 + (points[2, i] - centre[2]) ** 2,
-        )
-    length = math.sqrt(length) if length > 1e-18 else 1.0
+    centre = np.empty(3)
     scaled = np.empty((8, k))
-    for i in range(k):
-        for c in range(3):
-            scaled[c, i] = (points[c, i] - centre[c]) / length
-        for c in range(3, 8):
-            scaled[c, i] = points[c, i]
+    length = _scale_points(points, centre, scaled)
     rhs = np.empty(6 + m)
     p0 = mass * (acceleration[0] - gravity[0])
     p1 = mass * (acceleration[1] - gravity[1])
@@ -538,15 +561,9 @@ def balance_load(
     rows = limits
     if m > 0:
         rows = np.empty((m, 3 * k))
-        for j in range(m):
-            norm = 0.0
-            for i in range(3 * k):
-                norm += limits[j, i] ** 2
-            norm = math.sqrt(norm) if norm > 0.0 else 1.0
-            for i in range(3 * k):
-                rows[j, i] = limits[j, i] / norm
-            rhs[6 + j] = -offsets[j] / norm / unit
-            if not abs(rhs[6 + j]) < np.inf:
+        _scale_limits(limits, offsets, unit, rows, rhs[6:])
+        for j in range(6, 6 + m):
+            if not abs(rhs[j]) < np.inf:
                 return np.nan, load, forces
     margin, _ = solve_balance(
         scaled,
@@ -564,3 +581,70 @@ def balance_load(
         for c in range(3):
             forces[i, c] *= unit
     return margin * unit, unit, forces
+
+
+@njit(cache=True, error_model="numpy")
+def farthest_centre(
+    points: np.ndarray,
+    push: np.ndarray,
+    couple: np.ndarray,
+    limits: np.ndarray,
+    offsets: np.ndarray,
+    height: float,
+    extent: float,
+    direction: np.ndarray,
+) -> tuple[float, float, float]:
+    """Place of the centre of mass in equilibrium that is farthest in a horizontal direction.
+
+    Args:
+        points: (8, k) contact points in the world.
+        push: (3,) force that the contacts exert at the centre of mass, N.
+        couple: (6,) force and moment about the world's origin that they exert besides, N and N m.
+        limits: (m, 3k) A of ``A f + b <= 0``.
+        offsets: (m,) b.
+        height: of the centre of mass in the world, m.
+        extent: x and y stay this near to the middle of the contact points, m.
+        direction: (2,).
+
+    Returns:
+        How far that is along the direction from the world's origin, -inf when the load can't be balanced with the
+        centre of mass anywhere; x and y. Lengths in m.
+    """
+    k = points.shape[1]
+    m = offsets.size
+    centre = np.empty(3)
+    scaled = np.empty((8, k))
+    length = _scale_points(points, centre, scaled)
+    rhs = np.empty(10 + m)
+    for c in range(3):
+        rhs[c] = push[c] + couple[c]
+    h = height - centre[2]
+    rhs[3] = (-h * push[1] + couple[3] - centre[1] * couple[2] + centre[2] * couple[1]) / length
+    rhs[4] = (h * push[0] + couple[4] - centre[2] * couple[0] + centre[0] * couple[2]) / length
+    rhs[5] = (couple[5] - centre[0] * couple[1] + centre[1] * couple[0]) / length
+    unit = 0.0
+    for j in range(6):
+        unit += rhs[j] ** 2
+    unit = math.sqrt(unit) if unit > 0.0 else 1.0
+    for j in range(6):
+        rhs[j] /= unit
+    rows = np.zeros((m + 4, 3 * k))
+    _scale_limits(limits, offsets, unit, rows[:m], rhs[6 : 6 + m])
+    free = np.zeros((2, 10 + m))  # x and y, in units of the length
+    free[0, 4] = -push[2] / unit
+    free[0, 5] = push[1] / unit
+    free[1, 3] = push[2] / unit
+    free[1, 5] = -push[0] / unit
+    for side in range(4):
+        free[side // 2, 6 + m + side] = 1.0 if side % 2 == 0 else -1.0
+        rhs[6 + m + side] = extent / length
+    forces = np.empty((k, 3))
+    values = np.zeros(2)
+    reach, _ = solve_balance(
+        scaled, rows, rhs, free, direction, FARTHEST, GAP, 2000 + 50 * m, forces, values
+    )
+    x = centre[0] + length * values[0]
+    y = centre[1] + length * values[1]
+    if reach == -np.inf:
+        return reach, x, y
+    return direction[0] * x + direction[1] * y, x, y

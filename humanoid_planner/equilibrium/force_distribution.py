@@ -50,10 +50,11 @@ def check_equilibrium(
     ``sum C_i x f_i = G x m (a - g) - m_e``, each within its cone ``|f_t| <= mu f_n``.
 
     The margin [N] is the largest s such that every unilateral force can keep the distance s from the boundary
-    of its cone (without friction: such that it can be s), exact to 1e-7 of the load. Out of equilibrium it is negative: minus the smallest distance that forces
-    must leave their cones to balance the load. It is infinite when contacts can be pressed against each other as hard
-    as one likes (two walls of a chimney), or when all contacts are bilateral; minus infinite when no forces whatever
-    balance the load (a moment about a single point) or keep the torque limits.
+    of its cone (without friction: such that it can be s), exact to 1e-7 of the load. Out of equilibrium it is
+    negative: minus the smallest distance that forces must leave their cones to balance the load. It is infinite when
+    contacts can be pressed against each other as hard as one likes (two walls of a chimney), or when all contacts are
+    bilateral; minus infinite when no forces whatever balance the load (a moment about a single point) or keep the
+    torque limits.
 
     Args:
         contacts: the points, k of them.

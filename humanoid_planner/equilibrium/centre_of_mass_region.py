@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the centre of mass may be: the region of its horizontal positions in equilibrium (Bretl and Lall 2008).
+
+With uneven contacts the support polygon is neither necessary nor sufficient. The region in which contact forces in
+their friction cones balance the load is convex; the iterative projection of T. Bretl and S. Lall, "Testing static
+equilibrium for legged robots", IEEE T-RO 24(4), 2008, grows a polygon inside it and shrinks one around it until they
+agree.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.equilibrium.cone_simplex import farthest_centre
+from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.support_polygon import convex_hull
+
+
+def centre_of_mass_region(
+    contacts: ContactPoints,
+    mass: float,
+    *,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    acceleration: ArrayLike = (0.0, 0.0, 0.0),
+    external_wrench: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    torque_limits: tuple[ArrayLike, ArrayLike] | None = None,
+    height: float = 0.0,
+    extent: float = 10.0,
+    tolerance: float = 1e-3,
+) -> NDArray[np.float64]:
+    """Corners of the region, from inside: every point of the polygon is in equilibrium.
+
+    Args:
+        contacts: the points; their friction cones are exact.
+        mass: of the robot, kg.
+        gravity: (3,) m/s^2.
+        acceleration: (3,) of the centre of mass, m/s^2.
+        external_wrench: (6,) known force on the robot and its moment about the world's origin, N and N m.
+        torque_limits: A (m, 3k) and b (m,) of ``A f + b <= 0``, as for
+            :func:`humanoid_planner.equilibrium.force_distribution.check_equilibrium`.
+        height: of the centre of mass in the world, m; has no effect when the load is vertical.
+        extent: the region is cut off this far in x and y from the middle of the contact points, m; between the
+            walls of a chimney it has no end.
+        tolerance: largest distance of a point of the region from the polygon, m.
+
+    Returns:
+        (h, 2) x and y, counter-clockwise, m; (0, 2) when there is no equilibrium wherever the centre of mass is. One or
+        two corners when the region is a point or a segment.
+
+    Raises:
+        InputError: a shape is wrong, a number isn't finite, or a tolerance or extent isn't positive.
+    """
+    k = len(contacts)
+    inputs = {
+        "mass": (np.asarray(float(mass)), ()),
+        "gravity": (np.asarray(gravity, dtype=float), (3,)),
+        "acceleration": (np.asarray(acceleration, dtype=float), (3,)),
+        "external_wrench": (np.asarray(external_wrench, dtype=float), (6,)),
+        "height": (np.asarray(float(height)), ()),
+    }
+    A: NDArray[np.float64] = np.zeros((0, 3 * k))
+    b: NDArray[np.float64] = np.zeros(0)
+    if torque_limits is not None:
+        A, b = (np.ascontiguousarray(part, dtype=np.float64) for part in torque_limits)
+        inputs["torque_limits b"] = (b, (b.size,))
+        inputs["torque_limits A"] = (A, (b.size, 3 * k))
+    for name, (value, shape) in inputs.items():
+        if value.shape != shape:
+            raise InputError(f"shape {value.shape}", element=name, remedy=f"Give an array of shape {shape}")
+        if not np.isfinite(value).all():
+            raise InputError(f"value {value.tolist()}", element=name, remedy="Give finite numbers")
+    for name, limit in (("extent", extent), ("tolerance", tolerance)):
+        if not 0.0 < limit < math.inf:
+            raise InputError(f"{limit:g} m", element=name, remedy="Give a positive length")
+    if k == 0:
+        return np.zeros((0, 2))
+    push = float(mass) * (inputs["acceleration"][0] - inputs["gravity"][0])
+    couple = np.ascontiguousarray(-inputs["external_wrench"][0])
+
+    def farthest(direction: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        reach, x, y = farthest_centre(
+            contacts.packed, push, couple, A, b, float(height), float(extent), np.ascontiguousarray(direction)
+        )
+        return reach, np.array([x, y])
+
+    # Each corner comes with the direction in which it is extreme: lines across these bound the region from outside.
+    corners: list[NDArray[np.float64]] = []
+    normals: list[NDArray[np.float64]] = []
+    for angle in (0.0, 2.0 * math.pi / 3.0, 4.0 * math.pi / 3.0):
+        normal = np.array([math.cos(angle), math.sin(angle)])
+        reach, corner = farthest(normal)
+        if reach == -math.inf:
+            return np.zeros((0, 2))
+        corners.append(corner)
+        normals.append(normal)
+    i = 0
+    while i < len(corners):
+        following = (i + 1) % len(corners)
+        if _overhang(corners[i], normals[i], corners[following], normals[following]) <= tolerance:
+            i += 1
+            continue
+        edge = corners[following] - corners[i]
+        length = math.hypot(*edge)
+        bisector = normals[i] + normals[following]
+        normal = np.array([edge[1], -edge[0]]) / length if length > 1e-12 else bisector / math.hypot(*bisector)
+        reach, corner = farthest(normal)
+        if reach - normal @ corners[i] <= tolerance:  # the edge is on the boundary
+            i += 1
+            continue
+        corners.insert(i + 1, corner)
+        normals.insert(i + 1, normal)
+    return convex_hull(corners)
+
+
+def _overhang(
+    start: NDArray[np.float64],
+    start_normal: NDArray[np.float64],
+    end: NDArray[np.float64],
+    end_normal: NDArray[np.float64],
+) -> float:
+    """How far the region can reach beyond the edge from one corner to the next, knowing their supporting lines."""
+    edge = end - start
+    length = math.hypot(*edge)
+    sine = start_normal[0] * end_normal[1] - start_normal[1] * end_normal[0]
+    if length < 1e-12:
+        return 0.0
+    outward = np.array([edge[1], -edge[0]]) / length
+    if abs(sine) < 1e-12:
+        return math.inf if start_normal @ end_normal < 0.0 else max(float(start_normal @ edge), 0.0)
+    meeting = np.linalg.solve(
+        np.array([start_normal, end_normal]), np.array([start_normal @ start, end_normal @ end])
+    )
+    return float(outward @ (meeting - start))
