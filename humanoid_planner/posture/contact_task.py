@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
-from humanoid_planner.posture.geometric_rows import ANGLE, DOT, POINT
+from humanoid_planner.posture.geometric_rows import ALIGN, ANGLE, DOT, POINT, ROTATION
 from humanoid_planner.posture.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.placed_contact import PlacedContact
 
@@ -19,12 +19,16 @@ from humanoid_planner.posture.placed_contact import PlacedContact
 class ContactTask(GeometricTask):
     """The geometry of one contact.
 
-    * FIXED: a face of three points or more gives the eight constraints (3.28)-(3.35). An edge may turn about itself and
-      a point about all axes, as long as the normals don't turn away from each other.
+    * FIXED: a face of three points or more gives six equalities, position and rotation vector, which hold where the
+      thesis' eight constraints (3.28)-(3.35) do. An edge may turn about itself and a point about all axes, as long as
+      the normals don't turn away from each other.
     * SLIDING: (3.36)-(3.39), with every vertex of the patch above the surface's polygon (6.5).
     * RELAXED: position and heading as FIXED, the normals within a tolerance of each other.
     * PRE_CONTACT: (3.40)-(3.43), not below the surface, and its origin above the polygon.
     * RELEASED: as FIXED.
+
+    Orientations are measured by angles, not by the thesis' orthogonalities: see
+    :mod:`humanoid_planner.posture.geometric_rows`.
 
     Attributes:
         placed: the contact.
@@ -73,37 +77,57 @@ def _position_rows(placed: PlacedContact) -> list[Row]:
     return [_point_row(placed, label, np.eye(3)[i], E.translation, 0.0, 0.0) for i, label in enumerate("xyz")]
 
 
-def _fixed_rows(placed: PlacedContact) -> list[Row]:
+def _rotation_row(placed: PlacedContact, label: str, w: NDArray[np.float64]) -> Row:
+    """The part about an axis of the turn that is left to the contact frame."""
+    frame_a = np.array(placed.placement_body_patch.rotation)
+    frame_b = np.array(placed.placement_ground_contact.rotation)
+    return Row(ROTATION, label, 0.0, 0.0, "rad", a=placed.body, b=placed.ground, w=w, frame_a=frame_a, frame_b=frame_b)
+
+
+def _align_rows(
+    placed: PlacedContact,
+    u: NDArray[np.float64],
+    w: NDArray[np.float64],
+    across: dict[str, NDArray[np.float64]],
+) -> list[Row]:
+    """A direction of the patch along one of the surface: angles about two axes across it, and not the other way round."""
+    rows = [
+        Row(ALIGN, label, 0.0, 0.0, unit="rad", a=placed.body, b=placed.ground, u=u, w=w, Q=axis)
+        for label, axis in across.items()
+    ]
+    # Exactly opposite directions have no axis between them, and angles of zero.
+    return [*rows, _dot_row(placed, "sense", u, w, 0.0, math.inf)]
+
+
+def _edge_direction(placed: PlacedContact) -> NDArray[np.float64]:
+    """(2,) unit vector along a patch of two points, in the patch frame."""
     patch = np.asarray(placed.contact.location.patch)
+    return np.asarray((patch[1] - patch[0]) / np.linalg.norm(patch[1] - patch[0]))
+
+
+def _fixed_rows(placed: PlacedContact) -> list[Row]:
     d_P, b_P, n_P = _axes(placed.placement_body_patch)
     d_E, b_E, n_E = _axes(placed.placement_ground_contact)
     rows = _position_rows(placed)
-    if len(patch) == 1:
+    corners = len(placed.contact.location.patch)
+    if corners == 1:
         return [*rows, _dot_row(placed, "side", n_P, n_E, 0.0, math.inf)]
-    if len(patch) == 2:
-        along = (patch[1] - patch[0]) / np.linalg.norm(patch[1] - patch[0])
-        e_P = along[0] * d_P + along[1] * b_P
-        e_E, across = along[0] * d_E + along[1] * b_E, -along[1] * d_E + along[0] * b_E
+    if corners == 2:
+        x, y = _edge_direction(placed)
+        across = {"heading": -y * d_E + x * b_E, "tilt": n_E}
         return [
             *rows,
-            _dot_row(placed, "heading", e_P, across, 0.0, 0.0),
-            _dot_row(placed, "tilt", e_P, n_E, 0.0, 0.0),
-            _dot_row(placed, "sense", e_P, e_E, 0.0, math.inf),
+            *_align_rows(placed, x * d_P + y * b_P, x * d_E + y * b_E, across),
             _dot_row(placed, "side", n_P, n_E, 0.0, math.inf),
         ]
     return [
         *rows,
-        _dot_row(placed, "heading", b_P, d_E, 0.0, 0.0),
-        _dot_row(placed, "pitch", n_P, d_E, 0.0, 0.0),
-        _dot_row(placed, "roll", n_P, b_E, 0.0, 0.0),
-        _dot_row(placed, "sense", d_P, d_E, 0.0, math.inf),
-        _dot_row(placed, "side", b_P, b_E, 0.0, math.inf),
+        *(_rotation_row(placed, label, w) for label, w in (("roll", d_E), ("pitch", b_E), ("heading", n_E))),
     ]
 
 
 def _relaxed_rows(placed: PlacedContact) -> list[Row]:
-    d_P, _, n_P = _axes(placed.placement_body_patch)
-    d_E, b_E, n_E = _axes(placed.placement_ground_contact)
+    n_P, n_E = _axes(placed.placement_body_patch)[2], _axes(placed.placement_ground_contact)[2]
     tolerance = placed.contact.tolerance
     if tolerance <= 0:
         raise InputError(
@@ -112,25 +136,21 @@ def _relaxed_rows(placed: PlacedContact) -> list[Row]:
             remedy="Give the largest angle between the normals [rad], or the kind FIXED",
         )
     tilt = Row(ANGLE, "tilt", -math.inf, tolerance, unit="rad", a=placed.body, b=placed.ground, u=n_P, w=n_E)
-    return [
-        *_position_rows(placed),
-        _dot_row(placed, "heading", d_P, b_E, 0.0, 0.0),
-        _dot_row(placed, "sense", d_P, d_E, 0.0, math.inf),
-        tilt,
-    ]
+    return [*_position_rows(placed), _rotation_row(placed, "heading", n_E), tilt]
 
 
-def _parallel_rows(placed: PlacedContact, n_E: NDArray[np.float64]) -> list[Row]:
-    """What keeps the patch parallel to the plane: (3.37)-(3.39) for a face."""
+def _parallel_rows(placed: PlacedContact, surface: pin.SE3) -> list[Row]:
+    """What keeps the patch on its plane, the right side up: (3.37)-(3.39) for a face."""
     d_P, b_P, n_P = _axes(placed.placement_body_patch)
-    patch = np.asarray(placed.contact.location.patch)
+    d_E, b_E, n_E = _axes(surface)
+    corners = len(placed.contact.location.patch)
+    if corners > 2:
+        return _align_rows(placed, n_P, n_E, {"roll": b_E, "pitch": d_E})
     side = _dot_row(placed, "side", n_P, n_E, 0.0, math.inf)
-    if len(patch) == 1:
+    if corners == 1:
         return [side]
-    if len(patch) == 2:
-        along = (patch[1] - patch[0]) / np.linalg.norm(patch[1] - patch[0])
-        return [_dot_row(placed, "tilt", along[0] * d_P + along[1] * b_P, n_E, 0.0, 0.0), side]
-    return [_dot_row(placed, "pitch", d_P, n_E, 0.0, 0.0), _dot_row(placed, "roll", b_P, n_E, 0.0, 0.0), side]
+    x, y = _edge_direction(placed)
+    return [_dot_row(placed, "tilt", x * d_P + y * b_P, n_E, 0.0, 0.0), side]
 
 
 def _polygon_rows(placed: PlacedContact, vertices: NDArray[np.float64]) -> list[Row]:
@@ -157,7 +177,7 @@ def _sliding_rows(placed: PlacedContact) -> list[Row]:
     n_E = np.array(S.rotation[:, 2])
     return [
         _point_row(placed, "height", n_E, S.translation, 0.0, 0.0),
-        *_parallel_rows(placed, n_E),
+        *_parallel_rows(placed, S),
         *_polygon_rows(placed, np.asarray(placed.contact.location.patch, dtype=float)),
     ]
 
@@ -167,6 +187,6 @@ def _pre_contact_rows(placed: PlacedContact) -> list[Row]:
     n_E = np.array(S.rotation[:, 2])
     return [
         _point_row(placed, "height", n_E, S.translation, 0.0, placed.contact.distance),
-        *_parallel_rows(placed, n_E),
+        *_parallel_rows(placed, S),
         *_polygon_rows(placed, np.zeros((1, 2))),
     ]

@@ -125,7 +125,7 @@ def joint_weights(kinematics: RobotKinematics) -> NDArray[np.float64]:
 
 
 class CentreOfMassNear(Criterion):
-    """K5, K6, K10: squared horizontal distance of the centre of mass to a place, such as the support polygon's middle."""
+    """K5, K6, K10: squared horizontal distance of the centre of mass to a place, e.g. the polygon's middle."""
 
     def __init__(self, target: ArrayLike) -> None:
         """Takes the place, (2,) world coordinates [m]."""

@@ -16,7 +16,13 @@ AIM          angle between u and Q - P    gaze within a tolerance
 TURN         angle of the rotation a to b orientations within a tolerance
 JOINT        x[a]                         joints at a value; here ``a`` is the variable itself
 COM_DISTANCE \|G - Q\|                  centre of mass in a sphere
+ROTATION     w . (rotation vector b to a) orientations: zero only where the frames coincide
+ALIGN        k(u . w) u . Q               directions: Q across w in b, k(cos t) = t / sin t
 ============ ============================ ========================================================
+
+ROTATION and ALIGN stand where the thesis has the orthogonalities (3.31)-(3.33) and (3.37), (3.38) with the signs
+(3.34), (3.35), (3.39). They vanish at the same postures, but are angles: far from the target they still pull, while an
+orthogonality has no gradient where a hand points the wrong way, and holds it there.
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ import math
 import numpy as np
 from numba import njit
 
-POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE = range(9)
+POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE, ROTATION, ALIGN = range(11)
 _TINY = 1e-12
 
 
@@ -51,8 +57,8 @@ def _direction(R: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, flo
 
 
 @njit(cache=True)
-def _turn(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) -> tuple[float, float, float, float]:
-    """Angle and axis, in the world, of the rotation that takes b's frame to a's."""
+def _rotation_vector(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) -> tuple[float, float, float]:
+    """Axis times angle, in the world, of the rotation that takes b's frame to a's; the angle is at most pi."""
     A = np.empty((3, 3))
     B = np.empty((3, 3))
     for r in range(3):
@@ -68,11 +74,32 @@ def _turn(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) -> tuple[fl
     for r in range(3):
         for c in range(3):
             M[r, c] = A[r, 0] * B[c, 0] + A[r, 1] * B[c, 1] + A[r, 2] * B[c, 2]
-    vx, vy, vz = 0.5 * (M[2, 1] - M[1, 2]), 0.5 * (M[0, 2] - M[2, 0]), 0.5 * (M[1, 0] - M[0, 1])
-    sine = math.sqrt(vx * vx + vy * vy + vz * vz)
-    cosine = 0.5 * (M[0, 0] + M[1, 1] + M[2, 2] - 1.0)
-    scale = 1.0 / sine if sine > _TINY else 0.0
-    return math.atan2(sine, cosine), vx * scale, vy * scale, vz * scale
+    # By the largest part of the quaternion: the skew part alone loses the axis near half a turn.
+    trace = M[0, 0] + M[1, 1] + M[2, 2]
+    if trace > max(M[0, 0], M[1, 1], M[2, 2]):
+        w, x, y, z = 1.0 + trace, M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]
+    elif M[0, 0] >= M[1, 1] and M[0, 0] >= M[2, 2]:
+        w, x, y, z = M[2, 1] - M[1, 2], 1.0 + 2.0 * M[0, 0] - trace, M[0, 1] + M[1, 0], M[0, 2] + M[2, 0]
+    elif M[1, 1] >= M[2, 2]:
+        w, x, y, z = M[0, 2] - M[2, 0], M[0, 1] + M[1, 0], 1.0 + 2.0 * M[1, 1] - trace, M[1, 2] + M[2, 1]
+    else:
+        w, x, y, z = M[1, 0] - M[0, 1], M[0, 2] + M[2, 0], M[1, 2] + M[2, 1], 1.0 + 2.0 * M[2, 2] - trace
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    sine = math.sqrt(x * x + y * y + z * z)
+    scale = 2.0 * math.atan2(sine, w) / sine if sine > 1e-9 * w else 2.0 / w
+    return x * scale, y * scale, z * scale
+
+
+@njit(cache=True)
+def _angle_over_sine(cosine: float, sine: float) -> tuple[float, float]:
+    """K = t / sin t for the angle t between two directions, and dk / d cos t."""
+    if sine < 1e-4 and cosine > 0.0:
+        return 1.0 + sine * sine / 6.0, -1.0 / 3.0
+    sine = max(sine, 1e-6)  # opposite directions have no axis between them
+    angle = math.atan2(sine, cosine)
+    k = angle / sine
+    return k, (k * cosine - 1.0) / (sine * sine)
 
 
 @njit(cache=True)
@@ -105,8 +132,20 @@ def row_values(
             else:
                 cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
                 values[i] = math.atan2(math.sqrt(cx * cx + cy * cy + cz * cz), dot)
-        elif kind == TURN:
-            values[i] = _turn(R, a, b, frames, i)[0]
+        elif kind in (TURN, ROTATION):
+            tx, ty, tz = _rotation_vector(R, a, b, frames, i)
+            if kind == TURN:
+                values[i] = math.sqrt(tx * tx + ty * ty + tz * tz)
+            else:
+                wx, wy, wz = _direction(R, b, W, i)
+                values[i] = wx * tx + wy * ty + wz * tz
+        elif kind == ALIGN:
+            ux, uy, uz = _direction(R, a, U, i)
+            wx, wy, wz = _direction(R, b, W, i)
+            mx, my, mz = _direction(R, b, Q, i)
+            cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+            k, _ = _angle_over_sine(ux * wx + uy * wy + uz * wz, math.sqrt(cx * cx + cy * cy + cz * cz))
+            values[i] = k * (ux * mx + uy * my + uz * mz)
         else:
             qx, qy, qz = _point(R, p, b, Q, i)
             if kind in (COM, COM_DISTANCE):
@@ -204,8 +243,32 @@ def row_jacobian(
                 scale = -1.0 / norm if norm > _TINY else 0.0
             hax, hay, haz = scale * cx, scale * cy, scale * cz
             hbx, hby, hbz = -hax, -hay, -haz
-        elif kind == TURN:
-            _, hax, hay, haz = _turn(R, a, b, frames, i)
+        elif kind in (TURN, ROTATION):
+            tx, ty, tz = _rotation_vector(R, a, b, frames, i)
+            square = tx * tx + ty * ty + tz * tz
+            angle = math.sqrt(square)
+            if kind == TURN:
+                scale = 1.0 / angle if angle > _TINY else 0.0
+                hax, hay, haz = scale * tx, scale * ty, scale * tz
+            else:
+                # Inverse right Jacobian of the rotation vector t: w + t x w / 2 + beta t x (t x w).
+                beta = 1.0 / 12.0 if angle < 1e-3 else 1.0 / square - 0.5 / (angle * math.tan(0.5 * angle))
+                wx, wy, wz = _direction(R, b, W, i)
+                cx, cy, cz = ty * wz - tz * wy, tz * wx - tx * wz, tx * wy - ty * wx
+                hax = wx + 0.5 * cx + beta * (ty * cz - tz * cy)
+                hay = wy + 0.5 * cy + beta * (tz * cx - tx * cz)
+                haz = wz + 0.5 * cz + beta * (tx * cy - ty * cx)
+            hbx, hby, hbz = -hax, -hay, -haz
+        elif kind == ALIGN:
+            ux, uy, uz = _direction(R, a, U, i)
+            wx, wy, wz = _direction(R, b, W, i)
+            mx, my, mz = _direction(R, b, Q, i)
+            cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+            k, slope = _angle_over_sine(ux * wx + uy * wy + uz * wz, math.sqrt(cx * cx + cy * cy + cz * cz))
+            slope *= ux * mx + uy * my + uz * mz
+            hax = k * (uy * mz - uz * my) + slope * cx
+            hay = k * (uz * mx - ux * mz) + slope * cy
+            haz = k * (ux * my - uy * mx) + slope * cz
             hbx, hby, hbz = -hax, -hay, -haz
         else:
             bx, by, bz = _point(R, p, b, Q, i)

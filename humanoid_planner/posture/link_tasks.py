@@ -14,7 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.geometric_rows import AIM, ANGLE, COM, COM_DISTANCE, DISTANCE, DOT, JOINT, POINT, TURN
+from humanoid_planner.posture.geometric_rows import (
+    AIM,
+    ALIGN,
+    ANGLE,
+    COM,
+    COM_DISTANCE,
+    DISTANCE,
+    DOT,
+    JOINT,
+    POINT,
+    ROTATION,
+    TURN,
+)
 from humanoid_planner.posture.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.task import check_direction, check_number, check_vector
 
@@ -175,8 +187,8 @@ def axis_along(
     return GeometricTask(
         name,
         [
-            Row(DOT, "first", 0.0, 0.0, "", a=body, u=u, w=i),
-            Row(DOT, "second", 0.0, 0.0, "", a=body, u=u, w=j),
+            Row(ALIGN, "first", 0.0, 0.0, "rad", a=body, u=u, w=w, Q=i),
+            Row(ALIGN, "second", 0.0, 0.0, "rad", a=body, u=u, w=w, Q=j),
             Row(DOT, "sense", 0.0, math.inf, "", a=body, u=u, w=w),
         ],
     )
@@ -315,14 +327,9 @@ def _turn_rows(
     check_number(tolerance, f"angle_tolerance of task '{name}'", upper=math.pi)
     if tolerance > 0:
         return [Row(TURN, "angle", -math.inf, tolerance, "rad", a=body, b=other, frame_a=frame, frame_b=target)]
-    d, b, n = frame.T
-    D, B, _ = target.T
     return [
-        Row(DOT, "heading", 0.0, 0.0, "", a=body, b=other, u=b, w=D),
-        Row(DOT, "pitch", 0.0, 0.0, "", a=body, b=other, u=n, w=D),
-        Row(DOT, "roll", 0.0, 0.0, "", a=body, b=other, u=n, w=B),
-        Row(DOT, "sense", 0.0, math.inf, "", a=body, b=other, u=d, w=D),
-        Row(DOT, "side", 0.0, math.inf, "", a=body, b=other, u=b, w=B),
+        Row(ROTATION, label, 0.0, 0.0, "rad", a=body, b=other, w=axis, frame_a=frame, frame_b=target)
+        for label, axis in zip(("roll", "pitch", "heading"), target.T, strict=True)
     ]
 
 

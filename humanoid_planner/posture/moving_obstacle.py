@@ -36,8 +36,10 @@ class MovingObstacle:
         # For the distances it is a body beyond those of the robot, so that it can be placed like them.
         self._body = max(volume.body for volume in volumes) + 1
         self._distances = DistancePairs([*volumes, replace(obstacle, body=self._body)], self.pairs)
-        self.values = np.zeros(count)
-        self.points_a, self.points_b, self.normals = (np.zeros((count, 3)) for _ in range(3))
+        self.values: NDArray[np.float64] = np.zeros(count)
+        self.points_a: NDArray[np.float64] = np.zeros((count, 3))
+        self.points_b: NDArray[np.float64] = np.zeros((count, 3))
+        self.normals: NDArray[np.float64] = np.zeros((count, 3))
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes distances at the robot's body placements (nb, 3, 3), (nb, 3)."""

@@ -37,11 +37,11 @@ def fulfilled(task: ContactTask, problem: PostureProblem, tolerance: float = 1e-
 @pytest.mark.parametrize(
     ("location", "kind", "equalities", "inequalities"),
     [
-        ("left_sole", ContactKind.FIXED, 6, 2),  # (3.28)-(3.35)
-        ("left_sole", ContactKind.RELEASED, 6, 2),
-        ("left_sole", ContactKind.SLIDING, 3, 1),  # (3.36)-(3.39), unbounded surface
-        ("left_sole", ContactKind.PRE_CONTACT, 2, 2),  # (3.40)-(3.43)
-        ("left_sole", ContactKind.RELAXED, 4, 2),
+        ("left_sole", ContactKind.FIXED, 6, 0),
+        ("left_sole", ContactKind.RELEASED, 6, 0),
+        ("left_sole", ContactKind.SLIDING, 3, 1),
+        ("left_sole", ContactKind.PRE_CONTACT, 2, 2),
+        ("left_sole", ContactKind.RELAXED, 4, 1),
         ("left_toe", ContactKind.FIXED, 5, 2),
         ("left_toe", ContactKind.SLIDING, 2, 1),
     ],
@@ -76,23 +76,42 @@ def test_derivatives(kind: ContactKind) -> None:
     np.testing.assert_allclose(task.jacobian(problem.state), expected, atol=5e-8)
 
 
-@pytest.mark.parametrize("axis", ["x", "y", "z"])
-def test_a_foot_turned_upside_down_or_back_to_front_is_refused(axis: str) -> None:
-    """Half a turn about an axis of the contact leaves all orthogonalities: (3.34) and (3.35) refuse it."""
+def thesis_constraints(problem: PostureProblem, contact: Contact) -> tuple[np.ndarray, np.ndarray]:
+    """Equalities (3.28)-(3.33) and inequalities (3.34), (3.35), written out."""
+    R, p = problem.kinematics.placement(contact.location.link)
+    patch = pin.SE3(R.copy(), p.copy()) * contact.location.placement_link_patch
+    d_P, b_P, n_P = patch.rotation.T
+    target = contact.surface.placement_body_surface * contact.placement_surface_patch
+    d_E, b_E, _ = target.rotation.T
+    equal = [*(patch.translation - target.translation), b_P @ d_E, n_P @ d_E, n_P @ b_E]
+    return np.array(equal), np.array([-d_P @ d_E, -b_P @ b_E])
+
+
+@pytest.mark.parametrize("turn", [("x", 0.0), ("x", 0.01), ("y", -0.02), ("z", 0.03), ("x", 1.0), ("z", 2.5)])
+def test_fixed_contact_holds_where_the_thesis_eight_constraints_do(turn: tuple[str, float]) -> None:
     contact = where_it_is("left_sole")
     task, problem = task_of(contact)
-    kinematics = problem.kinematics
-    R, p = kinematics.placement("LLEG_LINK5")
-    patch = pin.SE3(R.copy(), p.copy()) * contact.location.placement_link_patch
-    turned = patch * pin.SE3(pin.utils.rotate(axis, np.pi), np.zeros(3))
-    base = HRP2.placement_base(HALF_SITTING)
-    q = HRP2.place_base(HALF_SITTING, turned * patch.inverse() * base)
-    x = np.zeros(problem.state.size)
-    x[: kinematics.size] = kinematics.coordinates(q)
-    problem.state.set(x)
-    equal, unequal = split(task)
-    np.testing.assert_allclose(task.value(problem.state)[equal], 0.0, atol=1e-9)
-    assert (task.value(problem.state)[unequal] < -0.5).any()
+    moved(problem, about(np.array([contact.x, contact.y, 0.0]), *turn))
+    equal, unequal = thesis_constraints(problem, contact)
+    assert fulfilled(task, problem) == bool((np.abs(equal) < 1e-9).all() and (unequal <= 0).all())
+    # The part of a turn about an axis of the surface is that turn's angle.
+    rotation = task.value(problem.state)[3:]
+    np.testing.assert_allclose(rotation, turn[1] * np.eye(3)["xyz".index(turn[0])], atol=1e-9)
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+def test_a_foot_turned_upside_down_or_back_to_front_is_refused_and_pulled_back(axis: str) -> None:
+    """Half a turn leaves the thesis' orthogonalities fulfilled, and only (3.34) and (3.35) refuse it."""
+    contact = where_it_is("left_sole")
+    task, problem = task_of(contact)
+    moved(problem, about(np.array([contact.x, contact.y, 0.0]), axis, np.pi - 1e-3))
+    equal, unequal = thesis_constraints(problem, contact)
+    assert np.abs(equal).max() < 1.1e-3
+    assert (unequal > 0.9).any()
+    value = task.value(problem.state)
+    assert np.abs(value).max() == pytest.approx(np.pi - 1e-3)
+    pull = value @ task.jacobian(problem.state)
+    assert np.linalg.norm(pull) > 1.0
 
 
 def moved(problem: PostureProblem, motion: pin.SE3) -> None:

@@ -2,6 +2,7 @@
 """Every entry of the function library: value by its definition, derivative by finite differences."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference, random_variables
 from fixtures.posture_problems import HRP2
@@ -10,6 +11,7 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.force_model import ForceModel
 from humanoid_planner.posture.geometric_rows import (
     AIM,
+    ALIGN,
     ANGLE,
     COM,
     COM_DISTANCE,
@@ -17,13 +19,14 @@ from humanoid_planner.posture.geometric_rows import (
     DOT,
     JOINT,
     POINT,
+    ROTATION,
     TURN,
 )  # fmt: skip
 from humanoid_planner.posture.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.state import PostureState
 
 KINDS = {"POINT": POINT, "DOT": DOT, "COM": COM, "DISTANCE": DISTANCE, "ANGLE": ANGLE, "AIM": AIM, "TURN": TURN,
-         "COM_DISTANCE": COM_DISTANCE, "JOINT": JOINT}  # fmt: skip
+         "COM_DISTANCE": COM_DISTANCE, "JOINT": JOINT, "ROTATION": ROTATION, "ALIGN": ALIGN}  # fmt: skip
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
@@ -53,6 +56,9 @@ def expected_value(row: Row, kinematics: RobotKinematics) -> float:
         TURN: np.arccos((np.trace(relative) - 1) / 2),
         COM_DISTANCE: np.linalg.norm(G - Q),
         JOINT: kinematics.x[row.a],
+        # log3 gives the vector from b to a in b's own frame.
+        ROTATION: (row.frame_b.T @ row.w) @ pin.log3(relative),
+        ALIGN: np.arccos(u @ w) / np.sin(np.arccos(u @ w)) * (u @ (Rb @ row.Q)),
     }[row.kind]
 
 
@@ -92,6 +98,8 @@ def test_angles_at_zero_have_a_finite_gradient() -> None:
         [
             Row(ANGLE, "", 0.0, 1.0, a=body, u=up, w=up),
             Row(TURN, "", 0.0, 1.0, a=body),
+            Row(ROTATION, "", 0.0, 1.0, a=body, w=up),
+            Row(ALIGN, "", 0.0, 1.0, a=body, u=up, w=up, Q=np.array([1.0, 0.0, 0.0])),
             Row(AIM, "", 0.0, 1.0, a=body, u=up, Q=up),
         ],
     )

@@ -47,7 +47,7 @@ CASES = {
         0.03,
         0.03,
     ),
-    "orientation": (lambda d: link_tasks.orientation(KINEMATICS, "RARM_LINK6", tilted(TURN, d)), 0.3, np.sin(0.3)),
+    "orientation": (lambda d: link_tasks.orientation(KINEMATICS, "RARM_LINK6", tilted(TURN, d)), 0.3, 0.3),
     "orientation within": (
         lambda d: link_tasks.orientation(KINEMATICS, "RARM_LINK6", tilted(TURN, 0.1 + d), 0.1),
         0.3,
@@ -58,7 +58,7 @@ CASES = {
             KINEMATICS, "RARM_LINK6", pin.SE3(np.eye(3), np.array([0, 0, -0.05])), pin.SE3(tilted(TURN, d), HAND)
         ),
         0.3,
-        np.sin(0.3),
+        0.3,
     ),
     "frame near": (
         lambda d: link_tasks.frame_at(
