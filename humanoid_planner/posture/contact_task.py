@@ -90,7 +90,7 @@ def _align_rows(
     w: NDArray[np.float64],
     across: dict[str, NDArray[np.float64]],
 ) -> list[Row]:
-    """A direction of the patch along one of the surface: angles about two axes across it, and not the other way round."""
+    """A direction of the patch along one of the surface: angles about two axes across it, and its sense."""
     rows = [
         Row(ALIGN, label, 0.0, 0.0, unit="rad", a=placed.body, b=placed.ground, u=u, w=w, Q=axis)
         for label, axis in across.items()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -15,6 +15,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import STANDARD_GRAVITY, Scene
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.collision_model import CollisionModel
 from humanoid_planner.posture.collision_task import CollisionTask
 from humanoid_planner.posture.contact_task import ContactTask
 from humanoid_planner.posture.criterion import Criterion, LeastTorque, NoCriterion, WeightedSum
@@ -65,7 +66,8 @@ class PostureProblem:
         stability: str = "auto",
         torque_limits: bool = False,
         torque_variables: bool = False,
-        collisions: CollisionTask | Callable[[RobotKinematics], CollisionTask] | None = None,
+        collisions: bool | CollisionModel | CollisionTask = False,
+        collision_margin: float = 0.0,
         loads: Sequence[Load] = (),
         friction: float | None = None,
         gravity: ArrayLike | None = None,
@@ -87,7 +89,8 @@ class PostureProblem:
             stability: how equilibrium is tested, one of STABILITIES; "auto" takes the polygon where it suffices.
             torque_limits: respect the joints' effort limits; needs forces.
             torque_variables: make the torques variables of their own instead of eliminating them by (3.67).
-            collisions: distances to keep.
+            collisions: keep the robot clear of itself and of the scene; a model made before, or distances of one's own.
+            collision_margin: smallest distance of bodies that may not touch, beyond the margin of their volumes [m].
             loads: known wrenches on links; need forces.
             friction: coefficient of all contacts, whatever the scene says.
             gravity: (3,) [m/s^2]; None takes the scene's.
@@ -124,7 +127,13 @@ class PostureProblem:
         driven = int(self.kinematics.tree.driven.sum()) if torque_variables else 0
         extra_lower, extra_upper = np.asarray(extra_lower, dtype=float), np.asarray(extra_upper, dtype=float)
         self.state = PostureState(self.kinematics, self.force_model, driven + len(extra_lower))
-        self.collisions = collisions(self.kinematics) if callable(collisions) else collisions
+        check_number(collision_margin, "collision_margin", lower=-np.inf)
+        self.collisions: CollisionTask | None = None
+        if isinstance(collisions, CollisionTask):
+            self.collisions = collisions
+        elif collisions:
+            model = CollisionModel(robot, scene) if collisions is True else collisions
+            self.collisions = model.task(stance, margin=collision_margin)
         self.user_tasks = tuple(tasks)
         self.tasks: tuple[Task, ...] = (
             *(ContactTask(placed) for placed in self.contacts),

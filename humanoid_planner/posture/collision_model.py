@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot can collide with: volumes around its links and around a scene's bodies, and the pairs that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.contact import Stance
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.distance.collision_pairs import (
+    MarginRule,
+    environment_pairs,
+    pair_margins,
+    self_pairs,
+    without_contacts,
+)
+from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.robot_volumes import robot_volumes
+from humanoid_planner.distance.scene_volumes import scene_volumes
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
+
+#: Radii of the volumes: margin around the shapes and smoothness of their faces (specification 001 P06, P08) [m].
+SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
+
+MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
+
+
+@dataclass(frozen=True, eq=False)
+class _RobotVolumes:
+    volumes: tuple[PlacedVolume, ...]
+    pairs: NDArray[np.int64]
+
+
+_ROBOTS: WeakKeyDictionary[Robot, dict[tuple[float, float], _RobotVolumes]] = WeakKeyDictionary()
+
+
+class CollisionModel:
+    """Volumes of a robot and of the scene around it, made once for many postures.
+
+    A robot's volumes are kept on disk, and the pairs of them that can collide are found by sampling postures, which
+    takes a second or two for a humanoid, and remembered as long as the robot is in use.
+
+    Attributes:
+        robot: whose collisions these are.
+        scene: around it, None for the robot alone.
+        volumes: of the robot, then of the scene.
+        self_pairs: (m, 2) indices of the robot's volumes that can collide.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene | None = None,
+        *,
+        r: float = SMALL_RADIUS,
+        R: float = BIG_RADIUS,
+        make_distances: MakeDistances | None = None,
+    ) -> None:
+        """Builds the volumes.
+
+        Args:
+            robot: whose links they surround.
+            scene: whose bodies they surround.
+            r: small radius of the volumes, which is a margin around the shapes [m].
+            R: big radius [m].
+            make_distances: what computes the distances, for comparisons.
+
+        Raises:
+            InputError: a mesh can't be read, or radii that can't be used.
+        """
+        known = _ROBOTS.setdefault(robot, {})
+        if (r, R) not in known:
+            kinematics = RobotKinematics(robot)
+            own = tuple(robot_volumes(robot, kinematics.body_of, r, R))
+            known[r, R] = _RobotVolumes(own, self_pairs(robot, own, kinematics).pairs)
+        self.robot, self.scene = robot, scene
+        self._own = known[r, R].volumes
+        self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
+        self.volumes = (*self._own, *self._around)
+        self.self_pairs = known[r, R].pairs
+        if make_distances is None:
+            from humanoid_planner.distance.distance_pairs import DistancePairs
+
+            make_distances = DistancePairs
+        self._make = make_distances
+
+    def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
+        """Distances that a posture in a stance has to keep; None when nothing can collide.
+
+        What a contact holds against each other may touch.
+
+        Args:
+            stance: contacts.
+            margin: smallest distance, beyond the volumes' own margin [m]; a negative one lets volumes overlap.
+            rules: margins of certain pairs.
+        """
+        name = self._robot_name()
+        pairs = without_contacts(self.robot, self.volumes, self.self_pairs, stance, robot_name=name)
+        if self.scene is not None:
+            around = environment_pairs(self.robot, self._own, self.scene, self._around, robot_name=name, stance=stance)
+            pairs = np.concatenate([pairs, around])
+        if not len(pairs):
+            return None
+        return CollisionTask(self._make(self.volumes, pairs), pair_margins(self.volumes, pairs, margin, rules))
+
+    def _robot_name(self) -> str:
+        placed = () if self.scene is None else self.scene.robots
+        return next((one.name for one in placed if one.robot is self.robot), self.robot.name)
