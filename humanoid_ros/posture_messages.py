@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -20,9 +20,8 @@ from humanoid_sim.ball_joint import BallJoint
 
 
 def default_posture(robot: Robot) -> NDArray[np.float64]:
-    """(nq,) the first posture of the robot's file, the zero posture where it has none."""
-    name = next((name for name in robot.postures if name != "zero"), "zero")
-    return np.array(robot.postures[name])
+    """(nq,) ``half_sitting`` where the robot has it, else ``zero``, as the posture generator has it."""
+    return np.array(robot.postures.get("half_sitting", robot.postures["zero"]))
 
 
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:
@@ -79,13 +78,13 @@ def posture_message(robot: Robot, q: NDArray[np.float64]) -> Posture:
     return message
 
 
-def joint_state(robot: Robot, q: NDArray[np.float64], efforts: NDArray[np.float64] | None, world: str) -> JointState:
+def joint_state(robot: Robot, q: NDArray[np.float64], efforts: Mapping[str, float], world: str) -> JointState:
     """Joint state of a configuration (nq,), without stamp; ball joints are their three members.
 
     Args:
         robot: the robot.
         q: (nq,) configuration.
-        efforts: (nv,) joint torques and forces in the model's order; None leaves them out.
+        efforts: by joint [N m or N]; empty leaves them out, joints that aren't in it bear none.
         world: name of the world frame.
     """
     message = JointState()
@@ -100,34 +99,9 @@ def joint_state(robot: Robot, q: NDArray[np.float64], efforts: NDArray[np.float6
         elif robot.model.joints[robot.parts.joint_ids[name]].nq == 1:
             message.name.append(name)
             message.position.append(float(q[robot.index_q(name)]))
-    if efforts is not None:
-        message.effort = joint_efforts(robot, q, efforts, message.name)
+    if efforts:
+        message.effort = [float(efforts.get(name, 0.0)) for name in message.name]
     return message
-
-
-def joint_efforts(
-    robot: Robot, q: NDArray[np.float64], efforts: NDArray[np.float64], names: Sequence[str]
-) -> list[float]:
-    """Efforts [N m or N] about the axes of joints, members of ball joints among them.
-
-    Args:
-        robot: the robot.
-        q: (nq,) configuration.
-        efforts: (nv,) in the model's order.
-        names: joints of one coordinate, and members of ball joints.
-    """
-    found: dict[str, float] = {}
-    for name in robot.joint_names:
-        start = robot.index_v(name)
-        if name in robot.ball_joints:
-            members = robot.ball_joints[name]
-            ball = BallJoint(robot.description, members)
-            index = robot.index_q(name)
-            rates = ball.rate_matrix(ball.angles(q[index : index + 4]))
-            found.update(zip(members, (rates.T @ efforts[start : start + 3]).tolist(), strict=True))
-        else:
-            found[name] = float(efforts[start])
-    return [found[name] for name in names]
 
 
 def _single_joints(robot: Robot) -> list[str]:

@@ -19,7 +19,7 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.conversions import placement
 from humanoid_ros.posture_markers import link_placements
-from humanoid_ros.posture_messages import configuration, default_posture, joint_efforts, joint_state, posture_message
+from humanoid_ros.posture_messages import configuration, default_posture, joint_state, posture_message
 
 MIMIC = """
 <robot name="gripper">
@@ -78,7 +78,7 @@ def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(avatar:
         np.testing.assert_allclose(given, expected, atol=1e-12)
 
 
-def test_an_empty_posture_is_the_first_of_the_robots_file(hrp2: Robot) -> None:
+def test_an_empty_posture_is_the_robots_default_one(hrp2: Robot) -> None:
     q = configuration(Posture(), hrp2, "initial")
     np.testing.assert_array_equal(q, hrp2.postures["half_sitting"])
     np.testing.assert_array_equal(q, default_posture(hrp2))
@@ -148,28 +148,30 @@ def test_bad_bases_and_ball_joints_are_refused(hrp2: Robot, avatar: Robot) -> No
 
 def test_joint_state_is_what_the_urdf_names(hrp2: Robot, avatar: Robot) -> None:
     q = random_configuration(hrp2, 6)
-    efforts = np.arange(hrp2.model.nv, dtype=float)
-    state = joint_state(hrp2, q, efforts, "world")
+    state = joint_state(hrp2, q, {"CHEST_JOINT0": 3.0, "HEAD_JOINT1": -4.0}, "world")
     assert list(state.name) == list(hrp2.joint_names)
+    assert state.header.frame_id == "world"
     np.testing.assert_array_equal(state.position, [q[hrp2.index_q(name)] for name in state.name])
-    np.testing.assert_array_equal(state.effort, [efforts[hrp2.index_v(name)] for name in state.name])
-    state = joint_state(avatar, random_configuration(avatar, 7), None, "world")
+    efforts = dict(zip(state.name, state.effort, strict=True))
+    assert (efforts.pop("CHEST_JOINT0"), efforts.pop("HEAD_JOINT1")) == (3.0, -4.0)
+    assert not any(efforts.values())
+    state = joint_state(avatar, random_configuration(avatar, 7), {}, "world")
     assert set(state.name) >= {member for members in avatar.ball_joints.values() for member in members}
     assert not state.effort
 
 
-def test_efforts_of_ball_joints_do_the_work_of_their_members(avatar: Robot) -> None:
-    """Power is the same in both kinds of coordinates."""
+def test_members_of_ball_joints_turn_as_the_ball_does(avatar: Robot) -> None:
     q = random_configuration(avatar, 8)
-    rng = np.random.default_rng(9)
-    tau, v = rng.normal(size=avatar.model.nv), rng.normal(size=avatar.model.nv)
-    v[:6] = 0.0
-    step = 1e-7
-    before = joint_state(avatar, q, None, "world")
-    after = joint_state(avatar, pin.integrate(avatar.model, q, step * v), None, "world")
-    rates = (np.array(after.position) - np.array(before.position)) / step
-    power = np.array(joint_efforts(avatar, q, tau, before.name)) @ rates
-    assert power == pytest.approx(tau @ v, rel=1e-5)
+    state = joint_state(avatar, q, {}, "world")
+    positions = dict(zip(state.name, state.position, strict=True))
+    links = link_placements(avatar, q)
+    for members in avatar.ball_joints.values():
+        joints = [avatar.description.joints[member] for member in members]
+        turn = np.eye(3)
+        for joint in joints:
+            turn = turn @ joint.placement.rotation @ pin.exp3(joint.axis * positions[joint.name])
+        expected = links[joints[0].parent].rotation.T @ links[joints[-1].child].rotation
+        np.testing.assert_allclose(turn, expected, atol=1e-9)
 
 
 def test_a_fixed_robots_base_is_not_read(tmp_path: Path) -> None:
