@@ -47,7 +47,7 @@ class KinematicTree:
         lower: (nx,) lowest values [rad] or [m].
         upper: (nx,) highest values.
         effort: (nx,) largest efforts [N m] or [N]; infinite where there is no limit.
-        driven: (nx,) whether a motor, a spring or the structure holds the variable: all but those of floating joints.
+        driven: (nx,) whether a motor or a spring holds the variable; floating joints and those without actuator are free.
         stiffness: (nx,) of the springs of passive joints, 0 for the others.
         rests: (nx,) where those springs are without force.
         base: bodies (first, last) of the floating base's six coordinates, None for a robot fixed to the world.
@@ -136,6 +136,7 @@ class _Builder:
         robot, model = self.robot, self.robot.model
         joint, placement = model.joints[joint_id], model.jointPlacements[joint_id]
         none, free = pin.SE3.Identity(), (-math.inf, math.inf, math.inf)
+        held = name in robot.actuators or name in robot.springs or name in robot.mimics
         right = math.pi / 2 - _SINGULARITY_MARGIN
         if name in robot.ball_joints:
             members = robot.ball_joints[name]
@@ -154,7 +155,9 @@ class _Builder:
                     bounds = (max(bounds[0], -right), min(bounds[1], right), bounds[2])
                 # Pinocchio's ball joint turns the frame in which all three are at zero.
                 at_zero = turn.T @ axes[index]
-                parent = self.add(member, REVOLUTE, parent, none if index else placement, at_zero, bounds)
+                parent = self.add(
+                    member, REVOLUTE, parent, none if index else placement, at_zero, bounds, not held
+                )
             return parent
         if joint.nv == 1:
             description = robot.description.joints[name]
@@ -164,7 +167,7 @@ class _Builder:
                 float(robot.limits.upper[joint.idx_q]),
                 float(robot.limits.effort[joint.idx_v]),
             )
-            return self.add(name, kind, parent, placement, description.axis, bounds)
+            return self.add(name, kind, parent, placement, description.axis, bounds, not held)
         slides = "xyz" if joint.nv == 6 else "xy"
         for index, axis in enumerate(slides):
             parent = self.add(
