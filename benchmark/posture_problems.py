@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Posture problems of HRP-2 that are measured: a hand on a table, the thesis' three scenes, random stances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import coal
+import numpy as np
+import pinocchio as pin
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from numpy.typing import NDArray
+
+from humanoid_model import Contact, ContactKind, Robot, Scene, Stance, Surface, load_scene
+from humanoid_planner.distance.collision_pairs import environment_pairs, self_pairs, without_contacts
+from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.robot_volumes import robot_volumes
+from humanoid_planner.distance.scene_volumes import scene_volumes
+from humanoid_planner.distance.volume_geometry import convex_geometry
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
+from humanoid_planner.posture.criterion import near_middle
+from humanoid_planner.posture.link_tasks import axis_along, point_at
+from humanoid_planner.posture.task import Task
+
+GROUND = Surface("ground", "world", pin.SE3.Identity())
+_TABLE_TOP = np.array([[-0.3, -0.6], [0.3, -0.6], [0.3, 0.6], [-0.3, 0.6]])
+TABLE = Surface("table", "world", pin.SE3(np.eye(3), np.array([0.55, 0.0, 0.80])), _TABLE_TOP)
+WALL = Surface("wall", "world", pin.SE3(pin.utils.rotate("y", -np.pi / 2), np.array([0.50, 0.0, 1.0])))
+#: Middle of a closed hand in the frame of its wrist's last link [m].
+HAND = np.array([0.0, 0.0, -0.14])
+
+
+@dataclass
+class Case:
+    """A problem and where its search starts.
+
+    Attributes:
+        name: of the problem.
+        robot: whose posture is looked for.
+        stance: contacts.
+        options: what else :class:`PostureProblem` takes, but for the collisions.
+        start: (nq,) posture.
+        scene: None for a world of surfaces alone.
+    """
+
+    name: str
+    robot: Robot
+    stance: Stance
+    start: NDArray[np.float64]
+    options: dict[str, Any] = field(default_factory=dict)
+    scene: Scene | None = None
+
+
+def fixed(
+    robot: Robot, location: str, surface: Surface, x: float, y: float, theta: float = 0.0, **other: Any
+) -> Contact:
+    """A contact by the name of the location."""
+    return Contact(robot.contacts[location], surface, x, y, theta, **other)
+
+
+def hand_on_table(robot: Robot) -> Case:
+    """Two feet on the ground, the fingers of the right hand on a table 0.80 m high; forces and torque limits."""
+    stance = Stance(
+        (
+            fixed(robot, "left_sole", GROUND, 0.04, 0.095),
+            fixed(robot, "right_sole", GROUND, 0.04, -0.095),
+            fixed(robot, "right_hand_fingers", TABLE, -0.15, -0.25),
+        )
+    )
+    return Case(
+        "hand on table", robot, stance, robot.postures["half_sitting"], {"stability": "forces", "torque_limits": True}
+    )
+
+
+def hand_on_wall(robot: Robot) -> Case:
+    """Two feet on the ground, the fingers of the right hand on a wall at arm's length, pointing up."""
+    stance = Stance(
+        (
+            fixed(robot, "left_sole", GROUND, 0.04, 0.095),
+            fixed(robot, "right_sole", GROUND, 0.04, -0.095),
+            fixed(robot, "right_hand_fingers", WALL, 0.25, -0.25),
+        )
+    )
+    return Case(
+        "hand on wall", robot, stance, robot.postures["half_sitting"], {"stability": "forces", "torque_limits": True}
+    )
+
+
+def perturbed(
+    robot: Robot, q: NDArray[np.float64], rng: np.random.Generator, joint: float = 0.3
+) -> NDArray[np.float64]:
+    """A posture moved by up to ``joint`` [rad] in every joint, 0.1 m and 0.2 rad in the base, within the limits."""
+    moved = q.copy()
+    lower, upper = robot.limits.lower[7:], robot.limits.upper[7:]
+    moved[7:] = np.clip(q[7:] + rng.uniform(-joint, joint, size=len(q) - 7), lower, upper)
+    shift = pin.SE3(pin.exp3(rng.uniform(-0.2, 0.2, size=3)), rng.uniform(-0.1, 0.1, size=3))
+    base = robot.placement_base(q)
+    return robot.place_base(moved, pin.SE3(shift.rotation @ base.rotation, base.translation + shift.translation))
+
+
+# The scenes of section 11.2 -----------------------------------------------------------------------------------
+
+
+def scene_case(name: str) -> Case:
+    """The posture of the thesis in one of the scenes warehouse, fridge and car."""
+    scene = load_scene(name)
+    robot = scene.robots[0].robot
+    kinematics = RobotKinematics(robot)
+    surfaces = {surface.name: surface for surface in scene.surfaces}
+    stance, tasks, at = _SCENES[name](robot, kinematics, surfaces)
+    zero = robot.postures["zero"]
+    start = robot.place_base(zero, pin.SE3(np.eye(3), np.array(at)) * robot.placement_base(zero))
+    options = {"tasks": tasks, "criterion": near_middle(kinematics)}
+    return Case(name, robot, stance, start, options, scene)
+
+
+_Parts = tuple[Stance, tuple[Task, ...], tuple[float, float, float]]
+
+
+def _warehouse(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:
+    """X09: both feet on the second tread, the right hand on the rail, the left one far to the front left."""
+    stance = Stance(
+        (
+            fixed(robot, "left_sole", surfaces["tread_2"], 0.0, 0.12),
+            fixed(robot, "right_sole", surfaces["tread_2"], 0.0, -0.12),
+            fixed(robot, "right_hand_fingers", surfaces["right_rail"], -0.15, 0.0, np.pi / 2, bilateral=True),
+        )
+    )
+    reach = point_at(kinematics, "LARM_LINK5", HAND, [0.53, 0.72, 1.55], name="left hand at the crate")
+    return stance, (reach,), (-0.03, 0.0, 0.5)
+
+
+def _fridge(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:
+    """X07: feet before the refrigerator, the left hand around the can."""
+    stance = Stance(
+        (
+            fixed(robot, "left_sole", surfaces["floor"], 0.03, 0.095),
+            fixed(robot, "right_sole", surfaces["floor"], 0.03, -0.095),
+        )
+    )
+    grasp = point_at(kinematics, "LARM_LINK5", HAND, [0.63, 0.10, 0.94], name="left hand around the can")
+    upright = axis_along(kinematics, "LARM_LINK5", [0, 1, 0], [0, 0, 1], 0.2, name="fingers across the can")
+    return stance, (grasp, upright), (0.0, 0.0, 0.0)
+
+
+def _car(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:
+    """X08: the left foot outside, the right one before the seat; stability on the left foot alone."""
+    stance = Stance(
+        (
+            fixed(robot, "left_sole", surfaces["floor"], 0.03, 0.13),
+            fixed(robot, "right_sole", surfaces["cabin_floor"], 0.25, 0.13, kind=ContactKind.RELEASED),
+        )
+    )
+    return stance, (), (0.0, -0.2, 0.0)
+
+
+_SCENES: dict[str, Callable[[Robot, RobotKinematics, dict[str, Surface]], _Parts]] = {
+    "warehouse": _warehouse,
+    "fridge": _fridge,
+    "car": _car,
+}
+#: Links that touch on purpose without being a contact, by scene.
+_TOUCHING = {
+    "fridge": (("LARM_LINK5", "can"), ("LARM_LINK6", "can")),
+    "warehouse": (("RARM_LINK5", "ladder/right_rail"),),
+    "car": (),
+}
+
+
+# Collisions ----------------------------------------------------------------------------------------------------
+
+
+class Collisions:
+    """Volumes and pairs of a robot and a scene, found once for many problems."""
+
+    def __init__(self, robot: Robot, scene: Scene | None, r: float = 0.01, R: float = 20.0) -> None:
+        """Covers everything."""
+        self.robot, self.scene = robot, scene
+        self.kinematics = RobotKinematics(robot)
+        own = robot_volumes(robot, self.kinematics.body_of, r, R)
+        around = [] if scene is None else scene_volumes(scene, r, R)
+        self.volumes: list[PlacedVolume] = [*own, *around]
+        self.self_pairs = self_pairs(robot, own, self.kinematics).pairs
+        self.environment = np.zeros((0, 2), dtype=np.int64)
+        if scene is not None:
+            self.environment = environment_pairs(robot, own, scene, around)
+
+    def task(self, stance: Stance, provider: Callable[..., PairDistances] = DistancePairs) -> CollisionTask:
+        """Distances of all pairs but of those that the stance holds together."""
+        pairs = np.concatenate([self.self_pairs, self.environment])
+        pairs = without_contacts(self.robot, self.volumes, pairs, stance)
+        touching = _TOUCHING.get("" if self.scene is None else self.scene.name, ())
+        names = [(self.volumes[i].name, self.volumes[j].name) for i, j in pairs]
+        kept = [not any(a.startswith(x) and b.startswith(y) for x, y in touching) for a, b in names]
+        pairs = pairs[np.array(kept, dtype=bool)]
+        return CollisionTask(provider(self.volumes, pairs), np.zeros(len(pairs)))
+
+
+class PolyhedronPairs:
+    """Distances of the polyhedra that the volumes are built on, grown by r: coal's, whose gradient jumps."""
+
+    def __init__(self, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> None:
+        """Takes the same volumes and pairs as :class:`DistancePairs`."""
+        self.volumes, self.pairs = volumes, np.asarray(pairs)
+        self._shapes = [_polyhedron(volume) for volume in volumes]
+        self.values: NDArray[np.float64] = np.zeros(len(pairs))
+        self.points_a: NDArray[np.float64] = np.zeros((len(pairs), 3))
+        self.points_b: NDArray[np.float64] = np.zeros((len(pairs), 3))
+        self.normals: NDArray[np.float64] = np.zeros((len(pairs), 3))
+        self._request, self._result = coal.DistanceRequest(), coal.DistanceResult()
+
+    def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
+        """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
+        transforms = {
+            body: coal.Transform3s(rotations[body], origins[body]) for body in {volume.body for volume in self.volumes}
+        }
+        result = self._result
+        for row, (i, j) in enumerate(self.pairs):
+            (shape_a, radius_a), (shape_b, radius_b) = self._shapes[i], self._shapes[j]
+            result.clear()
+            d = coal.distance(
+                shape_a, transforms[self.volumes[i].body], shape_b, transforms[self.volumes[j].body],
+                self._request, result,
+            )  # fmt: skip
+            normal = -np.array(result.normal)  # coal's points from the first to the second
+            self.values[row] = d - radius_a - radius_b
+            self.points_a[row] = result.getNearestPoint1() - radius_a * normal
+            self.points_b[row] = result.getNearestPoint2() + radius_b * normal
+            self.normals[row] = normal
+
+
+def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, float]:
+    """A volume's polyhedron and how far it is grown."""
+    volume = placed.volume
+    if isinstance(volume, HalfSpace):
+        return coal.Halfspace(np.asarray(volume.normal, dtype=float), float(volume.offset)), 0.0
+    points = np.asarray(volume.vertices)
+    if len(points) == 1:
+        return coal.TriangleP(points[0], points[0], points[0]), volume.r
+    if len(points) == 2:
+        return coal.TriangleP(points[0], points[1], points[1]), volume.r
+    return convex_geometry(points), volume.r
+
+
+# Random stances ------------------------------------------------------------------------------------------------
+
+
+def random_case(scene: Scene, rng: np.random.Generator) -> Case:
+    """A stance that a planner might try on the stairs: two feet, and half the time a hand, some within reach."""
+    robot = scene.robots[0].robot
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    surfaces = [surface for surface in scene.surfaces if surface.polygon is not None]
+    index = int(rng.integers(len(surfaces) - 1))
+    contacts = []
+    places = []
+    for side, location in ((1, "left_sole"), (-1, "right_sole")):
+        surface = surfaces[index if side > 0 else min(index + int(rng.integers(2)), len(surfaces) - 1)]
+        assert surface.polygon is not None
+        low, high = surface.polygon.min(axis=0), surface.polygon.max(axis=0)
+        x = float(rng.uniform(low[0] + 0.05, min(high[0], low[0] + 0.5) - 0.05))
+        y = float(side * rng.uniform(0.0, 0.35))
+        theta = float(rng.uniform(-0.5, 0.5))
+        contacts.append(fixed(robot, location, surface, x, y, theta))
+        place = bodies[surface.body] * surface.placement_body_surface * contacts[-1].placement_surface_patch
+        places.append(place)
+    middle = 0.5 * (places[0].translation + places[1].translation)
+    yaw = float(np.mean([np.arctan2(place.rotation[1, 0], place.rotation[0, 0]) for place in places]))
+    q = robot.postures["half_sitting"]
+    footprint = pin.SE3(
+        pin.utils.rotate("z", yaw), np.array([middle[0], middle[1], max(p.translation[2] for p in places)])
+    )
+    q = robot.place_base(q, footprint * robot.placement_base(q))
+    if rng.random() < 0.5:
+        location = str(rng.choice(["left_hand_fingers", "right_hand_fingers"]))
+        surface = surfaces[min(index + int(rng.integers(2, 5)), len(surfaces) - 1)]
+        assert surface.polygon is not None
+        low, high = surface.polygon.min(axis=0), surface.polygon.max(axis=0)
+        x, y = (float(v) for v in rng.uniform(low + 0.03, np.minimum(high, low + 1.2) - 0.03))
+        contacts.append(fixed(robot, location, surface, x, y, float(rng.uniform(-0.8, 0.8))))
+    return Case("random stance", robot, Stance(tuple(contacts)), q, {}, scene)

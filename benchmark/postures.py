@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What postures of HRP-2 cost: success, time and iterations, by solver, beside SciPy's SLSQP on the same programs.
+
+a  a hand on a table or a wall, forces and torque limits, no collisions, from perturbed starts
+b  the same with all self-collision pairs, and the table's scene
+c  one evaluation of the constraints and their Jacobian
+d  problems without solution: time until that is known
+e  warehouse, refrigerator and car (Tab. 4.2 of the thesis): STP-BV by radius, against plain polyhedra
+f  random stances on stairs: Tab. 7.1 of the thesis
+
+Times are wall-clock times of single searches in one process, problems put together beforehand; contestants take turns
+on the same starts. "solved" is what the constraints say at the answer, to 1e-5, not what a solver says of itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from numpy.typing import NDArray
+from posture_problems import (
+    Case,
+    Collisions,
+    PolyhedronPairs,
+    fixed,
+    hand_on_table,
+    hand_on_wall,
+    perturbed,
+    random_case,
+    scene_case,
+)
+from scipy.optimize import minimize
+from tqdm import tqdm
+
+from humanoid_model import Robot, Scene, SceneBody, Surface, load_robot, load_scene
+from humanoid_model.description import Box, Geometry
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.program import NonlinearProgram
+from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture.criterion import NearReference
+from humanoid_planner.posture.force_model import Load
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.link_tasks import centre_of_mass_at, point_at
+from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.statistics import GenerationLog
+
+SOLVED = 1e-5
+"""Largest violation of a solution, scaled as solvers see it."""
+SOLVERS = ("sqp", "ipopt", "feasible_sqp")
+PEER = "SciPy SLSQP"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search: whether the answer holds, seconds, iterations, criterion."""
+
+    solved: bool
+    time: float
+    iterations: int
+    criterion: float
+
+
+def residual(program: NonlinearProgram, x: NDArray[np.float64]) -> float:
+    """Largest violation of constraints and bounds."""
+    c = program.constraints(x)
+    parts = (c - program.constraint_upper, program.constraint_lower - c, x - program.upper, program.lower - x)
+    return max(float(part.max(initial=0.0)) for part in parts)
+
+
+def slsqp(program: NonlinearProgram, x0: NDArray[np.float64], limit: int) -> tuple[NDArray[np.float64], int]:
+    """SciPy's SLSQP on a program: the answer and its iterations."""
+    lower, upper = program.constraint_lower, program.constraint_upper
+    equal = np.flatnonzero(lower == upper)
+    above = np.flatnonzero((lower != upper) & np.isfinite(lower))
+    below = np.flatnonzero((lower != upper) & np.isfinite(upper))
+    constraints = [
+        {
+            "type": "eq",
+            "fun": lambda x: program.constraints(x)[equal] - lower[equal],
+            "jac": lambda x: program.jacobian(x)[equal],
+        },
+        {
+            "type": "ineq",
+            "fun": lambda x: np.concatenate(
+                [program.constraints(x)[above] - lower[above], upper[below] - program.constraints(x)[below]]
+            ),
+            "jac": lambda x: np.concatenate([program.jacobian(x)[above], -program.jacobian(x)[below]]),
+        },
+    ]
+    answer = minimize(
+        program.objective,
+        x0,
+        jac=program.objective_gradient,
+        bounds=list(zip(program.lower, program.upper, strict=True)),
+        constraints=constraints,
+        method="SLSQP",
+        options={"maxiter": limit, "ftol": 1e-8},
+    )
+    return np.asarray(answer.x), int(answer.nit)
+
+
+def search(problem: PostureProblem, q: NDArray[np.float64], solver: str, options: SolverOptions) -> Run:
+    """One search by one of our solvers or by the peer."""
+    if solver == PEER:
+        began = time.perf_counter()
+        x, iterations = slsqp(problem.program, problem.start(q), options.max_iterations)
+        elapsed = time.perf_counter() - began
+    else:
+        result = solve_problem(problem, q, solver=solver, options=options, explain=False)
+        x, iterations, elapsed = result.x, result.iterations, result.time
+    return Run(residual(problem.program, x) < SOLVED, elapsed, iterations, problem.program.criterion(x))
+
+
+def print_runs(title: str, runs: dict[str, list[Run]], peer: str = PEER) -> None:
+    """Success, times and iterations of several solvers; ratios to the peer."""
+    print(f"\n{title}")
+    print(
+        f"{'':16}{'starts':>8}{'solved %':>10}{'median ms':>11}{'p95 ms':>9}{'iterations':>12}{'criterion':>11}{'ratio':>8}"
+    )
+    base = np.median([run.time for run in runs[peer]]) if peer in runs else np.nan
+    for name, some in runs.items():
+        times = np.array([run.time for run in some])
+        good = [run for run in some if run.solved]
+        iterations = np.median([run.iterations for run in good]) if good else np.nan
+        criterion = np.median([run.criterion for run in good]) if good else np.nan
+        print(
+            f"{name:16}{len(some):8}{100 * len(good) / len(some):10.1f}{1e3 * np.median(times):11.2f}"
+            f"{1e3 * np.percentile(times, 95):9.2f}{iterations:12.0f}{criterion:11.4f}{np.median(times) / base:8.3f}"
+        )
+
+
+def make_problem(case: Case, **more: Any) -> PostureProblem:
+    """The problem of a case, near its start."""
+    return PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **{**case.options, **more})
+
+
+def from_perturbed(
+    problem: PostureProblem, case: Case, starts: int, solvers: Sequence[str], options: SolverOptions
+) -> dict[str, list[Run]]:
+    """Searches from perturbed starts, the solvers taking turns; the first search of each is thrown away."""
+    rng = np.random.default_rng(0)
+    runs: dict[str, list[Run]] = {solver: [] for solver in solvers}
+    for solver in solvers:
+        search(problem, case.start, solver, options)
+    for _ in tqdm(range(starts), desc=case.name, leave=False):
+        q = perturbed(case.robot, case.start, rng)
+        for solver in solvers:
+            runs[solver].append(search(problem, q, solver, options))
+    return runs
+
+
+def part_a(robot: Robot, arguments: argparse.Namespace) -> None:
+    for make in (hand_on_table, hand_on_wall):
+        case = make(robot)
+        for criterion in (False, True):
+            near = NearReference(RobotKinematics(robot), case.start) if criterion else None
+            problem = make_problem(case, criterion=near)
+            runs = from_perturbed(problem, case, arguments.starts, [*arguments.solvers, PEER], arguments.options)
+            what = "near a reference" if criterion else "any posture"
+            size = f"{problem.program.size} variables, {len(problem.program.constraint_lower)} constraints"
+            print_runs(f"a  {case.name}, {what}, no collisions ({size})", runs)
+
+
+def table_scene(robot: Robot) -> Scene:
+    """The hand's table as a body, for collisions."""
+    shape = Geometry("top", Box(np.array([0.6, 1.2, 0.04])), pin.SE3.Identity(), np.ones(4))
+    top = pin.SE3(np.eye(3), np.array([0.55, 0.0, 0.78]))
+    body = SceneBody("table", "", 0.0, np.zeros(3), np.zeros((3, 3)), top, np.zeros(6), (shape,))
+    return Scene("table", bodies=(body,))
+
+
+def part_b(robot: Robot, arguments: argparse.Namespace) -> None:
+    case = hand_on_table(robot)
+    began = time.perf_counter()
+    collisions = Collisions(robot, table_scene(robot))
+    print(f"\nb  volumes and pairs found in {time.perf_counter() - began:.1f} s")
+    task = collisions.task(case.stance)
+    problem = make_problem(case, criterion=NearReference(RobotKinematics(robot), case.start), collisions=task)
+    runs = from_perturbed(problem, case, arguments.starts, [*arguments.solvers, PEER], arguments.options)
+    print_runs(f"b  {case.name}, near a reference, {task.size} pairs of volumes", runs)
+
+
+def part_c(robot: Robot, arguments: argparse.Namespace) -> None:
+    table = hand_on_table(robot)
+    level = Case("two feet, polygon", robot, table.stance.removing("right_hand_fingers"), table.start, {})
+    cases = [(level, None), (table, None)]
+    if not arguments.without_collisions:
+        cases += [(case, Collisions(robot, table_scene(robot)).task(case.stance)) for case, _ in cases]
+    print(f"\n{'c':32}{'variables':>10}{'rows':>6}{'values us':>11}{'and Jacobian us':>17}")
+    for case, task in cases:
+        problem = make_problem(case, collisions=task)
+        program = problem.program
+        rng = np.random.default_rng(0)
+        points = [problem.start(perturbed(robot, case.start, rng)) for _ in range(50)]
+        seconds: list[tuple[float, float]] = []
+        for _ in range(arguments.blocks):
+            began = time.perf_counter()
+            for x in points:
+                program.constraints(x)
+            values = time.perf_counter() - began
+            began = time.perf_counter()
+            for x in points:
+                program.constraints(x)
+                program.jacobian(x)
+            seconds.append((values / len(points), (time.perf_counter() - began) / len(points)))
+        value, both = 1e6 * np.median(seconds, axis=0)
+        name = case.name + (f", {task.size} pairs" if task else "")
+        print(f"{name:32}{program.size:10}{len(program.constraint_lower):6}{value:11.0f}{both:17.0f}")
+
+
+def part_d(robot: Robot, arguments: argparse.Namespace) -> None:
+    case = hand_on_table(robot)
+    kinematics = RobotKinematics(robot)
+    far = Surface("far table", "world", pin.SE3(np.eye(3), np.array([3.0, 0.0, 0.8])))
+    away = case.stance.removing("right_hand_fingers").adding(fixed(robot, "right_hand_fingers", far, 0.0, -0.25))
+    feet = case.stance.removing("right_hand_fingers")
+    problems = {
+        "feasible": make_problem(case),
+        "hand 3 m away": make_problem(Case("", robot, away, case.start, case.options)),
+        "hand at a point 3 m away": make_problem(
+            case, tasks=[point_at(kinematics, "LARM_LINK6", [0, 0, 0], [3, 0, 1])]
+        ),
+        "load of 1000 N": make_problem(case, loads=[Load("LARM_LINK6", force=(0, 0, -1000.0))]),
+        "centre of mass 0.5 m before the feet": make_problem(
+            Case("", robot, feet, case.start, {}), tasks=[centre_of_mass_at([0.6, 0.0, 0.0], horizontal=True)]
+        ),
+    }
+    print(f"\n{'d':38}" + "".join(f"{solver + ' ms':>16}{'codes':>14}" for solver in arguments.solvers))
+    base: dict[str, float] = {}
+    for name, problem in problems.items():
+        line = f"{name:38}"
+        for solver in arguments.solvers:
+            rng = np.random.default_rng(0)
+            times, codes = [], []
+            for _ in range(arguments.blocks):
+                q = perturbed(robot, case.start, rng)
+                result = solve_problem(problem, q, solver=solver, options=arguments.options, explain=False)
+                times.append(result.time)
+                codes.append(int(result.status))
+            median = float(np.median(times))
+            base.setdefault(solver, median)
+            counted = " ".join(f"{code}:{codes.count(code)}" for code in sorted(set(codes)))
+            line += f"{1e3 * median:8.2f} x{median / base[solver]:5.2f} {counted:>14}"
+        print(line)
+
+
+def part_e(robot: Robot, arguments: argparse.Namespace) -> None:
+    options = SolverOptions(max_iterations=2000)
+    print(
+        f"\n{'e  scene, volumes':28}{'pairs':>7}{'ms':>9}{'iterations':>12}{'distances':>11}{'gradients':>11}", end=""
+    )
+    print(f"{'criterion':>11}{'solved %':>10}")
+    for name in ("car", "fridge", "warehouse"):
+        case = scene_case(name)
+        contestants: list[tuple[str, float, Callable[..., Any]]] = [
+            (f"R = {R:g} m", R, DistancePairs) for R in (10.0, 20.0, 50.0, 100.0)
+        ]
+        contestants.append(("plain polyhedra", 100.0, PolyhedronPairs))
+        rows: dict[str, list[tuple[float, ...]]] = {}
+        sizes: dict[str, int] = {}
+        for label, R, provider in contestants:
+            collisions = Collisions(case.robot, case.scene, R=R)
+            task = collisions.task(case.stance, provider)
+            sizes[label] = task.size
+            rng = np.random.default_rng(0)
+            problem = make_problem(case, collisions=task)
+            for start in tqdm(range(arguments.scene_starts), desc=f"{name} {label}", leave=False):
+                # The thesis starts from the zero posture alone; one start says little about a solver.
+                q = case.start if start == 0 else perturbed(case.robot, case.start, rng, 0.05)
+                result = solve_problem(problem, q, options=options, explain=False)
+                good = residual(problem.program, result.x) < SOLVED
+                rows.setdefault(label, []).append((
+                    1e3 * result.time, result.iterations, result.distance_evaluations, result.distance_gradients,
+                    result.criterion if good else np.nan, 100.0 * good,
+                ))  # fmt: skip
+        for label, some in rows.items():
+            table = np.array(some)
+            ms, iterations, distances, gradients = np.median(table[:, :4], axis=0)
+            criterion = np.nanmedian(table[:, 4]) if np.isfinite(table[:, 4]).any() else np.nan
+            print(
+                f"{name + ', ' + label:28}{sizes[label]:7}{ms:9.1f}{iterations:12.0f}{distances:11.0f}"
+                f"{gradients:11.0f}{criterion:11.4f}{table[:, 5].mean():10.0f}"
+            )
+
+
+def part_f(robot: Robot, arguments: argparse.Namespace) -> None:
+    scene = load_scene("stairs")
+    placed = scene.robots[0].robot
+    collisions = None if arguments.without_collisions else Collisions(placed, scene)
+    rng = np.random.default_rng(0)
+    log = GenerationLog()
+    options = SolverOptions(max_iterations=arguments.options.max_iterations)
+    for _ in tqdm(range(arguments.problems), desc="random stances", leave=False):
+        case = random_case(scene, rng)
+        task = None if collisions is None else collisions.task(case.stance)
+        problem = make_problem(case, criterion=NearReference(RobotKinematics(placed), case.start), collisions=task)
+        log.add(solve_problem(problem, case.start, solver=arguments.solvers[0], options=options, explain=False))
+    print(
+        f"\nf  {arguments.problems} random stances on stairs, {arguments.solvers[0]}, near a reference\n{log.table()}"
+    )
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        log.save(arguments.out / "generations.csv")
+        log.plot(arguments.out / "generations.png")
+
+
+PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, action="append", help="one part, may be repeated; all by default")
+    parser.add_argument("--starts", type=int, default=200, help="perturbed starts of parts a and b")
+    parser.add_argument("--scene-starts", type=int, default=11, help="starts of part e")
+    parser.add_argument("--problems", type=int, default=2000, help="random problems of part f")
+    parser.add_argument("--blocks", type=int, default=15, help="blocks of parts c and d of which the median is taken")
+    parser.add_argument("--iterations", type=int, default=150, help="most iterations of a search")
+    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), help="ours to measure; f takes the first")
+    parser.add_argument("--without-collisions", action="store_true", help="leave collisions out of parts c and f")
+    parser.add_argument("--out", type=Path, help="folder for the calls of part f as a table and as a histogram")
+    arguments = parser.parse_args()
+    arguments.options = SolverOptions(max_iterations=arguments.iterations)
+    robot = load_robot("hrp2")
+    for part in arguments.part or PARTS:
+        PARTS[part](robot, arguments)
+
+
+if __name__ == "__main__":
+    main()
