@@ -630,11 +630,11 @@ def farthest_centre(
         rhs[j] /= unit
     rows = np.zeros((m + 4, 3 * k))
     _scale_limits(limits, offsets, unit, rows[:m], rhs[6 : 6 + m])
-    free = np.zeros((2, 10 + m))  # x and y, in units of the length
-    free[0, 4] = -push[2] / unit
-    free[0, 5] = push[1] / unit
-    free[1, 3] = push[2] / unit
-    free[1, 5] = -push[0] / unit
+    free = np.zeros((2, 10 + m))  # x and y, in units of the length; what they add to the load, on the forces' side
+    free[0, 4] = push[2] / unit
+    free[0, 5] = -push[1] / unit
+    free[1, 3] = -push[2] / unit
+    free[1, 5] = push[0] / unit
     for side in range(4):
         free[side // 2, 6 + m + side] = 1.0 if side % 2 == 0 else -1.0
         rhs[6 + m + side] = extent / length

@@ -2,8 +2,8 @@
 """Wrenches that contacts can exert with limited joint torques, G(q) of specification 001 section 4.10.
 
 Torques are eliminated by (3.67). The set is the projection of a polyhedron of contact forces, found from inside: the
-hull of known wrenches grows wherever a linear program finds one beyond a facet. That takes seconds, for one
-configuration: it is for checks and pictures. Searches use the limits themselves.
+hull of known wrenches grows wherever a linear program finds one beyond a facet. For one configuration of one foot that
+takes some ten seconds: it is for checks and pictures. Searches use the limits themselves.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
 from scipy.optimize import linprog
-from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.double_description import polytope_halfspaces
 from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces
+from humanoid_planner.equilibrium.wrench_cone import about_origin
 
 
 def torque_limits(
@@ -66,7 +67,7 @@ class TorquePolytope:
             points divided by ``length``.
         equalities: (e, 6) rows, and
         values: (e,) of ``equalities @ w = values``, where wrenches of some directions can't be exerted at all.
-        vertices: (n, 6) the corners.
+        vertices: (n, 6) wrenches on the boundary, all corners among them.
         centre: (3,) middle of the contact points, m.
         length: extent of the contact points, m.
     """
@@ -147,9 +148,9 @@ class TorquePolytope:
         points, origin, basis = _span(support)
         dimension = basis.shape[1]
         size = float(np.abs(points - origin).max(initial=0.0)) or 1.0
-        inside = np.zeros((0, dimension))
-        reach = np.zeros(0)
-        corners = (points - origin) @ basis
+        inside: NDArray[np.float64] = np.zeros((0, dimension))
+        reach: NDArray[np.float64] = np.zeros(0)
+        corners: NDArray[np.float64] = (points - origin) @ basis
         if dimension == 1:
             inside, reach = np.array([[1.0], [-1.0]]), np.array([corners.max(), -corners.min()])
             corners = np.array([[corners.min()], [corners.max()]])
@@ -166,11 +167,15 @@ class TorquePolytope:
         wrenches = origin + corners @ basis.T if dimension else origin[None, :]
         vertices = np.hstack([wrenches[:, :3], length * wrenches[:, 3:] + np.cross(centre, wrenches[:, :3])])
 
-        def world(part: NDArray[np.float64]) -> NDArray[np.float64]:
-            moments = part[:, 3:] / length
-            return np.hstack([part[:, :3] - np.cross(moments, centre), moments])
-
-        return cls(world(normals), offsets, world(equalities), values, vertices, centre, length)
+        return cls(
+            about_origin(normals, centre, length),
+            offsets,
+            about_origin(equalities, centre, length),
+            values,
+            vertices,
+            centre,
+            length,
+        )
 
     def margin(self, wrench: ArrayLike) -> float:
         """Distance of a wrench (6,) from the boundary, N; negative outside, minus infinite beside the equalities."""
@@ -213,22 +218,19 @@ def _span(
     first = support(np.eye(6)[0])
     points = [first]
     basis = np.zeros((6, 0))
-    tested = 0
-    while basis.shape[1] + tested < 6:
+    while True:
         rest = null_space(basis.T) if basis.shape[1] else np.eye(6)
-        tested = 0
         for direction in rest.T:
             ends = [support(direction), support(-direction)]
             far = max(ends, key=lambda end: abs(float(direction @ (end - first))))
-            size = max(float(np.abs(far).max()), 1e-9)
-            if abs(float(direction @ (far - first))) > 1e-7 * size:
+            if abs(float(direction @ (far - first))) > 1e-7 * max(float(np.abs(far).max()), 1e-9):
                 points += ends
                 step = far - first
                 step = step - basis @ (basis.T @ step)
                 basis = np.column_stack([basis, step / np.linalg.norm(step)])
                 break
-            tested += 1
-    return np.array(points), first, basis
+        else:
+            return np.array(points), first, basis
 
 
 def _grow_hull(
@@ -249,26 +251,23 @@ def _grow_hull(
         InputError: there are more facets.
     """
     size = float(np.abs(points).max())
-    hull = ConvexHull(points / size, incremental=True)
-    confirmed: set[tuple[float, ...]] = set()
+    known = points / size
+    asked: set[tuple[float, ...]] = set()
     while True:
-        found = []
-        facets = np.unique(hull.equations.round(9), axis=0)
-        if len(facets) > most_facets:
+        normals, offsets, _, _ = polytope_halfspaces(known)
+        if len(normals) > most_facets:
             raise InputError(
-                f"more than {most_facets} facets", element="most_facets", remedy="Give a larger tolerance"
+                f"more than {most_facets} facets", element="most_facets", remedy="Give a larger tolerance or limit"
             )
-        for facet in facets:
-            key = tuple(facet)
-            if key in confirmed:
+        found = []
+        for normal, offset in zip(normals, offsets, strict=True):
+            facet = (*normal.round(7), round(float(offset), 7))
+            if facet in asked:
                 continue
-            confirmed.add(key)
-            point = support(facet[:-1]) / size
-            if facet[:-1] @ point + facet[-1] > tolerance / size:
+            asked.add(facet)
+            point = support(normal) / size
+            if normal @ point - offset > tolerance / size:
                 found.append(point)
         if not found:
-            break
-        hull.add_points(np.unique(np.array(found), axis=0))
-    corners = hull.points[hull.vertices] * size
-    hull.close()
-    return facets[:, :-1], -facets[:, -1] * size, corners
+            return normals, size * offsets, size * known
+        known = np.unique(np.vstack([known, found]).round(10), axis=0)

@@ -71,7 +71,7 @@ class WrenchCone:
         inward = np.concatenate([pushes.sum(axis=0), np.cross(arms, pushes).sum(axis=0)])
         if len(rows):
             rows = rows / -(rows @ inward)[:, None]
-        return cls(_about_origin(rows, centre, length), _about_origin(equal, centre, length))
+        return cls(about_origin(rows, centre, length), about_origin(equal, centre, length))
 
     def margin(self, wrench: ArrayLike) -> float:
         """Distance that all forces can keep from the boundaries of their friction cones, N.
@@ -118,7 +118,7 @@ class WrenchCone:
         return np.asarray(np.cross(push, rows[:, 3:])), np.asarray(rows @ load - rows[:, :3] @ push)
 
 
-def _about_origin(
+def about_origin(
     rows: NDArray[np.float64], centre: NDArray[np.float64], length: float
 ) -> NDArray[np.float64]:
     """Rows for moments about the world's origin, from rows for moments about a centre divided by a length."""
