@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from humanoid_planner.distance.distance_pairs import DistancePairs
 from numpy.typing import NDArray
 from posture_problems import (
     Case,
@@ -41,6 +40,7 @@ from tqdm import tqdm
 
 from humanoid_model import Robot, Scene, SceneBody, Surface, load_robot, load_scene
 from humanoid_model.description import Box, Geometry
+from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions
@@ -121,9 +121,8 @@ def search(problem: PostureProblem, q: NDArray[np.float64], solver: str, options
 def print_runs(title: str, runs: dict[str, list[Run]], peer: str = PEER) -> None:
     """Success, times and iterations of several solvers; ratios to the peer."""
     print(f"\n{title}")
-    print(
-        f"{'':16}{'starts':>8}{'solved %':>10}{'median ms':>11}{'p95 ms':>9}{'iterations':>12}{'criterion':>11}{'ratio':>8}"
-    )
+    print(f"{'':16}{'starts':>8}{'solved %':>10}{'median ms':>11}{'p95 ms':>9}", end="")
+    print(f"{'iterations':>12}{'criterion':>11}{'ratio':>8}")
     base = np.median([run.time for run in runs[peer]]) if peer in runs else np.nan
     for name, some in runs.items():
         times = np.array([run.time for run in some])

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guide trajectory with rounded corners, and its point nearest to where a robot's root is (section 7.5.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+
+#: Corners are left by at most this part of the shorter adjacent segment (specification 001 Appendix B).
+DEVIATION = 0.05
+_SAMPLES = np.linspace(0.0, 1.0, 9)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPoint:
+    """A point of the path and how it moves with the query.
+
+    Attributes:
+        point: (n,) of the path, all coordinates.
+        length: path length of the root up to there.
+        velocity: (n,) of the point by the path parameter; zero at the path's ends.
+        rate: of the length by the path parameter.
+        gradient: (n,) of the path parameter by the query; zero beyond the path's ends.
+    """
+
+    point: NDArray[np.float64]
+    length: float
+    velocity: NDArray[np.float64]
+    rate: float
+    gradient: NDArray[np.float64]
+
+
+class GuidePath:
+    r"""A piecewise-linear curve in n coordinates whose corners are rounded, twice continuously differentiable.
+
+    The thesis rounds corners by arcs of a circle. Then the nearest point moves at a speed that jumps where an arc
+    begins (as 1 / (1 - curvature * offset) does), and with it the gradient of the path length, unless the query is on
+    the path. Here a corner V between unit directions a and b becomes the quartic
+
+    .. math:: V + \tau\,(b\,g(s) - a\,g(1 - s)),\quad g(s) = 2s^3 - s^4,\quad s\in[0, 1],
+
+    whose velocity goes smoothly from a to b and whose curvature vanishes at both ends: nearest point and
+    path length have continuous derivatives as long as the query is nearer to the curve than its radius of
+    curvature. It starts a length tau before the corner and passes it at 3/8 tau sin(angle / 2).
+    """
+
+    def __init__(self, points: ArrayLike, root: ArrayLike, deviation: float = DEVIATION) -> None:
+        """Takes key points.
+
+        Args:
+            points: (p, n) key points, in coordinates that are comparable with each other.
+            root: (k,) indices of the coordinates that nearest points are looked for in: they have to tell
+                the path's points from each other.
+            deviation: largest distance of the rounded curve to a corner, as a part of the shorter adjacent segment.
+
+        Raises:
+            InputError: fewer than two points; a segment along which the root doesn't move; a path that turns back.
+        """
+        points = np.array(points, dtype=float)
+        self._root = np.array(root, dtype=np.int64)
+        if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():
+            raise InputError(
+                f"has key points of shape {points.shape}", element="guide", remedy="Give two or more finite rows"
+            )
+        if not (math.isfinite(deviation) and 0 <= deviation <= 1):
+            raise InputError(f"is {deviation}", element="guide deviation", remedy="Give a number from 0 to 1")
+        spans = np.diff(points, axis=0)
+        lengths = np.linalg.norm(spans, axis=1)
+        still = np.flatnonzero(np.linalg.norm(spans[:, self._root], axis=1) < 1e-9)
+        if len(still):
+            raise InputError(
+                f"the root doesn't move between key points {still[0]} and {still[0] + 1}",
+                element="guide",
+                remedy="Let it move a little there",
+            )
+        directions = spans / lengths[:, None]
+        cuts = np.zeros(len(points))  # how long before and after each corner the rounding begins
+        for corner in range(1, len(points) - 1):
+            a, b = directions[corner - 1], directions[corner]
+            here, there = a[self._root], b[self._root]
+            if here @ there < (-1 + 1e-6) * np.linalg.norm(here) * np.linalg.norm(there):
+                raise InputError(
+                    f"the root turns back at key point {corner}", element="guide", remedy="Let it go another way"
+                )
+            shorter = float(min(lengths[corner - 1], lengths[corner]))
+            per_cut = 0.1875 * float(np.linalg.norm(b - a))  # 3/8 sin(angle / 2)
+            cuts[corner] = min(0.5 * shorter, deviation * shorter / per_cut if per_cut > 1e-9 else 0.0)
+        self._pieces: list[_Line | _Blend] = []
+        for index, direction in enumerate(directions):
+            start = points[index] + cuts[index] * direction
+            end = points[index + 1] - cuts[index + 1] * direction
+            if np.linalg.norm(end - start) > 1e-12:
+                self._pieces.append(_Line(start, end - start))
+            if index + 1 < len(directions) and cuts[index + 1] > 0:
+                self._pieces.append(_Blend(points[index + 1], cuts[index + 1], direction, directions[index + 1]))
+        totals = [piece.root_length(1.0, self._root) for piece in self._pieces]
+        self._before = np.concatenate([[0.0], np.cumsum(totals)])
+        self.size = points.shape[1]
+
+    @property
+    def length(self) -> float:
+        """Path length of the root."""
+        return float(self._before[-1])
+
+    def nearest(self, y: NDArray[np.float64]) -> NearestPoint:
+        """The path's point whose root is nearest to that of (n,) coordinates; of several the first."""
+        wanted = y[self._root]
+        best = (math.inf, 0, 0.0)
+        for index, piece in enumerate(self._pieces):
+            s = piece.nearest(wanted, self._root)
+            gap = piece.position(s)[self._root] - wanted
+            square = float(gap @ gap)
+            if square < best[0] - 1e-15:
+                best = (square, index, s)
+        _, index, s = best
+        piece = self._pieces[index]
+        point, velocity = piece.position(s), piece.velocity(s)
+        length = float(self._before[index]) + piece.root_length(s, self._root)
+        direction = velocity[self._root]
+        gradient = np.zeros(self.size)
+        at_end = (index == 0 and s <= 0.0) or (index == len(self._pieces) - 1 and s >= 1.0)
+        if at_end:
+            return NearestPoint(point, length, np.zeros(self.size), 0.0, gradient)
+        # The derivative of velocity . (point - wanted) = 0, which defines s.
+        bend = float(direction @ direction + piece.acceleration(s)[self._root] @ (point[self._root] - wanted))
+        gradient[self._root] = direction / max(bend, 1e-12)
+        return NearestPoint(point, length, velocity, float(np.linalg.norm(direction)), gradient)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """start + s span."""
+
+    start: NDArray[np.float64]
+    span: NDArray[np.float64]
+
+    def position(self, s: float) -> NDArray[np.float64]:
+        return self.start + s * self.span
+
+    def velocity(self, s: float) -> NDArray[np.float64]:
+        return self.span
+
+    def acceleration(self, s: float) -> NDArray[np.float64]:
+        return np.zeros_like(self.span)
+
+    def root_length(self, s: float, root: NDArray[np.int64]) -> float:
+        return s * float(np.linalg.norm(self.span[root]))
+
+    def nearest(self, wanted: NDArray[np.float64], root: NDArray[np.int64]) -> float:
+        span = self.span[root]
+        return float(np.clip((wanted - self.start[root]) @ span / (span @ span), 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Blend:
+    """A rounded corner, see :class:`GuidePath`."""
+
+    corner: NDArray[np.float64]
+    cut: float
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    def position(self, s: float) -> NDArray[np.float64]:
+        r = 1.0 - s
+        return self.corner + self.cut * (self.b * (2 - s) * s**3 - self.a * (2 - r) * r**3)
+
+    def velocity(self, s: float) -> NDArray[np.float64]:
+        share = (3 - 2 * s) * s * s
+        return 2 * self.cut * (self.a + share * (self.b - self.a))
+
+    def acceleration(self, s: float) -> NDArray[np.float64]:
+        return 12 * self.cut * s * (1 - s) * (self.b - self.a)
+
+    def root_length(self, s: float, root: NDArray[np.int64]) -> float:
+        nodes = 0.5 * s * (_NODES + 1)
+        speeds = [float(np.linalg.norm(self.velocity(node)[root])) for node in nodes]
+        return 0.5 * s * float(_WEIGHTS @ speeds)
+
+    def nearest(self, wanted: NDArray[np.float64], root: NDArray[np.int64]) -> float:
+        """The best of some samples, refined by Newton's method between its neighbours."""
+        gaps = np.array([self.position(s)[root] for s in _SAMPLES]) - wanted
+        best = int(np.argmin(np.einsum("ij,ij->i", gaps, gaps)))
+        low, high = _SAMPLES[max(best - 1, 0)], _SAMPLES[min(best + 1, len(_SAMPLES) - 1)]
+        s = float(_SAMPLES[best])
+        for _ in range(50):
+            gap, direction = self.position(s)[root] - wanted, self.velocity(s)[root]
+            slope = float(direction @ gap)
+            if slope > 0:
+                high = s
+            else:
+                low = s
+            bend = float(direction @ direction + self.acceleration(s)[root] @ gap)
+            step = s - slope / bend if bend > 0 else math.nan
+            following = step if low < step < high else 0.5 * (low + high)
+            if abs(following - s) < 1e-14:
+                break
+            s = float(following)
+        return min(max(s, 0.0), 1.0)
