@@ -52,9 +52,9 @@ def solve_quadratic_program(
 ) -> QuadraticSolution | None:
     """Minimises ½ xᵀHx + gᵀx subject to ``lower <= A x <= upper`` and bounds of the variables.
 
-    With ``weights`` the constraints (not the bounds) are elastic: a violation s of row i costs (weights[i] s)²/(2
-    compliance), so that a solution always exists, whatever the rank of A. Slacks are never formed: in the dual an elastic
-    row only adds its compliance to the diagonal.
+    With ``weights`` the constraints (not the bounds) are elastic: a violation s of row i costs
+    (weights[i] s)²/(2 compliance), so that a solution always exists, whatever the rank of A. Slacks are never formed:
+    in the dual, an elastic row only adds its compliance to the diagonal.
 
     Args:
         H: (n, n) symmetric positive definite.

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The solvers by name, behind one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.optimisation.program import NonlinearProgram
+from humanoid_planner.optimisation.result import SolverOptions, SolverResult
+
+_Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, SolverResult | None], SolverResult]
+
+SOLVERS: dict[str, tuple[str, str]] = {
+    "sqp": ("humanoid_planner.optimisation.sqp", "solve_sqp"),
+    "feasible_sqp": ("humanoid_planner.optimisation.feasible_sqp", "solve_feasible_sqp"),
+    "ipopt": ("humanoid_planner.optimisation.ipopt", "solve_ipopt"),
+}
+"""Module and function of each solver, imported at first use: IPOPT comes with CasADi, which takes its time."""
+
+
+def solve(
+    program: NonlinearProgram,
+    x0: ArrayLike,
+    *,
+    solver: str = "sqp",
+    options: SolverOptions | None = None,
+    warm_start: SolverResult | None = None,
+) -> SolverResult:
+    """Local minimiser of a nonlinear program, or the least-violating point that the solver met on its way.
+
+    A program that can't be solved is a return code, not an exception; exceptions of the program itself pass.
+
+    Args:
+        program: the problem.
+        x0: (n,) start; solvers move it into the variables' bounds first.
+        solver: "sqp", "feasible_sqp" or "ipopt".
+        options: limits and tolerances; None for the defaults.
+        warm_start: result of a similar program (the same variables and constraints), by any of the solvers: what it
+            knows besides the point (multipliers, active constraints) starts this one. The point itself is ``x0``.
+
+    Returns:
+        The result.
+
+    Raises:
+        InputError: unknown solver; start, warm start or bounds that don't fit the program or are not numbers.
+    """
+    if solver not in SOLVERS:
+        raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
+    start = np.array(x0, dtype=float)
+    n, m = program.size, len(program.constraint_lower)
+    _check("x0", start, n)
+    _check("upper", program.upper, n, finite=False)
+    _check("lower", program.lower, n, finite=False)
+    _check("constraint_lower", program.constraint_lower, m, finite=False)
+    _check("constraint_upper", program.constraint_upper, m, finite=False)
+    if warm_start is not None:
+        _check("warm_start.multipliers", warm_start.multipliers, m)
+        _check("warm_start.bound_multipliers", warm_start.bound_multipliers, n)
+    module, function = SOLVERS[solver]
+    run = cast(_Solver, getattr(import_module(module), function))
+    return run(program, start, options or SolverOptions(), warm_start)
+
+
+def _check(name: str, value: NDArray[np.float64], size: int, *, finite: bool = True) -> None:
+    """Raises InputError unless ``value`` is a vector of ``size`` numbers."""
+    if np.shape(value) != (size,):
+        raise InputError(f"shape {np.shape(value)}", element=name, remedy=f"Give {size} numbers")
+    bad = ~np.isfinite(value) if finite else np.isnan(value)
+    if bad.any():
+        index = int(np.argmax(bad))
+        raise InputError(f"element {index} is {value[index]}", element=name, remedy="Give numbers")
