@@ -40,19 +40,29 @@ class CompoundJoint:
         """The joints' names, joined."""
         return "+".join(self.joints)
 
-    def placements(self, description: RobotDescription, q: Sequence[float] | NDArray[np.float64]) -> list[pin.SE3]:
+    def placements(
+        self, description: RobotDescription, q: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Placements of the links in the frame of the first one.
 
         Args:
             description: of the robot.
-            q: positions of the joints, shape (k,) [rad].
+            q: positions of the joints, shape (n, k) [rad].
+
+        Returns:
+            Rotations (n, k + 1, 3, 3) and origins (n, k + 1, 3) [m].
         """
-        placements = [pin.SE3.Identity()]
-        for name, position in zip(self.joints, q, strict=True):
+        rotations = np.broadcast_to(np.eye(3), (len(q), len(self.links), 3, 3)).copy()
+        origins = np.zeros((len(q), len(self.links), 3))
+        for index, name in enumerate(self.joints):
             joint = description.joints[name]
-            turned = joint.placement * pin.SE3(pin.exp3(joint.axis * float(position)), np.zeros(3))
-            placements.append(placements[-1] * turned)
-        return placements
+            across = pin.skew(joint.axis)
+            sine, cosine = np.sin(q[:, index])[:, None, None], np.cos(q[:, index])[:, None, None]
+            turned = np.eye(3) + sine * across + (1.0 - cosine) * (across @ across)
+            before = rotations[:, index]
+            rotations[:, index + 1] = before @ joint.placement.rotation @ turned
+            origins[:, index + 1] = origins[:, index] + before @ joint.placement.translation
+        return rotations, origins
 
 
 def compound_joints(description: RobotDescription) -> list[CompoundJoint]:

@@ -24,14 +24,20 @@ from humanoid_planner.distance.volume_geometry import convex_geometry
 
 _SAFETY = 0.003
 """By how much more than asked shapes have to be apart for a sample to count as free [m]: covers what is between."""
-_COARSE = {2: 15, 3: 9}
-"""Samples along each joint in a first look, by number of joints."""
-_FINE = {2: 61, 3: 25}
-"""Samples along each joint on which the function is checked."""
-_DEPTH = 0.05
-"""Depth of collision, or gap, at which the function is about one [m]."""
-_DEGREE = {2: 8, 3: 6}
+_SPACING = {2: (0.2, 0.1, 0.05, 0.025), 3: (0.35, 0.175, 0.0875)}
+"""Spacing of samples [rad] everywhere, then ever nearer to where collisions begin, by number of joints."""
+_DEGREE = {2: 6, 3: 4}
 """Degree of the polynomial."""
+_DEPTH = 0.05
+"""Depth of collision, or gap, at which the function is about a third [m]."""
+_SLOPE = 0.3
+"""Share of the depth, in units of the above, that the function reaches at least."""
+_BAND = 0.4
+"""Gap, in units of the above, up to which it reaches that at free samples too."""
+_WORKING = 800
+"""Samples in the first linear program."""
+_ROUNDS = 8
+"""Linear programs at most, each with the worst samples of the one before added."""
 
 
 @njit(cache=True)
@@ -98,6 +104,10 @@ class CompoundLimit:
         value = _polynomial(self._scaled(q), self.exponents, self.coefficients, gradient)
         return value, gradient * 2.0 / (self.joint.upper - self.joint.lower)
 
+    def monomials(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The monomials at positions (n, k) [rad], shape (n, terms)."""
+        return np.asarray((self._scaled(q)[:, None] ** self.exponents[None]).prod(axis=2))
+
     def _scaled(self, q: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Positions with the limits at -1 and 1."""
         lower, upper = self.joint.lower, self.joint.upper
@@ -127,8 +137,8 @@ def compound_reports(robot: Robot, clearance: float = 0.01) -> list[CompoundRepo
 
     Links are as near as the convex parts of their collision shapes. They collide where they are nearer than
     ``clearance``, or nearer than in any of the robot's own postures where those are nearer, since these are taken to be
-    possible. On a grid over the box of joint limits the function is fitted by a linear program that puts all colliding
-    samples on its positive side and as many free ones as possible on the other, and raised where a finer grid asks.
+    possible. On samples of the box of joint limits, closest where collisions begin, the function is fitted by linear
+    programs that put all colliding samples on its positive side and as many free ones as possible on the other.
 
     Args:
         robot: the robot.
@@ -151,24 +161,25 @@ class _Links:
     def __init__(self, robot: Robot, joint: CompoundJoint) -> None:
         self._description = robot.description
         self._joint = joint
-        self._shapes = [
-            [convex_geometry(part.outline) for part in convex_parts(robot.description.links[link].collisions)]
-            for link in joint.links
-        ]
+        parts = [convex_parts(robot.description.links[link].collisions) for link in joint.links]
+        self._shapes = [[convex_geometry(part.outline) for part in own] for own in parts]
+        #: How far from the frame of its link a moved shape reaches [m].
+        self.reach = max(
+            (float(np.linalg.norm(part.outline, axis=1).max()) for own in parts[1:] for part in own), default=0.0
+        )
 
     def gaps(self, samples: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
         """Distances of pairs of links at positions (n, k), shape (n, len(pairs)); infinite for links without shape."""
+        rotations, origins = self._joint.placements(self._description, samples)
         gaps = np.full((len(samples), len(pairs)), np.inf)
         request, result = coal.DistanceRequest(), coal.DistanceResult()
-        for row, q in enumerate(samples):
-            placements = [
-                coal.Transform3s(placement.rotation, placement.translation)
-                for placement in self._joint.placements(self._description, q)
-            ]
+        wanted = sorted({link for pair in pairs for link in pair})
+        for row in range(len(samples)):
+            places = {link: coal.Transform3s(rotations[row, link], origins[row, link]) for link in wanted}
             for column, (i, j) in enumerate(pairs):
                 for one, other in itertools.product(self._shapes[i], self._shapes[j]):
                     result.clear()
-                    gap = coal.distance(one, placements[i], other, placements[j], request, result)
+                    gap = coal.distance(one, places[i], other, places[j], request, result)
                     gaps[row, column] = min(gaps[row, column], gap)
         return gaps
 
@@ -179,7 +190,7 @@ def _report(robot: Robot, joint: CompoundJoint, clearance: float) -> CompoundRep
     names = {pair: (joint.links[pair[0]], joint.links[pair[1]]) for pair in indices}
     own = np.array([[q[robot.index_q(name)] for name in joint.joints] for q in robot.postures.values()])
     own = np.unique(np.clip(own, joint.lower, joint.upper), axis=0)
-    coarse = _grid(joint, _COARSE[len(joint.joints)])
+    coarse = _lattice(joint, _SPACING[len(joint.joints)][0])
     gaps = links.gaps(coarse, indices)
     always = [pair for pair, column in zip(indices, gaps.T, strict=True) if column.max() <= 0.0]
     nearest_own = dict(zip(indices, links.gaps(own, indices).min(axis=0), strict=True))
@@ -206,10 +217,41 @@ def _report(robot: Robot, joint: CompoundJoint, clearance: float) -> CompoundRep
     )
 
 
-def _grid(joint: CompoundJoint, count: int) -> NDArray[np.float64]:
-    """Positions (count^k, k) spread evenly over the box of joint limits, its faces included."""
-    axes = [np.linspace(lower, upper, count) for lower, upper in zip(joint.lower, joint.upper, strict=True)]
+def _lattice(joint: CompoundJoint, spacing: float) -> NDArray[np.float64]:
+    """Positions (n, k) spread evenly over the box of joint limits, its faces included, at most a spacing apart."""
+    axes = [
+        np.linspace(lower, upper, math.ceil((upper - lower) / spacing) + 1)
+        for lower, upper in zip(joint.lower, joint.upper, strict=True)
+    ]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _explore(
+    joint: CompoundJoint, links: _Links, pairs: list[tuple[int, int]], thresholds: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Positions (n, k), depths of collision there (n,) [m], and how many of the first are spread evenly over the box.
+
+    The evenly spread ones are followed by others where collisions begin: a point of a link moves by no more than its
+    distance from the joint's centre times the turned angles, so that nothing begins farther than that from a sample.
+    """
+    size = len(joint.joints)
+    spacings = _SPACING[size]
+    found = _lattice(joint, spacings[0])
+    even = len(found)
+    steps = (joint.upper - joint.lower) / np.ceil((joint.upper - joint.lower) / spacings[0])
+    depths = (thresholds - links.gaps(found, pairs)).max(axis=1)
+    last, last_depths = found, depths
+    offsets = np.array(list(itertools.product((-1, 0, 1), repeat=size)))
+    for _ in spacings[1:]:
+        near = last[np.abs(last_depths) <= 0.5 * links.reach * steps.sum()]
+        steps = 0.5 * steps
+        around = (near[:, None] + offsets[None] * steps).reshape(-1, size)
+        places = np.unique(np.round((around - joint.lower) / steps).astype(np.int64), axis=0)
+        last = joint.lower + places * steps
+        last = last[((last >= joint.lower - 1e-9) & (last <= joint.upper + 1e-9)).all(axis=1)]
+        last_depths = (thresholds - links.gaps(last, pairs)).max(axis=1)
+        found, depths = np.vstack([found, last]), np.concatenate([depths, last_depths])
+    return found, depths, even
 
 
 def _fit(
@@ -220,62 +262,59 @@ def _fit(
     own: NDArray[np.float64],
     names: Mapping[tuple[int, int], tuple[str, str]],
 ) -> CompoundLimit:
-    size = len(joint.joints)
-    samples = _grid(joint, _FINE[size])
-    depths = (thresholds - links.gaps(samples, pairs)).max(axis=1)
-    collides = depths > 0.0
+    degree, size = _DEGREE[len(joint.joints)], len(joint.joints)
     exponents = np.array(
-        [e for e in itertools.product(range(_DEGREE[size] + 1), repeat=size) if sum(e) <= _DEGREE[size]], dtype=np.int64
+        [e for e in itertools.product(range(degree + 1), repeat=size) if sum(e) <= degree], dtype=np.int64
     )
-    limit = CompoundLimit(
-        joint, tuple(names[pair] for pair in pairs), exponents, np.zeros(len(exponents)), float(collides.mean()), 0.0
+    samples, depths, even = _explore(joint, links, pairs, thresholds)
+    limit = CompoundLimit(joint, tuple(names[pair] for pair in pairs), exponents, np.zeros(len(exponents)), 0.0, 0.0)
+    monomials = limit.monomials(samples)
+    coefficients = _separate(monomials, np.clip(depths / _DEPTH, -1.0, 1.0), limit.monomials(own))
+    values, collides = monomials[:even] @ coefficients, depths[:even] > 0.0
+    return dataclasses.replace(
+        limit,
+        coefficients=coefficients,
+        colliding=float(collides.mean()),
+        lost=float((values[~collides] > 0.0).mean()),
     )
-    monomials = (limit._scaled(samples)[:, None] ** exponents[None]).prod(axis=2)
-    boundary = _near_boundary(collides.reshape((_FINE[size],) * size)).reshape(-1)
-    chosen = boundary | (np.arange(len(samples)) % 7 == 0)
-    own_monomials = (limit._scaled(own)[:, None] ** exponents[None]).prod(axis=2)
-    coefficients = _separate(monomials[chosen], depths[chosen], own_monomials)
-    values = monomials @ coefficients
-    coefficients[0] += max(0.0, -float(values[collides].min()) + 1e-6)  # the constant: exponents begin with zeros
-    values = monomials @ coefficients
-    return dataclasses.replace(limit, coefficients=coefficients, lost=float((values[~collides] > 0.0).mean()))
-
-
-def _near_boundary(collides: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Samples of a grid with a neighbour of the other kind."""
-    near = np.zeros_like(collides)
-    for axis in range(collides.ndim):
-        here = np.swapaxes(collides, 0, axis)
-        found = np.swapaxes(near, 0, axis)
-        differs = here[1:] != here[:-1]
-        found[1:] |= differs
-        found[:-1] |= differs
-    return near
 
 
 def _separate(
-    monomials: NDArray[np.float64], depths: NDArray[np.float64], own: NDArray[np.float64]
+    monomials: NDArray[np.float64], g: NDArray[np.float64], own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Coefficients that put colliding samples above 0, and as few free ones as possible beside them.
+    """Coefficients of an h above 0 at colliding samples, and at as few free ones as possible.
 
-    With the depth g, cut off at 5 cm either way: minimises the sum of max(0, h - g / 2) over free samples subject to
-    h >= g / 10 at colliding ones, all in units of 5 cm. The robot's own postures count as a thousand free samples each.
+    Minimises the sum of max(0, h - s g) over free samples, subject to h >= s g at colliding ones and at free ones near
+    the boundary; g is the scaled depth, s the slope. That bounds h between samples to second order in their spacing,
+    which a bound on its sign at colliding ones would not. The robot's own postures count as a thousand free samples
+    each. Samples enter the linear program as they turn out to be needed.
     """
-    g = np.clip(depths / _DEPTH, -1.0, 1.0)
-    collides = g > 0.0
-    inside, outside = monomials[collides], np.vstack([monomials[~collides], own])
-    count, terms = len(outside), monomials.shape[1]
-    weights = np.concatenate([np.ones(count - len(own)), np.full(len(own), 1000.0)]) / count
-    slack = sparse.eye(count, format="csr")
-    A = sparse.bmat([[sparse.csr_matrix(-inside), None], [sparse.csr_matrix(outside), -slack]], format="csr")
-    b = np.concatenate([-0.1 * g[collides], 0.5 * g[~collides], np.full(len(own), -1e-3)])
-    solution = linprog(
-        np.concatenate([np.zeros(terms), weights]),
-        A_ub=A,
-        b_ub=b,
-        bounds=[(-30.0, 30.0)] * terms + [(0.0, None)] * count,
-        method="highs",
-    )
-    if solution.x is None:
-        raise RuntimeError(f"linear program of a compound joint: {solution.message}")
-    return np.asarray(solution.x[:terms])
+    bound, free = np.flatnonzero(g > -_BAND), np.flatnonzero(g <= 0.0)
+    random = np.random.default_rng(0)
+    chosen = random.choice(bound, min(_WORKING, len(bound)), replace=False)
+    soft = random.choice(free, min(_WORKING, len(free)), replace=False)
+    penalised = np.vstack([monomials[soft], own])
+    goal = np.concatenate([_SLOPE * g[soft], np.full(len(own), -1e-3)])
+    count, terms = len(penalised), monomials.shape[1]
+    cost = np.concatenate([np.zeros(terms), np.ones(len(soft)) / count, np.full(len(own), 1000.0 / count)])
+    below = sparse.hstack([sparse.csr_matrix(penalised), -sparse.eye(count)], format="csr")
+    for _ in range(_ROUNDS):
+        above = sparse.hstack([sparse.csr_matrix(-monomials[chosen]), sparse.csr_matrix((len(chosen), count))])
+        solution = linprog(
+            cost,
+            A_ub=sparse.vstack([above, below], format="csr"),
+            b_ub=np.concatenate([-_SLOPE * g[chosen], goal]),
+            bounds=[(-30.0, 30.0)] * terms + [(0.0, None)] * count,
+            method="highs",
+        )
+        if solution.x is None:
+            raise RuntimeError(f"linear program of a compound joint: {solution.message}")
+        coefficients = np.array(solution.x[:terms])
+        short = _SLOPE * g[bound] - monomials[bound] @ coefficients
+        worst = bound[np.argsort(-short)[: _WORKING // 4]]
+        missing = worst[short[np.argsort(-short)[: _WORKING // 4]] > 1e-3]
+        if not len(missing):
+            break
+        chosen = np.union1d(chosen, missing)
+    coefficients[0] += max(0.0, float(short.max()))  # the constant term: the exponents begin with zeros
+    return coefficients

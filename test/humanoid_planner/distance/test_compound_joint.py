@@ -40,8 +40,11 @@ def test_placements_are_those_of_pinocchio(hrp2):
         for link in joint.links:
             place = hrp2.parts.links[link]
             world.append(data.oMi[place.joint_id] * place.placement_joint_link)
-        for found, placement in zip(joint.placements(hrp2.description, position), world, strict=True):
-            assert found.homogeneous == pytest.approx((world[0].inverse() * placement).homogeneous, abs=1e-12)
+        rotations, origins = joint.placements(hrp2.description, np.array([np.zeros(len(position)), position]))
+        for rotation, origin, placement in zip(rotations[1], origins[1], world, strict=True):
+            relative = world[0].inverse() * placement
+            assert rotation == pytest.approx(relative.rotation, abs=1e-12)
+            assert origin == pytest.approx(relative.translation, abs=1e-12)
 
 
 URDF = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>

@@ -77,7 +77,7 @@ def test_function_is_positive_wherever_shapes_collide_and_seldom_elsewhere(hrp2,
         elif distance > asked + 0.006:
             lost += limit.value(position) > 0.0
     assert colliding > 5
-    assert lost < 0.02 * len(samples)
+    assert lost < 0.05 * len(samples)
 
 
 @pytest.mark.parametrize("name", LIMITED)
