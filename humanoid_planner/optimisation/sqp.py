@@ -12,6 +12,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_planner.optimisation.contradiction import (
+    contradiction,
+    share_of_equalities,
+    tolerances,
+    violation,
+)
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.quadratic_program import QuadraticSolution, solve_quadratic_program
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
@@ -102,9 +108,9 @@ def solve_sqp(
         warm_start: earlier result of a similar program, whose multipliers and working set start this one.
 
     Returns:
-        The result. Codes: 1 bounds and linear constraints contradict each other; 2, 9, 5 inequalities, equalities, both
-        among each other can't be met nearby; 3 and TIME_LIMIT as they say; 4 no step keeps what the derivatives promise,
-        or these aren't finite; 8 the iterate no longer changes.
+        The result. Codes: 1 bounds and linear constraints contradict each other; 2, 9, 5 inequalities, equalities,
+        both among each other can't be met nearby; 3 and TIME_LIMIT as they say; 4 no step keeps what the derivatives
+        promise, or these aren't finite; 8 the iterate no longer changes.
 
     Raises:
         InputError: the program isn't finite at the start.
@@ -122,7 +128,7 @@ class _Sqp:
         self.n = program.size
         self.m = len(program.constraint_lower)
         self.equality = program.constraint_lower == program.constraint_upper
-        self.tolerance = np.where(self.equality, options.equality_tolerance, options.inequality_tolerance)
+        self.tolerance = tolerances(program, options)
         self.weights: NDArray[np.float64] = np.ones(self.m)
         self.included: NDArray[np.bool_] = np.ones(self.m, bool)
         self.whole = True  # all constraints are included
@@ -138,13 +144,11 @@ class _Sqp:
 
     def violation(self, constraints: NDArray[np.float64]) -> NDArray[np.float64]:
         """(m,) signed distances out of the bounds: positive above the upper."""
-        program = self.program
-        above = np.maximum(constraints - program.constraint_upper, 0.0)
-        return above - np.maximum(program.constraint_lower - constraints, 0.0)
+        return violation(self.program, constraints)
 
-    def excess(self, violation: NDArray[np.float64]) -> float:
+    def excess(self, out: NDArray[np.float64]) -> float:
         """Weighted 2-norm of the included violations."""
-        weighted = self.weights * violation
+        weighted = self.weights * out
         if not self.whole:
             weighted = weighted[self.included]
         return math.sqrt(weighted @ weighted)
@@ -157,13 +161,13 @@ class _Sqp:
         constraints = np.array(self.program.constraints(x), dtype=float)
         if not (math.isfinite(objective) and np.isfinite(constraints).all()):
             return _Point(x, objective, constraints, math.inf, math.inf, math.inf, False)
-        violation = self.violation(constraints)
-        size = np.abs(violation)
+        out = self.violation(constraints)
+        size = np.abs(out)
         return _Point(
             x=x,
             objective=objective,
             constraints=constraints,
-            excess=self.excess(violation),
+            excess=self.excess(out),
             total=math.sqrt(size @ size),
             residual=float(size.max(initial=0.0)),
             feasible=bool((size <= self.tolerance)[self.included].all()),
@@ -242,8 +246,9 @@ class _Sqp:
         end = self.minimise(start, self.model(x, J), warm_start)
         if end.feasible:
             return
-        if self.share_of_equalities(start) == 1.0 or self.share_of_equalities(end) > 0.9 or not self.equality.any():
-            raise _Stop(*self.contradiction(end))
+        share = self.share(end)
+        if not self.equality.any() or share > 0.9 or self.share(start) == 1.0:
+            raise _Stop(*contradiction(share))
         self.included, self.whole = ~self.equality, False
         begin = self.evaluate(x)
         begin = self.minimise(begin, self.model(x, J), None)
@@ -253,7 +258,11 @@ class _Sqp:
         self.weights = _weights(J, self.equality, _SECOND_INEQUALITY_WEIGHT)
         end = self.minimise(self.evaluate(begin.x), self.model(begin.x), None)
         if not end.feasible:
-            raise _Stop(*self.contradiction(end))
+            raise _Stop(*contradiction(self.share(end)))
+
+    def share(self, point: _Point) -> float:
+        """Part of a point's violation that is the equalities'."""
+        return share_of_equalities(self.program, self.violation(point.constraints), self.tolerance)
 
     def satisfy_linear(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Nearest point that satisfies the linear constraints and the bounds (phase 1a)."""
@@ -278,21 +287,6 @@ class _Sqp:
         if step is None:
             raise _Stop(ReturnCode.LINEAR_INFEASIBLE, "no point satisfies the linear constraints and the bounds")
         return _clipped(x + step.x, program.lower, program.upper)
-
-    def share_of_equalities(self, point: _Point) -> float:
-        """Part of the squared violation beyond the tolerances that is the equalities'."""
-        violation = self.violation(point.constraints)
-        squares = np.where(np.abs(violation) > self.tolerance, violation**2, 0.0)
-        return float(squares[self.equality].sum()) / max(float(squares.sum()), 1e-300)
-
-    def contradiction(self, point: _Point) -> tuple[ReturnCode, str]:
-        """Code and words for a point where the violation no longer falls."""
-        share = self.share_of_equalities(point)
-        if share > 0.9:
-            return ReturnCode.EQUALITIES_UNSATISFIED, "the equalities can't be met nearby"
-        if share < 0.1:
-            return ReturnCode.INEQUALITIES_INFEASIBLE, "the inequalities can't be met nearby"
-        return ReturnCode.DIRECTION_FAILED, "equalities and inequalities contradict each other nearby"
 
     # One phase
 
