@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GJK: on the polyhedra of two volumes, and on their cores, where it ends as soon as a walk from it arrives.
+
+E. G. Gilbert, D. W. Johnson, S. S. Keerthi, "A fast procedure for computing the distance between complex objects",
+1988. Between polyhedra it ends at the distance after a few support points, which are vertices. It approaches the
+distance of curved bodies without reaching it; but it soon has the right features under its normal, and from them the
+walk gives the exact answer.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_planner.distance.core_support import core_difference
+from humanoid_planner.distance.feature_walk import locate_world, walk
+from humanoid_planner.distance.frame_change import difference, to_body
+from humanoid_planner.distance.kernel import kernel
+from humanoid_planner.distance.simplex import reduce_simplex
+from humanoid_planner.distance.volume_table import EDGE, FACE, VolumeTable
+from humanoid_planner.distance.workspace import Workspace
+
+ARRIVED = 0
+OVERLAP = 1
+STALLED = 2
+
+_TOUCHING = 1e-9
+"""Bodies nearer to each other than this [m] count as overlapping: the normal between them would be round-off."""
+_RELATIVE = 1e-12
+"""Distances that still grow by less than this part are final."""
+_PAIRS = 2
+"""Pairs of features of each walk: a walk that arrives from farther would have arrived a support point later."""
+_FEW = 40
+"""Of so many vertices, looking at all is faster than climbing along edges."""
+
+
+@kernel
+def support_vertex(table: VolumeTable, volume: int, row: int, u0: float, u1: float, u2: float) -> int:
+    """Vertex of a volume farthest along a direction in its frame.
+
+    Args:
+        table: of the volumes.
+        volume: its index.
+        row: vertex to start from where there are many.
+        u0: direction, first coordinate.
+        u1: second coordinate.
+        u2: third coordinate.
+
+    Returns:
+        Row of the vertex among the features.
+    """
+    first, last = table.corner_range[volume, 0], table.corner_range[volume, 1]
+    corners = table.corners
+    if last - first <= _FEW:
+        best, most = first, -np.inf
+        for k in range(first, last):
+            along = u0 * corners[k, 0] + u1 * corners[k, 1] + u2 * corners[k, 2]
+            if along > most:
+                most = along
+                best = k
+        return table.first[volume, 0] + best - first
+    spokes, links = table.spokes, table.links
+    while True:
+        most, steepest = 1e-12, -1
+        for k in range(links[row, 1], links[row, 1] + links[row, 2]):
+            slope = u0 * spokes[k, 0] + u1 * spokes[k, 1] + u2 * spokes[k, 2]
+            if slope > most:
+                most = slope
+                steepest = k
+        if steepest < 0:
+            return row
+        row = table.spoke_links[steepest, 1]
+
+
+@kernel
+def _vertex_of(table: VolumeTable, row: int) -> int:
+    """A vertex of a feature."""
+    if table.links[row, 0] == FACE:
+        row = table.links[row, 1]
+    if table.links[row, 0] == EDGE:
+        row = table.links[row, 1]
+    return row
+
+
+@kernel
+def hull_gjk(
+    table: VolumeTable,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    volume_a: int,
+    volume_b: int,
+    a: int,
+    b: int,
+    row_a: int,
+    row_b: int,
+    work: Workspace,
+) -> tuple[float, int, int]:
+    """Distance of the polyhedra of two volumes.
+
+    Args:
+        table: of the volumes.
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        volume_a: first volume.
+        volume_b: second volume.
+        a: its body.
+        b: its body.
+        row_a: any feature of the first volume.
+        row_b: any feature of the second volume.
+        work: ``n`` is the unit vector to start from, and receives the one across the gap, from b to a in the world.
+
+    Returns:
+        Distance [m], 0 if they overlap; vertices under the normal.
+    """
+    simplex, n = work.simplex, work.n
+    row_a, row_b = _vertex_of(table, row_a), _vertex_of(table, row_b)
+    features = table.features
+    count = 0
+    distance = np.inf
+    for _ in range(100):
+        u0, u1, u2 = to_body(rotations, a, -n[0], -n[1], -n[2])
+        row_a = support_vertex(table, volume_a, row_a, u0, u1, u2)
+        u0, u1, u2 = to_body(rotations, b, n[0], n[1], n[2])
+        row_b = support_vertex(table, volume_b, row_b, u0, u1, u2)
+        simplex[count, 0], simplex[count, 1], simplex[count, 2] = difference(
+            rotations, origins, a, b,
+            features[row_a, 0], features[row_a, 1], features[row_a, 2],
+            features[row_b, 0], features[row_b, 1], features[row_b, 2],
+        )  # fmt: skip
+        height = simplex[count, 0] * n[0] + simplex[count, 1] * n[1] + simplex[count, 2] * n[2]
+        if distance - height <= _RELATIVE * distance:
+            return distance, row_a, row_b
+        count = reduce_simplex(simplex, count + 1)
+        reached = math.sqrt(simplex[4, 0] ** 2 + simplex[4, 1] ** 2 + simplex[4, 2] ** 2)
+        if count == 4 or reached < _TOUCHING:
+            return 0.0, row_a, row_b
+        if not reached < distance:  # the rest is round-off
+            return distance, row_a, row_b
+        distance = reached
+        for k in range(3):
+            n[k] = simplex[4, k] / distance
+    return distance, row_a, row_b
+
+
+@kernel
+def core_gjk(
+    table: VolumeTable,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    volume_a: int,
+    volume_b: int,
+    a: int,
+    b: int,
+    row_a: int,
+    row_b: int,
+    work: Workspace,
+) -> tuple[float, int, int, int]:
+    """Pair of features and normal of two volumes whose cores are apart.
+
+    Args:
+        table: of the volumes.
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        volume_a: first volume.
+        volume_b: second volume.
+        a: its body.
+        b: its body.
+        row_a: any feature of the first volume.
+        row_b: any feature of the second volume.
+        work: ``n`` is the unit vector to start from, and receives the normal, from b to a in the world.
+
+    Returns:
+        Distance of centres and circles, if it arrived; the two features; ARRIVED, OVERLAP (the cores do), or STALLED.
+    """
+    simplex, n = work.simplex, work.n
+    count = 0
+    tried_a, tried_b = -1, -1
+    distance = np.inf
+    for _ in range(100):
+        row_a = locate_world(table, rotations, volume_a, a, row_a, -n[0], -n[1], -n[2])
+        row_b = locate_world(table, rotations, volume_b, b, row_b, n[0], n[1], n[2])
+        if row_a != tried_a or row_b != tried_b:
+            tried_a, tried_b = row_a, row_b
+            length, n0, n1, n2, end_a, end_b, arrived = walk(
+                table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
+            )
+            if arrived:
+                n[0], n[1], n[2] = n0, n1, n2
+                return length, end_a, end_b, ARRIVED
+        simplex[count, 0], simplex[count, 1], simplex[count, 2] = core_difference(
+            table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2]
+        )
+        count = reduce_simplex(simplex, count + 1)
+        reached = math.sqrt(simplex[4, 0] ** 2 + simplex[4, 1] ** 2 + simplex[4, 2] ** 2)
+        if count == 4 or reached < _TOUCHING:
+            return 0.0, row_a, row_b, OVERLAP
+        if not reached < distance:
+            break
+        distance = reached
+        for k in range(3):
+            n[k] = simplex[4, k] / distance
+    return 0.0, row_a, row_b, STALLED

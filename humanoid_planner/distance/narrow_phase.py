@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signed distances of pairs of sphere-torus-patch volumes, and of volumes and half-spaces: value, points and normal.
+
+The features of the last answer start a walk. Where it doesn't arrive, the normal between the two polyhedra says
+which features to associate with it (specification 001 section 5.6, the polyhedra's normal standing for their witness
+points), and a second walk starts there. Where that doesn't arrive either, as it may with a big radius near the size of
+the volume, GJK on the cores goes on.
+
+An answer with the cores apart is the only one: the gap across a direction is concave where it is positive. With
+overlapping cores several pairs of features may satisfy the optimality condition, and the smallest separating
+translation is searched for afresh, so that the distance is a function of the placements alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_planner.distance.core_support import boundary_point, core_radius
+from humanoid_planner.distance.feature_walk import locate_world, walk
+from humanoid_planner.distance.frame_change import difference, to_body, to_world
+from humanoid_planner.distance.gjk import ARRIVED, STALLED, core_gjk, hull_gjk
+from humanoid_planner.distance.kernel import kernel
+from humanoid_planner.distance.penetration import deepest
+from humanoid_planner.distance.volume_table import VolumeTable
+from humanoid_planner.distance.workspace import Workspace
+
+_PAIRS = 8
+"""Pairs of features that a walk may try: of those that arrive within twice as many, hardly one takes more."""
+_APART = 1e-9
+"""Cores must be this far apart [m] for an answer to count as the only one."""
+
+
+@kernel
+def _first_row(table: VolumeTable, volume: int, u0: float, u1: float, u2: float) -> int:
+    """Feature of a volume roughly under a direction in its frame: that of the nearest of six directions."""
+    if abs(u0) >= abs(u1) and abs(u0) >= abs(u2):
+        return table.starts[volume, 0 if u0 > 0.0 else 1]
+    if abs(u1) >= abs(u2):
+        return table.starts[volume, 2 if u1 > 0.0 else 3]
+    return table.starts[volume, 4 if u2 > 0.0 else 5]
+
+
+@kernel
+def cold_start(
+    table: VolumeTable,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    volume_a: int,
+    volume_b: int,
+    a: int,
+    b: int,
+    work: Workspace,
+) -> tuple[int, int]:
+    """Direction between the middles of two volumes, into ``work.n``, and features roughly under it.
+
+    Args:
+        table: of the volumes.
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        volume_a: first volume.
+        volume_b: second volume.
+        a: its body.
+        b: its body.
+        work: receives the unit vector, from b to a in the world.
+
+    Returns:
+        Feature of the first volume and of the second.
+    """
+    balls = table.balls
+    n0, n1, n2 = difference(
+        rotations, origins, a, b,
+        balls[volume_a, 0], balls[volume_a, 1], balls[volume_a, 2],
+        balls[volume_b, 0], balls[volume_b, 1], balls[volume_b, 2],
+    )  # fmt: skip
+    length = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+    if length > 0.0:
+        n0, n1, n2 = n0 / length, n1 / length, n2 / length
+    else:  # concentric: any direction will do
+        n2 = 1.0
+    work.n[0], work.n[1], work.n[2] = n0, n1, n2
+    u0, u1, u2 = to_body(rotations, a, -n0, -n1, -n2)
+    row_a = _first_row(table, volume_a, u0, u1, u2)
+    u0, u1, u2 = to_body(rotations, b, n0, n1, n2)
+    return row_a, _first_row(table, volume_b, u0, u1, u2)
+
+
+@kernel
+def _search(
+    table: VolumeTable,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    volume_a: int,
+    volume_b: int,
+    a: int,
+    b: int,
+    row_a: int,
+    row_b: int,
+    work: Workspace,
+) -> tuple[float, int, int]:
+    """Signed distance of the cores, the normal in ``work.n`` and the features, from any features and ``work.n``."""
+    n = work.n
+    status = ARRIVED
+    distance, row_a, row_b = hull_gjk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, work)
+    if distance > 0.0:
+        row_a = locate_world(table, rotations, volume_a, a, row_a, -n[0], -n[1], -n[2])
+        row_b = locate_world(table, rotations, volume_b, b, row_b, n[0], n[1], n[2])
+        length, n0, n1, n2, end_a, end_b, arrived = walk(
+            table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
+        )
+        if arrived:
+            n[0], n[1], n[2] = n0, n1, n2
+            row_a, row_b = end_a, end_b
+        else:
+            length, row_a, row_b, status = core_gjk(
+                table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, work
+            )
+        gap = length - core_radius(table, volume_a, row_a) - core_radius(table, volume_b, row_b)
+        if status == ARRIVED and gap > _APART:
+            return gap, row_a, row_b
+    # Touching cores are no farther apart than nothing; where GJK came to no end, than the polyhedra.
+    deepest(
+        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, distance if status == STALLED else 0.0, work
+    )
+    n[0], n[1], n[2] = work.best[1], work.best[2], work.best[3]
+    return work.best[0], work.rows[2], work.rows[3]
+
+
+@kernel
+def volume_distance(
+    table: VolumeTable,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    volume_a: int,
+    volume_b: int,
+    a: int,
+    b: int,
+    rows: np.ndarray,
+    n: np.ndarray,
+    points: np.ndarray,
+    work: Workspace,
+) -> float:
+    """Signed distance of two volumes.
+
+    Args:
+        table: of the volumes.
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        volume_a: first volume.
+        volume_b: second volume.
+        a: its body.
+        b: its body.
+        rows: features to start from, -1 for none; receives those of the answer, shape (2,).
+        n: normal of the last answer, if there was one; receives the unit outward normal of b, that is from b to a,
+            in the world, shape (3,).
+        points: receives the points of a and of b that the distance is taken between, in the world, shape (2, 3).
+        work: workspace.
+
+    Returns:
+        Distance [m], negative in penetration: minus the length of the smallest separating translation.
+    """
+    row_a, row_b = rows[0], rows[1]
+    gap = 0.0
+    if row_a < 0:
+        row_a, row_b = cold_start(table, rotations, origins, volume_a, volume_b, a, b, work)
+    else:
+        work.n[0], work.n[1], work.n[2] = n[0], n[1], n[2]
+        length, n0, n1, n2, row_a, row_b, arrived = walk(
+            table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
+        )
+        if arrived:
+            work.n[0], work.n[1], work.n[2] = n0, n1, n2
+            gap = length - core_radius(table, volume_a, row_a) - core_radius(table, volume_b, row_b)
+    if not gap > _APART:
+        gap, row_a, row_b = _search(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, work)
+    rows[0], rows[1] = row_a, row_b
+    n[0], n[1], n[2] = work.n[0], work.n[1], work.n[2]
+    boundary_point(table, rotations, origins, volume_a, a, row_a, -1.0, n, points[0])
+    boundary_point(table, rotations, origins, volume_b, b, row_b, 1.0, n, points[1])
+    return gap - table.radii[volume_a, 0] - table.radii[volume_b, 0]
+
+
+@kernel
+def volume_distances(
+    table: VolumeTable,
+    bodies: np.ndarray,
+    pairs: np.ndarray,
+    places: np.ndarray,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    cutoff: float,
+    rows: np.ndarray,
+    normals: np.ndarray,
+    points: np.ndarray,
+    values: np.ndarray,
+    work: Workspace,
+) -> None:
+    """Signed distances of pairs of volumes; bounding balls stand in for volumes that are far apart.
+
+    Args:
+        table: of the volumes.
+        bodies: that move each volume, shape (n,).
+        pairs: volumes, shape (k, 2).
+        places: of the pairs' results in the arrays, shape (k,).
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        cutoff: pairs whose bounding balls are farther apart than this get the balls' distance, points and normal [m].
+        rows: features to start from, -1 for none; receives those of the answers, shape (m, 2).
+        normals: of the last answers; receives the unit outward normals of the second volumes, shape (m, 3).
+        points: receives the points of both volumes in the world, shape (m, 2, 3).
+        values: receives the distances, shape (m,).
+        work: workspace.
+    """
+    balls = table.balls
+    for pair in range(len(pairs)):
+        volume_a, volume_b = pairs[pair, 0], pairs[pair, 1]
+        a, b = bodies[volume_a], bodies[volume_b]
+        k = places[pair]
+        d0, d1, d2 = difference(
+            rotations, origins, a, b,
+            balls[volume_a, 0], balls[volume_a, 1], balls[volume_a, 2],
+            balls[volume_b, 0], balls[volume_b, 1], balls[volume_b, 2],
+        )  # fmt: skip
+        square = d0 * d0 + d1 * d1 + d2 * d2
+        reach = balls[volume_a, 3] + balls[volume_b, 3]
+        if square <= (cutoff + reach) ** 2:
+            values[k] = volume_distance(
+                table, rotations, origins, volume_a, volume_b, a, b, rows[k], normals[k], points[k], work
+            )
+            continue
+        apart = math.sqrt(square)
+        normals[k, 0], normals[k, 1], normals[k, 2] = d0 / apart, d1 / apart, d2 / apart
+        p0, p1, p2 = to_world(rotations, a, balls[volume_a, 0], balls[volume_a, 1], balls[volume_a, 2])
+        q0, q1, q2 = to_world(rotations, b, balls[volume_b, 0], balls[volume_b, 1], balls[volume_b, 2])
+        points[k, 0, 0], points[k, 0, 1], points[k, 0, 2] = p0, p1, p2
+        points[k, 1, 0], points[k, 1, 1], points[k, 1, 2] = q0, q1, q2
+        for i in range(3):
+            points[k, 0, i] += origins[a, i] - balls[volume_a, 3] * normals[k, i]
+            points[k, 1, i] += origins[b, i] + balls[volume_b, 3] * normals[k, i]
+        rows[k, 0], rows[k, 1] = -1, -1
+        values[k] = apart - reach
+
+
+@kernel
+def half_space_distances(
+    table: VolumeTable,
+    bodies: np.ndarray,
+    half_spaces: np.ndarray,
+    half_space_bodies: np.ndarray,
+    pairs: np.ndarray,
+    places: np.ndarray,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    rows: np.ndarray,
+    normals: np.ndarray,
+    points: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Signed distances of volumes and half-spaces: of the volume's lowest point, at any depth.
+
+    Args:
+        table: of the volumes.
+        bodies: that move each volume, shape (n,).
+        half_spaces: unit outward normal and offset in the body's frame, shape (h, 4).
+        half_space_bodies: that move each half-space, shape (h,).
+        pairs: volume, half-space, and which of the two is the first of the pair (0 the volume, 1 the half-space),
+            shape (k, 3).
+        places: of the pairs' results in the arrays, shape (k,).
+        rotations: of the bodies in the world, shape (nb, 3, 3).
+        origins: of the bodies in the world, shape (nb, 3).
+        rows: feature to start from in column 0, -1 for none; receives that of the answer, shape (m, 2).
+        normals: receives the unit outward normals of the second bodies in the world, shape (m, 3).
+        points: receives the points of both in the world, shape (m, 2, 3).
+        values: receives the distances, shape (m,).
+    """
+    for pair in range(len(pairs)):
+        volume, half_space, order = pairs[pair, 0], pairs[pair, 1], pairs[pair, 2]
+        body, other = bodies[volume], half_space_bodies[half_space]
+        k = places[pair]
+        n0, n1, n2 = to_world(
+            rotations, other, half_spaces[half_space, 0], half_spaces[half_space, 1], half_spaces[half_space, 2]
+        )
+        row = rows[k, 0]
+        if row < 0:
+            u0, u1, u2 = to_body(rotations, body, -n0, -n1, -n2)
+            row = _first_row(table, volume, u0, u1, u2)
+        row = locate_world(table, rotations, volume, body, row, -n0, -n1, -n2)
+        rows[k, 0] = row
+        sign = 1.0 - 2.0 * order
+        normals[k, 0], normals[k, 1], normals[k, 2] = sign * n0, sign * n1, sign * n2
+        lowest = points[k, order]
+        boundary_point(table, rotations, origins, volume, body, row, -sign, normals[k], lowest)
+        value = (
+            n0 * (lowest[0] - origins[other, 0])
+            + n1 * (lowest[1] - origins[other, 1])
+            + n2 * (lowest[2] - origins[other, 2])
+            - half_spaces[half_space, 3]
+        )
+        points[k, 1 - order, 0] = lowest[0] - value * n0
+        points[k, 1 - order, 1] = lowest[1] - value * n1
+        points[k, 1 - order, 2] = lowest[2] - value * n2
+        values[k] = value

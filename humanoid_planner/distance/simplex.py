@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Point of a simplex nearest to the origin (C. Ericson, Real-Time Collision Detection, 2005, section 5.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from humanoid_planner.distance.kernel import kernel
+
+
+@kernel
+def _triangle(simplex: np.ndarray, i: int, j: int, k: int, nearest: np.ndarray) -> tuple[float, int]:
+    """Nearest point of a triangle, its squared distance, and which of the corners (bits 1, 2, 4) it lies between."""
+    ab0, ab1, ab2 = simplex[j, 0] - simplex[i, 0], simplex[j, 1] - simplex[i, 1], simplex[j, 2] - simplex[i, 2]
+    ac0, ac1, ac2 = simplex[k, 0] - simplex[i, 0], simplex[k, 1] - simplex[i, 1], simplex[k, 2] - simplex[i, 2]
+    d1 = -(ab0 * simplex[i, 0] + ab1 * simplex[i, 1] + ab2 * simplex[i, 2])
+    d2 = -(ac0 * simplex[i, 0] + ac1 * simplex[i, 1] + ac2 * simplex[i, 2])
+    d3 = -(ab0 * simplex[j, 0] + ab1 * simplex[j, 1] + ab2 * simplex[j, 2])
+    d4 = -(ac0 * simplex[j, 0] + ac1 * simplex[j, 1] + ac2 * simplex[j, 2])
+    d5 = -(ab0 * simplex[k, 0] + ab1 * simplex[k, 1] + ab2 * simplex[k, 2])
+    d6 = -(ac0 * simplex[k, 0] + ac1 * simplex[k, 1] + ac2 * simplex[k, 2])
+    vc = d1 * d4 - d3 * d2
+    vb = d5 * d2 - d1 * d6
+    va = d3 * d6 - d5 * d4
+    s, t = 0.0, 0.0  # weights of corners j and k
+    if d1 <= 0.0 and d2 <= 0.0:
+        corners = 1
+    elif d3 >= 0.0 and d4 <= d3:
+        s, corners = 1.0, 2
+    elif d6 >= 0.0 and d5 <= d6:
+        t, corners = 1.0, 4
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        s, corners = d1 / (d1 - d3), 3
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        t, corners = d2 / (d2 - d6), 5
+    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        s, corners = 1.0 - t, 6
+    else:
+        total = va + vb + vc
+        s, t, corners = vb / total, vc / total, 7
+    nearest[0] = simplex[i, 0] + s * ab0 + t * ac0
+    nearest[1] = simplex[i, 1] + s * ab1 + t * ac1
+    nearest[2] = simplex[i, 2] + s * ab2 + t * ac2
+    return nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2], corners
+
+
+@kernel
+def reduce_simplex(simplex: np.ndarray, count: int) -> int:
+    """Keeps the corners between which the point nearest to the origin lies.
+
+    Args:
+        simplex: corners in the first ``count`` rows, those kept move up; row 4 receives the point; row 5 is scratch;
+            shape (6, 3).
+        count: number of corners, 1 to 4.
+
+    Returns:
+        Number of corners kept; 4 when the origin is inside.
+    """
+    nearest, scratch = simplex[4], simplex[5]
+    if count == 1:
+        for k in range(3):
+            nearest[k] = simplex[0, k]
+        return 1
+    if count == 2:
+        e0, e1, e2 = simplex[1, 0] - simplex[0, 0], simplex[1, 1] - simplex[0, 1], simplex[1, 2] - simplex[0, 2]
+        square = e0 * e0 + e1 * e1 + e2 * e2
+        along = -(e0 * simplex[0, 0] + e1 * simplex[0, 1] + e2 * simplex[0, 2])
+        if along <= 0.0 or along >= square:
+            for k in range(3):
+                nearest[k] = simplex[0 if along <= 0.0 else 1, k]
+                simplex[0, k] = nearest[k]
+            return 1
+        along /= square
+        nearest[0] = simplex[0, 0] + along * e0
+        nearest[1] = simplex[0, 1] + along * e1
+        nearest[2] = simplex[0, 2] + along * e2
+        return 2
+    first, second, third, corners = 0, 1, 2, 0
+    if count == 3:
+        corners = _triangle(simplex, 0, 1, 2, nearest)[1]
+    else:
+        least = np.inf
+        outside = False
+        for face in range(4):
+            i, j, k, other = 0, 1, 2, 3
+            if face == 1:
+                j, k, other = 2, 3, 1
+            elif face == 2:
+                j, k, other = 3, 1, 2
+            elif face == 3:
+                i, j, k, other = 1, 3, 2, 0
+            a0, a1, a2 = simplex[j, 0] - simplex[i, 0], simplex[j, 1] - simplex[i, 1], simplex[j, 2] - simplex[i, 2]
+            b0, b1, b2 = simplex[k, 0] - simplex[i, 0], simplex[k, 1] - simplex[i, 1], simplex[k, 2] - simplex[i, 2]
+            m0, m1, m2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+            origin_side = -(m0 * simplex[i, 0] + m1 * simplex[i, 1] + m2 * simplex[i, 2])
+            other_side = (
+                m0 * (simplex[other, 0] - simplex[i, 0])
+                + m1 * (simplex[other, 1] - simplex[i, 1])
+                + m2 * (simplex[other, 2] - simplex[i, 2])
+            )
+            if origin_side * other_side > 0.0:
+                continue
+            outside = True
+            square, between = _triangle(simplex, i, j, k, scratch)
+            if square < least:
+                least = square
+                first, second, third, corners = i, j, k, between
+                for axis in range(3):
+                    nearest[axis] = scratch[axis]
+        if not outside:
+            for axis in range(3):
+                nearest[axis] = 0.0
+            return 4
+    kept = 0
+    rows = (first, second, third)
+    # Rows move up only, first to last, after sorting: none is overwritten before it is read.
+    for row in range(4):
+        for place in range(3):
+            if rows[place] == row and corners & (1 << place):
+                for axis in range(3):
+                    simplex[kept, axis] = simplex[row, axis]
+                kept += 1
+    return kept
