@@ -85,14 +85,15 @@ class _Asked:
 
 
 def _read(cache: PlanningCache, default_scene: str, request: CheckEquilibrium.Request) -> _Asked:
-    robot = cache.robot(request.robot, "robot")
+    base_scene = cache.scene(request.scene or default_scene, "scene")
+    robot = cache.robot_in(base_scene, request.robot, "robot")
     if robot.base_joint is None:
         raise InputError(
             f"'{robot.name}' is fixed to the world, which holds it anyway",
             element="robot",
             remedy="Give a robot with a floating base",
         )
-    scene = request_scene(cache.scene(request.scene or default_scene, "scene"), request.surfaces, robot, "surfaces")
+    scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     locations = contact_locations(request.locations, robot, "locations")
     held = stance(request.stance, locations, scene.surfaces, "stance")
     method = enumerated(request.method, EquilibriumMethod, "method")

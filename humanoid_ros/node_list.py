@@ -64,6 +64,7 @@ STACK_ARGUMENTS = (
     LaunchArgument("host", "127.0.0.1", "address that the page listens on"),
     LaunchArgument("port", "8080", "TCP port of the page; 0 takes any free one"),
     LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", ("true", "false")),
+    LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", ("true", "false")),
     LaunchArgument("rviz", "false", "start RViz with the stack's displays", ("true", "false")),
 )
 
@@ -108,6 +109,16 @@ def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
                 name="model_generator",
                 executable="model_generator",
                 namespace=values["namespace"],
+                respawn=True,
+            )
+        )
+    if values["contact_planner"] == "true":
+        nodes.append(
+            NodeEntry(
+                name="contact_planner",
+                executable="contact_planner",
+                namespace=values["namespace"],
+                parameters={"scene": values["scene"]},
                 respawn=True,
             )
         )

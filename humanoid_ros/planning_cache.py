@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from humanoid_model import Robot, Scene, load_robot, load_scene
 from humanoid_model.description import Geometry, Mesh
 from humanoid_model.errors import InputError
+from humanoid_planner.posture.collision_model import CollisionModel
 
 T = TypeVar("T")
 
@@ -50,17 +51,22 @@ class _Shelf(Generic[T]):
 
 
 class PlanningCache:
-    """Robots with their shapes, and scenes; any thread may ask.
-
-    What is asked for twice is the same object, so whatever else is kept of it can be kept by it.
+    """Robots with their shapes, scenes, and volumes around both; any thread may ask.
 
     Args:
-        size: robots, and scenes, kept.
+        size: robots, scenes and pairs of them with volumes, kept.
+        small_radius: of the volumes, a margin around the shapes [m].
+        big_radius: of the volumes' faces [m].
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, small_radius: float, big_radius: float) -> None:
+        self._size = size
+        self._radii = small_radius, big_radius
         self._robots = _Shelf(size, _read_robot)
         self._scenes = _Shelf(size, _read_scene)
+        # By identity; what is kept holds robot and scene, so that no others can take their place.
+        self._models: OrderedDict[tuple[int, int], tuple[Robot, Scene, CollisionModel]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def robot(self, name: str, field: str) -> Robot:
         """A robot by its name or the path of its URDF.
@@ -75,6 +81,32 @@ class PlanningCache:
         if not name.strip():
             raise InputError("is empty", element=field, remedy="Give a name (hrp2) or the path of a URDF")
         return self._robots.get(name)
+
+    def robot_in(self, scene: Scene, name: str, field: str) -> Robot:
+        """A robot by its name or the path of its URDF: the scene's own where it is in the scene, whose rules name it.
+
+        Raises:
+            InputError: the name is empty, or the robot can't be used.
+        """
+        robot = self.robot(name, field)
+        source = robot.description.source
+        return next((placed.robot for placed in scene.robots if placed.robot.description.source == source), robot)
+
+    def collision_model(self, robot: Robot, scene: Scene) -> CollisionModel:
+        """Volumes of a robot and of the scene around it.
+
+        Raises:
+            InputError: a radius can't be used with them.
+        """
+        key = id(robot), id(scene)
+        with self._lock:
+            if key not in self._models:
+                small, big = self._radii
+                self._models[key] = robot, scene, CollisionModel(robot, scene, r=small, R=big)
+            self._models.move_to_end(key)
+            while len(self._models) > self._size:
+                self._models.popitem(last=False)
+            return self._models[key][2]
 
     def scene(self, name: str, field: str) -> Scene:
         """A scene by its name or the path of its file.

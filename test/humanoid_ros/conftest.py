@@ -188,6 +188,14 @@ def model_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client
         yield client
 
 
+@pytest.fixture(scope="module")
+def contact_planner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running contact planner."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    with running_node("contact_planner", tmp_path_factory.mktemp("contact_planner")) as client:
+        yield client
+
+
 @pytest.fixture
 def start_node(tmp_path: Path) -> Iterator[Callable[..., Client]]:
     """Starts further nodes, each in a domain of its own, which the test ends; what they print is in ``tmp_path``."""

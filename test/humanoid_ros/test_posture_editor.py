@@ -219,7 +219,7 @@ def test_a_dragged_handle_is_asked_for_where_it_is(robot: SquattingRobot, page: 
     assert right.location == "right_sole"
     np.testing.assert_allclose((right.x, right.y), (0.05, -0.2), atol=1e-6)
     drag(page, "right_sole", (0.5, -0.2, 0.3))
-    request = wait_for(lambda: next((r for r in robot.asked if r.surfaces), None), "in the air it brings its own surface")
+    request = wait_for(lambda: next((r for r in robot.asked if r.surfaces), None), "in the air it has its own surface")
     assert [contact.surface for contact in request.stance.contacts if contact.location == "right_sole"] == [
         request.surfaces[0].name
     ]
