@@ -72,7 +72,7 @@ def check_equilibrium(
     margin, load, forces = _balance(
         contacts, mass, centre_of_mass, gravity, acceleration, external_wrench, torque_limits, True
     )
-    return Equilibrium(margin >= -10.0 * GAP * load, margin, forces)
+    return Equilibrium(margin >= -GAP * load, margin, forces)
 
 
 def in_equilibrium(
