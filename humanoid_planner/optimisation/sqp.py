@@ -402,11 +402,14 @@ class _Sqp:
         """Minimiser of the model in the trust region; ``constraints`` stand in for those of the point."""
         program, rows = self.program, self.included
         c = point.constraints if constraints is None else constraints
-        shifted = c + _COMPLIANCE * multipliers / self.weights**2
+        # The compliance is relative to the curvature: for very flat objectives, the rows would be all but rigid.
+        size = float(model.B.diagonal().max(initial=0.0)) or 1.0
+        shifted = c + (_COMPLIANCE / size) * multipliers / self.weights**2
+        B, gradient = model.B / size, model.gradient / size
         for compliance, guess in ((1.0, working_set if self.whole else None), (1.0, None), (100.0, None)):
             solution = solve_quadratic_program(
-                model.B,
-                model.gradient,
+                B,
+                gradient,
                 model.J if self.whole else model.J[rows],
                 (program.constraint_lower - shifted)[rows],
                 (program.constraint_upper - shifted)[rows],
@@ -418,8 +421,8 @@ class _Sqp:
             )
             if solution is not None:
                 every = np.zeros(self.m)
-                every[rows] = solution.multipliers
-                return QuadraticSolution(solution.x, every, solution.bound_multipliers, solution.iterations)
+                every[rows] = size * solution.multipliers
+                return QuadraticSolution(solution.x, every, size * solution.bound_multipliers, solution.iterations)
         raise _Stop(ReturnCode.DIRECTION_FAILED, "the quadratic program could not be solved")
 
     def optimality(self, point: _Point, model: _Quadratic, step: QuadraticSolution, radius: float) -> float:
