@@ -25,10 +25,14 @@ from humanoid_ros.stance_messages import WORLD
 from humanoid_ros.viewer.place_handles import PlaceHandles
 from humanoid_ros.viewer.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.posture_panel import (
+    ANY,
+    CENTRED,
     FORCES,
     FREE,
     GRASP,
     HOLD,
+    LEAST_TORQUE,
+    NEAR,
     NO_BALANCE,
     POLYGON,
     POLYTOPE,
@@ -45,6 +49,12 @@ STABILITIES = {
     POLYGON: GeneratePosture.Request.SUPPORT_POLYGON,
     FORCES: GeneratePosture.Request.CONTACT_FORCES,
     POLYTOPE: GeneratePosture.Request.FORCE_POLYTOPE,
+}
+CRITERIA = {
+    NEAR: GeneratePosture.Request.NEAR_REFERENCE,
+    ANY: GeneratePosture.Request.NO_CRITERION,
+    CENTRED: GeneratePosture.Request.CENTRE_IN_WRENCHES,
+    LEAST_TORQUE: GeneratePosture.Request.LEAST_TORQUE,
 }
 
 
@@ -89,7 +99,7 @@ class PostureEditor:
         self._scene_name = ""
         self._scene: Scene | None = None
         self._uses: dict[str, str] = {}
-        self._options = SetPostureOptions(FORCES, False, False)
+        self._options = SetPostureOptions(FORCES, NEAR, False, False)
         self._placements: Mapping[str, pin.SE3] = {}
         self._joints: bytes | None = None
         self._found: Posture | None = None
@@ -168,7 +178,7 @@ class PostureEditor:
             robot=self._robot_name,
             scene=self._scene_name if self._scene is not None else "",
             stability=STABILITIES[self._options.balance],
-            criterion=GeneratePosture.Request.NEAR_REFERENCE,
+            criterion=CRITERIA[self._options.criterion],
             torque_limits=self._options.torque_limits,
             collisions=self._options.collisions,
             time_limit=duration(self._time_limit),

@@ -24,6 +24,9 @@ USES = (FREE, HOLD, GRASP, TOUCH)
 NO_BALANCE, POLYGON, FORCES, POLYTOPE = "none", "support polygon", "contact forces", "force polytope"
 BALANCES = (FORCES, POLYGON, POLYTOPE, NO_BALANCE)
 """How equilibrium is tested, the usual way first."""
+NEAR, ANY, CENTRED, LEAST_TORQUE = "near the robot's", "any", "well balanced", "least torque"
+CRITERIA = (NEAR, ANY, CENTRED, LEAST_TORQUE)
+"""Which posture is wanted among those that do, the usual one first."""
 GREY = "#667"
 
 
@@ -42,23 +45,23 @@ class PosturePanel:
         self._uses: dict[str, viser.GuiDropdownHandle[str]] = {}
         self._folder = gui.add_folder("Posture", expand_by_default=False)
         with self._folder:
-            self._show = gui.add_button(
-                "Show posture", icon=viser.Icon.WALK, hint="A second robot follows handles"
-            )
+            self._show = gui.add_button("Show posture", icon=viser.Icon.WALK, hint="A second robot follows handles")
             self._reset = gui.add_button("Reset handles", icon=viser.Icon.REFRESH, color="gray", visible=False)
             self._result = gui.add_html("", visible=False)
             self._places = gui.add_folder("Places", visible=False)
             self._others = gui.add_folder("More places", visible=False, expand_by_default=False)
             self._balance = gui.add_dropdown("Balance", BALANCES, visible=False)
+            self._criterion = gui.add_dropdown("Posture", CRITERIA, visible=False)
             self._torques = gui.add_checkbox("Torque limits", False, visible=False)
             self._collisions = gui.add_checkbox("Avoid collisions", False, visible=False)
         self._show.on_click(lambda _: send(ShowPosture(not self._shown)))
         self._reset.on_click(lambda _: send(ResetPosture()))
-        for control in (self._balance, self._torques, self._collisions):
+        for control in (self._balance, self._criterion, self._torques, self._collisions):
             control.on_update(lambda _: self._send_options())
 
     def _send_options(self) -> None:
-        self._send(SetPostureOptions(self._balance.value, bool(self._torques.value), bool(self._collisions.value)))
+        options = self._balance.value, self._criterion.value, bool(self._torques.value), bool(self._collisions.value)
+        self._send(SetPostureOptions(*options))
 
     def _send_use(self, place: str, event: viser.GuiEvent) -> None:
         self._send(UsePlace(place, event.target.value))
@@ -72,7 +75,8 @@ class PosturePanel:
     def shown(self, shown: bool) -> None:
         self._shown = shown
         self._show.label = "Hide posture" if shown else "Show posture"
-        for control in (self._reset, self._balance, self._torques, self._collisions, self._places):
+        options = self._balance, self._criterion, self._torques, self._collisions
+        for control in (self._reset, self._places, *options):
             control.visible = shown
         self._others.visible = shown and bool(self._uses)
         self._result.visible = shown and bool(self._result.content)

@@ -94,11 +94,13 @@ class SetPostureOptions:
 
     Attributes:
         balance: One of `posture_panel.BALANCES`.
+        criterion: One of `posture_panel.CRITERIA`.
         torque_limits: Whether joint torques stay within their limits.
         collisions: Whether collisions are avoided.
     """
 
     balance: str
+    criterion: str
     torque_limits: bool
     collisions: bool
 

@@ -238,14 +238,16 @@ def test_places_are_used_as_the_panel_says(robot: SquattingRobot, page: PageClie
     page.set("Torque limits", True)
     page.set("Balance", "none")
     page.set("Avoid collisions", True)
+    page.set("Posture", "any")
 
     def wanted() -> Any:
         request = robot.asked[-1]
         found = {c.location: (c.kind, c.bilateral) for c in request.stance.contacts}
         hand, seat = (Contact.FIXED, True), (Contact.RELEASED, False)
         expected = {"right_sole": (Contact.FIXED, False), "right_hand_back": hand, "seat": seat}
-        options = request.torque_limits, request.collisions, request.stability
-        return found == expected and options == (True, True, GeneratePosture.Request.NO_STABILITY)
+        options = request.torque_limits, request.collisions, request.stability, request.criterion
+        kinds = GeneratePosture.Request.NO_STABILITY, GeneratePosture.Request.NO_CRITERION
+        return found == expected and options == (True, True, *kinds)
 
     wait_for(wanted, "all of it is asked for")
     assert handle("left_sole") not in page.nodes
@@ -259,6 +261,7 @@ def test_places_are_used_as_the_panel_says(robot: SquattingRobot, page: PageClie
     page.set("Torque limits", False)
     page.set("Balance", "contact forces")
     page.set("Avoid collisions", False)
+    page.set("Posture", "near the robot's")
 
 
 def test_one_request_at_a_time_and_the_newest_wins(robot: SquattingRobot, page: PageClient) -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.posture_panel import FORCES, HOLD, POLYGON, TOUCH, PosturePanel
+from humanoid_ros.viewer.posture_panel import ANY, FORCES, HOLD, NEAR, POLYGON, TOUCH, PosturePanel
 from humanoid_ros.viewer.request import PostureRequest, ResetPosture, SetPostureOptions, ShowPosture, UsePlace
 
 
@@ -50,10 +50,12 @@ def test_options_come_together(panel: tuple[PosturePanel, list[PostureRequest]])
     control._torques.value = True
     control._balance.value = POLYGON
     control._collisions.value = True
+    control._criterion.value = ANY
     assert sent == [
-        SetPostureOptions(FORCES, True, False),
-        SetPostureOptions(POLYGON, True, False),
-        SetPostureOptions(POLYGON, True, True),
+        SetPostureOptions(FORCES, NEAR, True, False),
+        SetPostureOptions(POLYGON, NEAR, True, False),
+        SetPostureOptions(POLYGON, NEAR, True, True),
+        SetPostureOptions(POLYGON, ANY, True, True),
     ]
 
 
