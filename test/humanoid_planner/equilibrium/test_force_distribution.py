@@ -164,25 +164,26 @@ def test_margins_are_those_of_cutting_planes():
             assert distances(contacts, answer.forces).min() == pytest.approx(answer.margin, abs=1e-6 * WEIGHT)
 
 
-def test_agrees_with_linear_programs_on_thousands_of_stances():
+@pytest.mark.parametrize("count", [400, pytest.param(6000, marks=pytest.mark.slow)])
+def test_agrees_with_linear_programs_on_random_stances(count):
     """An inscribed pyramid that holds must be confirmed, a circumscribed one that fails must be too."""
     random = np.random.default_rng(2)
     decided = {True: 0, False: 0}
-    for case in range(1200):
+    for case in range(count):
         contacts = random_faces(random, faces=1 + case % 3, spread=[0.1, 0.5, 1.5][case % 7 % 3])
         centre = contacts.positions.mean(axis=0) + random.uniform(-0.3, 0.3, 3)
         wrench = wrench_to_exert(centre)
         answer = check_equilibrium(contacts, MASS, centre)
         assert in_equilibrium(contacts, MASS, centre) == answer.equilibrium or abs(answer.margin) < 1e-6 * WEIGHT
         for inscribed, certain in ((True, True), (False, False)):
-            if answer.equilibrium == certain and case >= 200:
+            if answer.equilibrium == certain and case % 4:
                 continue  # only the other side could show an error; some cases are checked both ways
             generators = wrench_generators(contacts, 16, inscribed=inscribed)
             feasible = linprog(np.zeros(len(generators)), A_eq=generators.T, b_eq=wrench / WEIGHT).status == 0
             if feasible == certain and abs(answer.margin) > 1e-6 * WEIGHT:
                 assert answer.equilibrium == certain
                 decided[certain] += 1
-    assert min(decided.values()) > 50
+    assert min(decided.values()) > count // 20
 
 
 def test_inscribed_pyramids_are_conservative():
