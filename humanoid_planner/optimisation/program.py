@@ -37,6 +37,29 @@ class NonlinearProgram(ABC):
         return len(self.lower)
 
     @property
+    def damping(self) -> NDArray[np.float64] | None:
+        """(n,) weights w of a cost w d^2 / 2 that solvers may put on steps d; None leaves steps free.
+
+        For variables on which the objective says next to nothing, like contact forces: undamped, they leap about among the
+        many values that are as good, and curved constraints never settle.
+        """
+        return None
+
+    def constraint_curvature(
+        self, x: NDArray[np.float64], multipliers: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """(n, n) positive semidefinite part of the multipliers' sum of constraint Hessians, as far as it is known.
+
+        Args:
+            x: (n,).
+            multipliers: (m,), positive where the upper bound acts.
+
+        Returns:
+            What solvers may add to the objective's Hessian; None when nothing is known.
+        """
+        return None
+
+    @property
     def nonzeros(self) -> scipy.sparse.coo_array | None:
         """(m, n) pattern of the Jacobian when it is sparse, None when it is dense.
 

@@ -12,11 +12,14 @@ from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.posture.criterion import Criterion
 from humanoid_planner.posture.geometric_rows import JOINT
 from humanoid_planner.posture.geometric_task import GeometricTask, RowTable
+from humanoid_planner.posture.stability import FrictionCones
 from humanoid_planner.posture.state import PostureState
 from humanoid_planner.posture.task import Task
 
 #: Weight of the squared force variables in the objective: hyperstatic forces then have one best distribution.
 FORCE_WEIGHT = 1e-3
+#: Damping of steps of the force variables: as heavy as a joint's deviation from its reference.
+FORCE_DAMPING = 1.0
 
 
 class PostureProgram(NonlinearProgram):
@@ -80,6 +83,26 @@ class PostureProgram(NonlinearProgram):
         self._values_version = self._jacobian_version = -1
         self.evaluations = self.jacobian_evaluations = 0
         self._forces = slice(state.first_force, state.first_extra)
+        self._cones = next((task for task in self.tasks if isinstance(task, FrictionCones)), None)
+        if self._cones is not None:
+            # Rows were sorted stably: those of one task are in its own order.
+            self._cone_rows = np.flatnonzero(self.row_tasks == self.tasks.index(self._cones))
+
+    @property
+    def damping(self) -> NDArray[np.float64]:
+        """(n,) of steps: forces are next to free in the objective, and leap about without it."""
+        damping = np.zeros(self.size)
+        damping[self._forces] = FORCE_DAMPING
+        return damping
+
+    def constraint_curvature(
+        self, x: NDArray[np.float64], multipliers: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """(n, n) curvature of the friction cones, which are convex, under their multipliers."""
+        if self._cones is None:
+            return None
+        self.state.set(x)
+        return self._cones.curvature(self.state, np.maximum(multipliers[self._cone_rows], 0.0))
 
     def objective(self, x: NDArray[np.float64]) -> float:
         """The criterion, and a small weight on the squared forces that makes them unique."""

@@ -28,6 +28,8 @@ FACETS = 4
 #: Part of the weight below which the denominator of the cone rows is rounded off. Where it matters their gradient vanishes at
 #: the apex, as that of (3.69) does everywhere: at a thousandth, points that bear nothing kept solvers from converging.
 _ROUNDING = 1e-6
+#: Force, in weights, below which the cones' curvature, one over the force, no longer grows.
+_FLATTENING = 1e-3
 
 
 def choose_stability(contacts: Sequence[PlacedContact], loads: Sequence[Load], gravity: NDArray[np.float64]) -> str:
@@ -237,6 +239,26 @@ class FrictionCones(Task):
         by_normal = np.where(normal > 0, (-2 * inside - value) / above, -1.0)
         J[rows, first + 2] = self._mu * by_normal
         return J
+
+    def curvature(self, state: PostureState, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(state.size, state.size) sum of the cones' Hessians, each times its multiplier.
+
+        That of the cone itself, |f_t| - mu f_n, whose surface the rows share; bounded where the force is tiny.
+
+        Args:
+            state: where.
+            multipliers: (k,) not negative.
+        """
+        f, _, square, _ = self._parts(state)
+        root = np.sqrt(square + _FLATTENING**2)
+        H = np.zeros((state.size, state.size))
+        first = state.first_force + 3 * self._indices
+        share = multipliers / root
+        x, y = f[:, 0] / root, f[:, 1] / root
+        H[first, first] = share * (1 - x * x)
+        H[first + 1, first + 1] = share * (1 - y * y)
+        H[first, first + 1] = H[first + 1, first] = -share * x * y
+        return H
 
 
 class TorqueLimits(Task):

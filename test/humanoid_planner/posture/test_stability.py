@@ -332,3 +332,33 @@ def test_friction_comes_from_the_scene() -> None:
     contact = dataclasses.replace(where_it_is("left_sole"), surface=surface)
     problem = PostureProblem(HRP2, Stance((contact,)), scene=scene, stability="forces", start=HALF_SITTING)
     np.testing.assert_allclose(problem.force_model.friction, 0.8)
+
+
+def test_curvature_of_the_cones_is_their_hessian() -> None:
+    problem = PostureProblem(HRP2, Stance(feet()), stability="forces", friction=0.6, start=HALF_SITTING)
+    cones, state = task_of(problem, FrictionCones), problem.state
+    rng = np.random.default_rng(3)
+    x = problem.start(HALF_SITTING)
+    f = x[state.first_force :].reshape(-1, 3)
+    f[:, :2] = 0.05 * rng.standard_normal((len(f), 2))
+    # On the cones' surface: off it the rows bend by more than the cone does.
+    f[:, 2] = np.linalg.norm(f[:, :2], axis=1) / 0.6
+    multipliers = rng.uniform(0, 1, cones.size)
+
+    def tangential_gradient(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        t = state.force_variables[:, :2]
+        gradient = np.zeros((len(t), 3))
+        gradient[:, :2] = multipliers[:, None] * t / np.linalg.norm(t, axis=1)[:, None]
+        return np.concatenate([np.zeros(state.first_force), gradient.ravel()])
+
+    expected = finite_difference(tangential_gradient, x)
+    state.set(x)
+    np.testing.assert_allclose(cones.curvature(state, multipliers), expected, rtol=2e-3, atol=1e-6)
+    assert np.linalg.eigvalsh(cones.curvature(state, multipliers)).min() > -1e-12
+    program = problem.program
+    signed = np.zeros(len(program.constraint_lower))
+    rows = [i for i, label in enumerate(program.row_labels) if label.startswith("friction")]
+    signed[rows] = multipliers
+    np.testing.assert_allclose(program.constraint_curvature(x, signed), cones.curvature(state, multipliers))
+    np.testing.assert_array_equal(program.constraint_curvature(x, -signed), 0.0)
