@@ -40,7 +40,8 @@ class NonlinearProgram(ABC):
     def damping(self) -> NDArray[np.float64] | None:
         """(n,) weights w of a cost w d^2 / 2 that solvers may put on steps d; None leaves steps free.
 
-        For variables on which the objective says next to nothing, like contact forces: undamped, they leap about among the
+        For variables on which the objective says next to nothing, like contact forces: undamped, they leap about
+            among the
         many values that are as good, and curved constraints never settle.
         """
         return None

@@ -25,8 +25,9 @@ from humanoid_planner.posture.task import Task
 
 #: Facets of a friction cone in the wrench polytope (specification 001 Appendix B, planning).
 FACETS = 4
-#: Part of the weight below which the denominator of the cone rows is rounded off. Where it matters their gradient vanishes at
-#: the apex, as that of (3.69) does everywhere: at a thousandth, points that bear nothing kept solvers from converging.
+#: Part of the weight below which the denominator of the cone rows is rounded off. Where it matters their gradient
+# vanishes at : the apex, as that of (3.69) does everywhere: at a thousandth, points that bear nothing kept solvers
+# from converging.
 _ROUNDING = 1e-6
 #: Force, in weights, below which the cones' curvature, one over the force, no longer grows.
 _FLATTENING = 1e-3
