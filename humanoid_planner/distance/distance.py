@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 
@@ -34,9 +35,9 @@ class Distance:
 
 
 def distance(
-    volume_a: SphereTorusVolume | HalfSpace,
+    volume_a: SphereTorusVolume | HalfSpace | RoundedHull,
     placement_world_a: pin.SE3,
-    volume_b: SphereTorusVolume | HalfSpace,
+    volume_b: SphereTorusVolume | HalfSpace | RoundedHull,
     placement_world_b: pin.SE3,
 ) -> Distance:
     """Signed distance of two volumes, with its gradient.
@@ -50,9 +51,10 @@ def distance(
         placement_world_b: of its frame.
 
     Raises:
-        InputError: both are half-spaces, or a placement isn't finite.
+        InputError: neither is strictly convex, or a placement isn't finite.
     """
-    pairs = DistancePairs([PlacedVolume("a", 0, volume_a), PlacedVolume("b", 1, volume_b)], [(0, 1)])
+    placed = [PlacedVolume("a", 0, volume_a), PlacedVolume("b", 1, volume_b)]  # type: ignore[arg-type]
+    pairs = DistancePairs(placed, [(0, 1)])
     origins = np.stack([placement_world_a.translation, placement_world_b.translation])
     pairs.evaluate(np.stack([placement_world_a.rotation, placement_world_b.rotation]), origins)
     points, normal = np.stack([pairs.points_a[0], pairs.points_b[0]]), pairs.normals[0]

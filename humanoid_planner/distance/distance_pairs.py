@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.errors import InputError
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.narrow_phase import half_space_distances, volume_distances
+from humanoid_planner.distance.one_sided import polyhedron_distances
 from humanoid_planner.distance.placed_volume import PlacedVolume
-from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.volume_table import volume_table
 from humanoid_planner.distance.workspace import workspace
 
 
 class DistancePairs:
     """Signed distances of pairs of volumes, continuously differentiable in the placements of the bodies.
+
+    One of a pair may be a half-space or a plain convex body (a rounded hull, of radius 0 or more).
 
     A distance is negative in penetration: minus the length of the smallest translation that separates the two. Its
     derivative is ``normal . (velocity of point_a as fixed to body a - velocity of point_b as fixed to body b)``
@@ -32,8 +35,8 @@ class DistancePairs:
     Attributes:
         volumes: the volumes.
         pairs: indices of first and second volume, shape (m, 2).
-        cutoff: pairs whose bounding balls are farther apart than this get the balls' distance [m], which is less than
-            the volumes', and its derivative. Half-spaces are always exact.
+        cutoff: pairs of volumes whose bounding balls are farther apart than this get the balls' distance [m], which is
+            less than the volumes', and its derivative. Half-spaces and plain polyhedra are always exact.
         values: signed distances, shape (m,) [m].
         points_a: points of the first volumes that the distances are taken from, world frame, shape (m, 3) [m].
         points_b: of the second volumes, shape (m, 3) [m].
@@ -44,33 +47,31 @@ class DistancePairs:
         """Takes the volumes and the pairs.
 
         Raises:
-            InputError: a pair has an index out of range, or two half-spaces; or the cutoff is not positive.
+            InputError: a pair has an index out of range, or no strictly convex volume; or the cutoff is not positive.
         """
         self.volumes = tuple(volumes)
         self.pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         self.cutoff = float(cutoff)
         if not self.cutoff > 0.0:
             raise InputError(f"is {cutoff}", element="cutoff", remedy="Give a positive length in metres, or infinity")
-        self._refuse_impossible_pairs()
-        is_flat = np.array([isinstance(placed.volume, HalfSpace) for placed in self.volumes], dtype=bool)
+        bare = [placed.volume for placed in self.volumes]
+        is_flat = np.array([isinstance(volume, HalfSpace) for volume in bare], dtype=bool)
+        is_plain = np.array([isinstance(volume, RoundedHull) for volume in bare], dtype=bool)
+        self._refuse_impossible_pairs(is_flat | is_plain)
         place = np.where(is_flat, np.cumsum(is_flat), np.cumsum(~is_flat)) - 1
 
         bodies = np.array([placed.body for placed in self.volumes], dtype=np.int64)
         self._bodies, self._half_space_bodies = bodies[~is_flat], bodies[is_flat]
         self._needed_bodies = int(bodies.max(initial=-1)) + 1
-        bare = [placed.volume for placed in self.volumes]
-        self._table = volume_table([volume for volume in bare if isinstance(volume, SphereTorusVolume)])
+        self._table = volume_table([volume for volume in bare if not isinstance(volume, HalfSpace)])
         flat = [[*volume.normal, volume.offset] for volume in bare if isinstance(volume, HalfSpace)]
         self._half_spaces = np.array(flat, dtype=np.float64).reshape(-1, 4)
-        first, second = self.pairs.T
-        with_half_space = is_flat[first] | is_flat[second]
-        self._places = np.flatnonzero(~with_half_space)
-        self._pairs = np.ascontiguousarray(place[self.pairs[self._places]])
-        self._half_space_places = np.flatnonzero(with_half_space)
-        order = is_flat[first[with_half_space]].astype(np.int64)
-        chosen = place[self.pairs[self._half_space_places]]
-        rows = np.arange(len(chosen))
-        self._half_space_pairs = np.column_stack([chosen[rows, order], chosen[rows, 1 - order], order])
+
+        touched = place[self.pairs]
+        self._places = np.flatnonzero(~(is_flat | is_plain)[self.pairs].any(axis=1))
+        self._pairs = np.ascontiguousarray(touched[self._places])
+        self._half_space_places, self._half_space_pairs = _with_one(is_flat[self.pairs], touched)
+        self._polyhedron_places, self._polyhedron_pairs = _with_one(is_plain[self.pairs], touched)
 
         count = len(self.pairs)
         self.values = np.zeros(count)
@@ -78,9 +79,10 @@ class DistancePairs:
         self._points = np.zeros((count, 2, 3))
         self.points_a, self.points_b = self._points[:, 0], self._points[:, 1]
         self._rows = np.full((count, 2), -1, dtype=np.int64)
+        self._polyhedron_rows = np.full((len(self._polyhedron_places), 5), -1, dtype=np.int64)
         self._work = workspace()
 
-    def _refuse_impossible_pairs(self) -> None:
+    def _refuse_impossible_pairs(self, not_round: NDArray[np.bool_]) -> None:
         for row, (a, b) in enumerate(self.pairs):
             if not (0 <= a < len(self.volumes) and 0 <= b < len(self.volumes)):
                 raise InputError(
@@ -88,16 +90,17 @@ class DistancePairs:
                     element=f"pair {row}",
                     remedy=f"Give indices of the {len(self.volumes)} volumes, from 0",
                 )
-            if isinstance(self.volumes[a].volume, HalfSpace) and isinstance(self.volumes[b].volume, HalfSpace):
+            if not_round[a] and not_round[b]:
                 raise InputError(
-                    f"has two half-spaces, {self.volumes[a].name} and {self.volumes[b].name}",
+                    f"is {self.volumes[a].name} and {self.volumes[b].name}, neither of them strictly convex",
                     element=f"pair {row}",
-                    remedy="They are unbounded and have no distance: leave the pair out",
+                    remedy="At least one must be a SphereTorusVolume for the distance to be smooth",
                 )
 
     def forget(self) -> None:
         """Starts the next evaluation from nothing, as the first one."""
         self._rows[:] = -1
+        self._polyhedron_rows[:] = -1
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes values, points and normals.
@@ -125,11 +128,26 @@ class DistancePairs:
             )
         if not (np.isfinite(rotations).all() and np.isfinite(origins).all()):
             raise InputError("aren't finite", element="placements of bodies", remedy="Give finite numbers")
-        volume_distances(
-            self._table, self._bodies, self._pairs, self._places, rotations, origins, self.cutoff,
-            self._rows, self.normals, self._points, self.values, self._work,
-        )  # fmt: skip
-        half_space_distances(
-            self._table, self._bodies, self._half_spaces, self._half_space_bodies, self._half_space_pairs,
-            self._half_space_places, rotations, origins, self._rows, self.normals, self._points, self.values,
-        )  # fmt: skip
+        if len(self._places):
+            volume_distances(
+                self._table, self._bodies, self._pairs, self._places, rotations, origins, self.cutoff,
+                self._rows, self.normals, self._points, self.values, self._work,
+            )  # fmt: skip
+        if len(self._half_space_places):
+            half_space_distances(
+                self._table, self._bodies, self._half_spaces, self._half_space_bodies, self._half_space_pairs,
+                self._half_space_places, rotations, origins, self._rows, self.normals, self._points, self.values,
+            )  # fmt: skip
+        if len(self._polyhedron_places):
+            polyhedron_distances(
+                self._table, self._bodies, self._polyhedron_pairs, self._polyhedron_places, rotations, origins,
+                self._polyhedron_rows, self.normals, self._points, self.values, self._work,
+            )  # fmt: skip
+
+
+def _with_one(is_one: NDArray[np.bool_], pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the pairs of which one is of a kind, and for each: the other, the one, and 1 if that is first."""
+    places = np.flatnonzero(is_one.any(axis=1))
+    first = is_one[places, 0].astype(np.int64)
+    rows = np.arange(len(places))
+    return places, np.column_stack([pairs[places][rows, first], pairs[places][rows, 1 - first], first])

@@ -129,7 +129,7 @@ def hull_gjk(
             features[row_b, 0], features[row_b, 1], features[row_b, 2],
         )  # fmt: skip
         height = simplex[count, 0] * n[0] + simplex[count, 1] * n[1] + simplex[count, 2] * n[2]
-        if distance - height <= _RELATIVE * distance:
+        if count > 0 and distance - height <= _RELATIVE * distance:
             return distance, row_a, row_b
         count = reduce_simplex(simplex, count + 1)
         reached = math.sqrt(simplex[4, 0] ** 2 + simplex[4, 1] ** 2 + simplex[4, 2] ** 2)

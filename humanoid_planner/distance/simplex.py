@@ -50,8 +50,8 @@ def reduce_simplex(simplex: np.ndarray, count: int) -> int:
     """Keeps the corners between which the point nearest to the origin lies.
 
     Args:
-        simplex: corners in the first ``count`` rows, those kept move up; row 4 receives the point; row 5 is scratch;
-            shape (6, 3).
+        simplex: corners in the first ``count`` rows, with a number of the caller's in column 3; those kept move up.
+            Row 4 receives the point; row 5 is scratch. Shape (6, 4).
         count: number of corners, 1 to 4.
 
     Returns:
@@ -67,9 +67,9 @@ def reduce_simplex(simplex: np.ndarray, count: int) -> int:
         square = e0 * e0 + e1 * e1 + e2 * e2
         along = -(e0 * simplex[0, 0] + e1 * simplex[0, 1] + e2 * simplex[0, 2])
         if along <= 0.0 or along >= square:
-            for k in range(3):
-                nearest[k] = simplex[0 if along <= 0.0 else 1, k]
-                simplex[0, k] = nearest[k]
+            for k in range(4):
+                simplex[0, k] = simplex[0 if along <= 0.0 else 1, k]
+                nearest[k] = simplex[0, k]
             return 1
         along /= square
         nearest[0] = simplex[0, 0] + along * e0
@@ -118,7 +118,7 @@ def reduce_simplex(simplex: np.ndarray, count: int) -> int:
     for row in range(4):
         for place in range(3):
             if rows[place] == row and corners & (1 << place):
-                for axis in range(3):
-                    simplex[kept, axis] = simplex[row, axis]
+                for column in range(4):
+                    simplex[kept, column] = simplex[row, column]
                 kept += 1
     return kept

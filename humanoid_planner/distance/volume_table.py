@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volumes concatenated into flat arrays, as the kernels of the narrow phase read them.
+"""Volumes and polyhedra concatenated into flat arrays, as the kernels of the narrow phase read them.
 
 A feature is what a point of a volume's boundary can lie on: a small sphere, a torus or a big sphere. Features of all
 volumes are numbered through; a number is a row of ``features`` and ``links``. All lengths in metres, in the frame of
@@ -26,6 +26,8 @@ FACE                      kind, its three edges
 
 Spokes are the edges seen from a vertex: ``spokes`` has the unit vector out of the vertex and the sine above,
 ``spoke_links`` the edge and the vertex at the other end.
+
+A polyhedron has vertices only, with sines of 0: its R is infinite, and one vertex's normals border on the next one's.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_planner.distance.enclosing_ball import enclosing_ball
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 VERTEX = 0
@@ -75,9 +79,9 @@ class VolumeTable(NamedTuple):
     starts: NDArray[np.int64]
 
 
-def volume_table(volumes: Sequence[SphereTorusVolume]) -> VolumeTable:
-    """Table of volumes, in the order given."""
-    parts = [_one_volume(volume) for volume in volumes]
+def volume_table(volumes: Sequence[SphereTorusVolume | RoundedHull]) -> VolumeTable:
+    """Table of volumes and polyhedra, in the order given."""
+    parts = [_polyhedron(volume) if isinstance(volume, RoundedHull) else _one_volume(volume) for volume in volumes]
     if not parts:
         return _EMPTY
     features, spokes, corners = 0, 0, 0
@@ -152,6 +156,41 @@ def _one_volume(volume: SphereTorusVolume) -> VolumeTable:
         corners=volume.vertices,
         corner_range=np.array([[0, nv]], dtype=np.int64),
         starts=starts[None].astype(np.int64),
+    )
+
+
+def _polyhedron(hull: RoundedHull) -> VolumeTable:
+    points = np.asarray(hull.points, dtype=np.float64)
+    try:
+        outline = ConvexHull(points)
+        kept = np.sort(outline.vertices)
+        corners = np.searchsorted(kept, outline.simplices)
+        ends = np.vstack([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        ends = np.unique(np.vstack([ends, ends[:, ::-1]]), axis=0)
+        points = points[kept]
+    except QhullError:  # flat, or a segment, or a point: every point may be a neighbour of every other
+        points = np.unique(points, axis=0)
+        ends = np.argwhere(~np.eye(len(points), dtype=bool))
+    count = len(points)
+    features = np.zeros((count, 16))
+    features[:, :3] = points
+    links = np.full((count, 6), -1, dtype=np.int64)
+    links[:, 0] = VERTEX
+    links[:, 2] = np.bincount(ends[:, 0], minlength=count)
+    links[:, 1] = np.cumsum(links[:, 2]) - links[:, 2]
+    along = points[ends[:, 1]] - points[ends[:, 0]]
+    centre, radius = enclosing_ball(points)
+    return VolumeTable(
+        features=features,
+        links=links,
+        spokes=np.column_stack([along / np.linalg.norm(along, axis=1)[:, None], np.zeros(len(ends))]),
+        spoke_links=np.column_stack([np.full(len(ends), -1), ends[:, 1]]).astype(np.int64),
+        radii=np.array([[hull.radius, np.inf, np.inf]]),
+        balls=np.array([[*centre, radius + hull.radius]]),
+        first=np.array([[0, count]], dtype=np.int64),
+        corners=points,
+        corner_range=np.array([[0, count]], dtype=np.int64),
+        starts=np.argmax(STARTS @ points.T, axis=1)[None].astype(np.int64),
     )
 
 

@@ -18,7 +18,8 @@ class Workspace(NamedTuple):
     """Arrays for one call at a time.
 
     Attributes:
-        simplex: corners of GJK's simplex, the point nearest to the origin, and scratch, shape (6, 3).
+        simplex: corners of GJK's simplex, each with a number, the point nearest to the origin, and scratch, shape
+            (6, 4).
         n: unit vector to start from, and normal found, shape (3,).
         points: corners of the polytope, shape (MOST_POINTS, 3).
         planes: outward normals and offsets of its faces, shape (MOST_FACES, 4).
@@ -42,7 +43,7 @@ class Workspace(NamedTuple):
 def workspace() -> Workspace:
     """New arrays, contents undefined."""
     return Workspace(
-        simplex=np.empty((6, 3)),
+        simplex=np.zeros((6, 4)),
         n=np.empty(3),
         points=np.empty((MOST_POINTS, 3)),
         planes=np.empty((MOST_FACES, 4)),

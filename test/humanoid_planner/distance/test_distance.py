@@ -41,7 +41,7 @@ def test_gradient_is_that_of_the_twists() -> None:
     a = SphereTorusVolume.from_points(rng.normal(size=(15, 3)) * 0.1, 0.01, 20.0)
     b = SphereTorusVolume.from_points(rng.normal(size=(12, 3)) * 0.1, 0.02, 2.0)
     placement_a = pin.SE3.Random()
-    placement_b = pin.SE3(pin.SE3.Random().rotation, placement_a.translation + [0.5, 0.1, -0.2])
+    placement_b = pin.SE3(pin.SE3.Random().rotation, placement_a.translation + np.array([0.5, 0.1, -0.2]))
     result = distance(a, placement_a, b, placement_b)
     step = 1e-6
     for which in range(2):
@@ -74,5 +74,5 @@ def test_half_space_first_and_second() -> None:
 
 def test_two_half_spaces_have_no_distance() -> None:
     ground = HalfSpace(np.array([0.0, 0.0, 1.0]), 0.0)
-    with pytest.raises(InputError, match="two half-spaces, a and b"):
+    with pytest.raises(InputError, match="is a and b, neither of them strictly convex"):
         distance(ground, pin.SE3.Identity(), ground, pin.SE3.Identity())
