@@ -88,12 +88,12 @@ class WrenchCone:
             unit = float(np.abs(self.equalities * w).max())
             if float(np.abs(self.equalities @ w).max()) > TOLERANCE * max(unit, 1e-300):
                 return -np.inf
-        return float(np.min(-(self.facets @ w), initial=np.inf))
+        return -float((self.facets @ w).max()) if len(self.facets) else np.inf
 
     def contains(self, wrench: ArrayLike) -> bool:
         """Whether the contacts can exert a wrench (6,), force and moment about the world's origin."""
         w = np.asarray(wrench, dtype=float)
-        return self.margin(w) >= -TOLERANCE * float(np.linalg.norm(w[:3]))
+        return self.margin(w) >= -TOLERANCE * float(np.abs(w[:3]).max())
 
     def centre_of_mass_halfspaces(
         self,
