@@ -47,7 +47,7 @@ class KinematicTree:
         lower: (nx,) lowest values [rad] or [m].
         upper: (nx,) highest values.
         effort: (nx,) largest efforts [N m] or [N]; infinite where there is no limit.
-        driven: (nx,) whether a motor or a spring holds the variable; floating joints and those without actuator are free.
+        driven: (nx,) whether a motor or a spring holds the variable; floating joints and those without are free.
         stiffness: (nx,) of the springs of passive joints, 0 for the others.
         rests: (nx,) where those springs are without force.
         base: bodies (first, last) of the floating base's six coordinates, None for a robot fixed to the world.
@@ -199,7 +199,7 @@ class _Builder:
             base = (bodies[robot.base_joint] - 5, bodies[robot.base_joint])
         columns, factors, offsets, names, bounds = self._variables()
         chains = [self._chain(body) for body in range(count)]
-        first = {column: body for body, column in reversed(list(enumerate(columns))) if body}
+        first = {column: index for index, column in reversed(list(enumerate(columns))) if index}
         own = [first[column] for column in range(len(names))]
         springs = {name: robot.springs[name] for name in robot.springs}
         stiffness = [springs[name].stiffness if name in springs else 0.0 for name in names]
@@ -222,7 +222,7 @@ class _Builder:
             lower=np.array([bound[0] for bound in bounds]),
             upper=np.array([bound[1] for bound in bounds]),
             effort=np.array([bound[2] for bound in bounds]),
-            driven=np.array([not self.floats[body] for body in own], dtype=bool),
+            driven=np.array([not self.floats[index] for index in own], dtype=bool),
             stiffness=np.array(stiffness),
             rests=np.array(rests),
             base=base,

@@ -44,9 +44,9 @@ class RobotKinematics:
         self.tree = tree = KinematicTree.from_robot(robot)
         count, size = tree.body_count, tree.size
         self.x = np.zeros(size)
-        self.rotations = np.tile(np.eye(3), (count, 1, 1))
-        self.origins = np.zeros((count, 3))
-        self.axes = np.zeros((count, 3))
+        self.rotations: NDArray[np.float64] = np.tile(np.eye(3), (count, 1, 1))
+        self.origins: NDArray[np.float64] = np.zeros((count, 3))
+        self.axes: NDArray[np.float64] = np.zeros((count, 3))
         self.placements_computed = 0
         self._topology = (
             tree.kinds, tree.parents, tree.rotations, tree.translations, tree.axes, tree.columns, tree.factors,
@@ -244,7 +244,9 @@ class RobotKinematics:
         """(3, nx) derivative of :meth:`point` (3.23)."""
         world = self.point(link, local)
         J = np.zeros((3, self.size))
-        point_jacobian(self.body_of(link)[0], *world, *self._chains, self.origins, self.axes, J)
+        point_jacobian(
+            self.body_of(link)[0], world[0], world[1], world[2], *self._chains, self.origins, self.axes, J
+        )
         return J
 
     def direction(self, link: str, local: ArrayLike) -> NDArray[np.float64]:
@@ -257,7 +259,7 @@ class RobotKinematics:
         """(3, nx) derivative of :meth:`direction` (3.26)."""
         world = self.direction(link, local)
         J = np.zeros((3, self.size))
-        direction_jacobian(self.body_of(link)[0], *world, *self._chains, self.axes, J)
+        direction_jacobian(self.body_of(link)[0], world[0], world[1], world[2], *self._chains, self.axes, J)
         return J
 
     def pre_gradients(self, link: str) -> NDArray[np.float64]:

@@ -20,11 +20,15 @@ from humanoid_planner.distance.collision_pairs import (
     self_pairs,
     without_contacts,
 )
+from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
+from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.scene_volumes import scene_volumes
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.collision_store import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
+from humanoid_planner.posture.compound_task import CompoundTask
 
 #: Radii of the volumes: margin around the shapes and smoothness of their faces (specification 001 P06, P08) [m].
 SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
@@ -32,10 +36,15 @@ SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
 MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
 
 
+#: Bodies farther apart than this are compared by their bounding balls [m].
+CUTOFF = 0.3
+
+
 @dataclass(frozen=True, eq=False)
 class _RobotVolumes:
     volumes: tuple[PlacedVolume, ...]
     pairs: NDArray[np.int64]
+    limits: tuple[CompoundLimit, ...]
 
 
 _ROBOTS: WeakKeyDictionary[Robot, dict[tuple[float, float], _RobotVolumes]] = WeakKeyDictionary()
@@ -51,7 +60,8 @@ class CollisionModel:
         robot: whose collisions these are.
         scene: around it, None for the robot alone.
         volumes: of the robot, then of the scene.
-        self_pairs: (m, 2) indices of the robot's volumes that can collide.
+        self_pairs: (m, 2) indices of the robot's volumes that can collide and are kept apart by their distance.
+        limits: functions that keep links around compound joints apart (section 4.8).
     """
 
     def __init__(
@@ -70,7 +80,7 @@ class CollisionModel:
             scene: whose bodies they surround.
             r: small radius of the volumes, which is a margin around the shapes [m].
             R: big radius [m].
-            make_distances: what computes the distances, for comparisons.
+            make_distances: what computes the distances, for comparisons; None is :class:`DistancePairs`.
 
         Raises:
             InputError: a mesh can't be read, or radii that can't be used.
@@ -79,17 +89,22 @@ class CollisionModel:
         if (r, R) not in known:
             kinematics = RobotKinematics(robot)
             own = tuple(robot_volumes(robot, kinematics.body_of, r, R))
-            known[r, R] = _RobotVolumes(own, self_pairs(robot, own, kinematics).pairs)
+            path = store_path(robot, own)
+            found = load_pairs(path, robot)
+            if found is None:
+                reports = compound_reports(robot, r)
+                limits = tuple(report.limit for report in reports if report.limit is not None)
+                pairs = self_pairs(robot, own, kinematics).pairs
+                found = _without_limited(own, pairs, limits), limits
+                save_pairs(path, *found)
+            known[r, R] = _RobotVolumes(own, *found)
         self.robot, self.scene = robot, scene
         self._own = known[r, R].volumes
         self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
         self.volumes = (*self._own, *self._around)
         self.self_pairs = known[r, R].pairs
-        if make_distances is None:
-            from humanoid_planner.distance.distance_pairs import DistancePairs
-
-            make_distances = DistancePairs
-        self._make = make_distances
+        self.limits = known[r, R].limits
+        self._make = make_distances or _make_distances
 
     def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
         """Distances that a posture in a stance has to keep; None when nothing can collide.
@@ -110,6 +125,23 @@ class CollisionModel:
             return None
         return CollisionTask(self._make(self.volumes, pairs), pair_margins(self.volumes, pairs, margin, rules))
 
+    def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
+        """Limits of the robot's compound joints; None when it has none."""
+        return CompoundTask(kinematics, self.limits) if self.limits else None
+
     def _robot_name(self) -> str:
         placed = () if self.scene is None else self.scene.robots
         return next((one.name for one in placed if one.robot is self.robot), self.robot.name)
+
+
+def _make_distances(volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> PairDistances:
+    return DistancePairs(volumes, pairs, cutoff=CUTOFF)
+
+
+def _without_limited(
+    volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64], limits: Sequence[CompoundLimit]
+) -> NDArray[np.int64]:
+    """Pairs less those that a compound joint's function keeps apart."""
+    limited = {frozenset(pair) for limit in limits for pair in limit.pairs}
+    kept = [frozenset((volumes[a].owner, volumes[b].owner)) not in limited for a, b in pairs]
+    return np.asarray(pairs[np.array(kept, dtype=bool)])

@@ -28,12 +28,29 @@ class PairDistances(Protocol):
         normals: (m, 3) unit normals from the second to the first.
     """
 
-    volumes: Sequence[PlacedVolume]
-    pairs: NDArray[np.int64]
-    values: NDArray[np.float64]
-    points_a: NDArray[np.float64]
-    points_b: NDArray[np.float64]
-    normals: NDArray[np.float64]
+    @property
+    def volumes(self) -> Sequence[PlacedVolume]:
+        """Volumes."""
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Pairs."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Distances."""
+
+    @property
+    def points_a(self) -> NDArray[np.float64]:
+        """Witness points on the first volumes."""
+
+    @property
+    def points_b(self) -> NDArray[np.float64]:
+        """Witness points on the second ones."""
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """Normals."""
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes distances at body placements (nb, 3, 3), (nb, 3)."""

@@ -17,7 +17,7 @@ from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, Solv
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.collision_task import CollisionTask
 from humanoid_planner.posture.explanation import Conflict, describe, find_conflict, find_violations
-from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem import PostureProblem
 
 #: Solver that is used when none is named; see docs/decisions.md for how it was chosen.
@@ -135,7 +135,8 @@ def _answer(
     collisions: CollisionTask | None = problem.collisions
     counted = (0, 0) if collisions is None else (collisions.evaluations - distances, collisions.gradients - gradients)
     x = solution.x
-    violations, conflict, explanation = (), Conflict((), ""), "Found."
+    violations: tuple[Violation, ...] = ()
+    conflict, explanation = Conflict((), ""), "Found."
     success = solution.code == ReturnCode.SUCCESS
     if not success:
         violations = find_violations(problem, x, options)

@@ -97,9 +97,10 @@ class RowTable:
         self._kinds = np.array([row.kind for row in rows], dtype=np.int64)
         self._first = np.array([row.a for row in rows], dtype=np.int64)
         self._second = np.array([row.b for row in rows], dtype=np.int64)
-        self._vectors = tuple(
-            np.array([getattr(row, letter) for row in rows], dtype=float).reshape(-1, 3) for letter in "PQuw"
-        )
+        self._P = np.array([row.P for row in rows], dtype=float).reshape(-1, 3)
+        self._Q = np.array([row.Q for row in rows], dtype=float).reshape(-1, 3)
+        self._u = np.array([row.u for row in rows], dtype=float).reshape(-1, 3)
+        self._w = np.array([row.w for row in rows], dtype=float).reshape(-1, 3)
         self._frames = np.array([(row.frame_a, row.frame_b) for row in rows], dtype=float).reshape(-1, 2, 3, 3)
         self._values = np.zeros(self.size)
 
@@ -108,7 +109,7 @@ class RowTable:
         kinematics = state.kinematics
         kinematics.place_bodies()
         row_values(
-            self._kinds, self._first, self._second, *self._vectors, self._frames, state.x,
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames, state.x,
             kinematics.rotations, kinematics.origins, kinematics.centre_of_mass(), self._values,
         )  # fmt: skip
         return self._values
@@ -119,7 +120,7 @@ class RowTable:
         tree = kinematics.tree
         kinematics.place_bodies()
         row_jacobian(
-            self._kinds, self._first, self._second, *self._vectors, self._frames,
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames,
             kinematics.rotations, kinematics.origins, kinematics.axes,
             kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
             tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,

@@ -354,5 +354,5 @@ def _perpendiculars(u: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     """Two unit vectors that make a right-handed frame with u."""
     helper = _EYE[int(np.argmin(np.abs(u)))]
     i = np.cross(helper, u)
-    i /= np.linalg.norm(i)
-    return i, np.cross(u, i)
+    i = np.asarray(i / np.linalg.norm(i))
+    return i, np.asarray(np.cross(u, i))

@@ -125,26 +125,28 @@ class PostureProblem:
         bearing = self.contacts if self.stability == "forces" else ()
         self.force_model = ForceModel(self.kinematics, bearing, loads, self.gravity)
         driven = int(self.kinematics.tree.driven.sum()) if torque_variables else 0
-        extra_lower, extra_upper = np.asarray(extra_lower, dtype=float), np.asarray(extra_upper, dtype=float)
-        self.state = PostureState(self.kinematics, self.force_model, driven + len(extra_lower))
+        extras = np.asarray(extra_lower, dtype=float), np.asarray(extra_upper, dtype=float)
+        self.state = PostureState(self.kinematics, self.force_model, driven + len(extras[0]))
         check_number(collision_margin, "collision_margin", lower=-np.inf)
         self.collisions: CollisionTask | None = None
+        compound = None
         if isinstance(collisions, CollisionTask):
             self.collisions = collisions
         elif collisions:
             model = CollisionModel(robot, scene) if collisions is True else collisions
             self.collisions = model.task(stance, margin=collision_margin)
+            compound = model.compound_task(self.kinematics)
         self.user_tasks = tuple(tasks)
         self.tasks: tuple[Task, ...] = (
             *(ContactTask(placed) for placed in self.contacts),
             *tasks,
             *self._stability_tasks(torque_limits, torque_variables, loads, stability_margin),
-            *(() if self.collisions is None else (self.collisions,)),
+            *(task for task in (self.collisions, compound) if task is not None),
         )
         self.criterion = criterion or NoCriterion()
         self.criterion.bind(self.kinematics)
         lower, upper = self._bounds(joint_margin, stability_margin)
-        torque_bound = np.ones(driven)
+        torque_bound: NDArray[np.float64] = np.ones(driven)
         if driven:
             torque_task = next(task for task in self.tasks if isinstance(task, TorqueVariables))
             unlimited = ~np.isfinite(torque_task.limits)
@@ -153,8 +155,8 @@ class PostureProblem:
             self.state,
             self.tasks,
             self.criterion,
-            np.concatenate([lower, -torque_bound, extra_lower]),
-            np.concatenate([upper, torque_bound, extra_upper]),
+            np.concatenate([lower, -torque_bound, extras[0]]),
+            np.concatenate([upper, torque_bound, extras[1]]),
         )
 
     def start(self, q: ArrayLike, forces: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -168,7 +170,7 @@ class PostureProblem:
             InputError: wrong length, or numbers that aren't finite.
         """
         program, state = self.program, self.state
-        x = np.zeros(state.size)
+        x: NDArray[np.float64] = np.zeros(state.size)
         x[: state.first_force] = self.kinematics.coordinates(q)
         x = np.clip(x, program.lower, program.upper)
         state.set(x)
