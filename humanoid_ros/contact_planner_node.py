@@ -23,6 +23,7 @@ from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_ros.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole, number, text, whole
+from humanoid_ros.planner_warm_up import warm_up
 from humanoid_ros.planning_cache import PlanningCache
 from humanoid_ros.posture_markers import ShownPosture, posture_markers
 from humanoid_ros.posture_messages import joint_state
@@ -60,6 +61,7 @@ class ContactPlannerNode(Node):
         self.workers = ServiceWorkers(self)
         self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
+        self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(
             1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=ReentrantCallbackGroup()
@@ -106,14 +108,16 @@ class ContactPlannerNode(Node):
         elif name == "solver":
             known_name(value, SOLVERS, "solver", "solver")
 
+    def _defaults(self) -> PostureDefaults:
+        return PostureDefaults(
+            text(self, "scene"), text(self, "solver"), whole(self, "max_iterations"), number(self, "time_limit")
+        )
+
     # In the workers' threads --------------------------------------------------------------------------------------
 
     def _generate(self, request: GeneratePosture.Request, response: GeneratePosture.Response) -> None:
-        defaults = PostureDefaults(
-            text(self, "scene"), text(self, "solver"), whole(self, "max_iterations"), number(self, "time_limit")
-        )
         began = time.monotonic()
-        shown = answer_generate_posture(self._cache, defaults, request, response)
+        shown = answer_generate_posture(self._cache, self._defaults(), request, response)
         self._answers += 1
         self._found += response.success
         self._seconds += time.monotonic() - began

@@ -11,7 +11,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
 
 import rclpy
@@ -48,7 +48,8 @@ class ServiceWorkers:
         self.refusals = 0
         self.last_refusal = ""
         self._node = node
-        self._workers: list[ThreadPoolExecutor] = []
+        self._workers: dict[str, ThreadPoolExecutor] = {}
+        self._preparations: list[Future[None]] = []
         self._pending = 0
         warnings.simplefilter("always", RobotWarning)
         warnings.showwarning = self._warn  # type: ignore[assignment]
@@ -70,7 +71,7 @@ class ServiceWorkers:
             failed: marks an empty answer as failed, with the reason, beyond ``success`` and ``message``.
         """
         worker = ThreadPoolExecutor(1, name)
-        self._workers.append(worker)
+        self._workers[name] = worker
 
         async def serve(request: Any, response: Any) -> Any:
             self._pending += 1
@@ -87,15 +88,25 @@ class ServiceWorkers:
 
         self._node.create_service(kind, name, serve, qos_profile=SERVICE, callback_group=ReentrantCallbackGroup())
 
+    def prepare(self, name: str, action: Callable[[], None]) -> None:
+        """Let a service's thread do something before its first request."""
+        self._preparations.append(self._workers[name].submit(self._try, action))
+
+    def _try(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:
+            self._node.get_logger().error("".join(traceback.format_exception(error)))
+
     @property
     def busy(self) -> bool:
-        """Whether a request is not answered yet."""
-        return self._pending > 0
+        """Whether a request is not answered yet, or a preparation not done."""
+        return self._pending > 0 or not all(preparation.done() for preparation in self._preparations)
 
     def close(self) -> None:
         """Give up what is being computed; whoever waits for it is told."""
         self.closing.set()
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.shutdown(wait=False, cancel_futures=True)
 
     def _refusal(self, name: str, error: Exception) -> str:
