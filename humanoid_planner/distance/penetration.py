@@ -27,7 +27,7 @@ _GAP = 1e-8
 _FLAT = 1e-12
 """Heights below this [m] are round-off."""
 _PAIRS = 2
-"""Pairs of features of each walk."""
+"""Pairs of features of the walk from a support point's."""
 _HOPELESS = 0.05
 """Gaps less than the best by more than this part of the inflation start no walk."""
 
@@ -235,4 +235,13 @@ def deepest(
             break
         faces = _grow(points, planes, corners, work.rim, faces, count)
         count += 1
+    # The best may be a support point's: its features under a normal that is right to some 1e-4 rad.
+    best, rows = work.best, work.rows
+    length, n0, n1, n2, end_a, end_b, arrived = walk(
+        table, rotations, origins, volume_a, volume_b, a, b, rows[2], rows[3], best[1], best[2], best[3], 2 * _PAIRS
+    )
+    gap = length - core_radius(table, volume_a, end_a) - core_radius(table, volume_b, end_b)
+    if arrived and gap > best[0] - _GAP:
+        best[0], best[1], best[2], best[3] = gap, n0, n1, n2
+        rows[2], rows[3] = end_a, end_b
     return count

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+import coal
+import numpy as np
+import pytest
+from fixtures.volume_oracle import CentreSet, all_pairs, gap_across, greatest_gap, random_placements, zoo
+from scipy.spatial.transform import Rotation
+
+from humanoid_model.errors import InputError
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+
+
+def hull(points: np.ndarray) -> coal.ConvexBase:
+    vector = coal.StdVec_Vec3s()
+    for point in points:
+        vector.append(point)
+    return coal.ConvexBase.convexHull(vector, False, "")
+
+
+def test_distances_are_the_ones_of_the_definition() -> None:
+    # A gap across the normal bounds the distance from below, two points from above: where both agree, that's it.
+    rng = np.random.default_rng(0)
+    volumes = zoo(rng)
+    pairs = all_pairs(volumes)
+    lightly = 0
+    for _ in range(25):
+        rotations, origins = random_placements(rng, 0.0, 0.7)
+        pairs.evaluate(rotations, origins)
+        for k in rng.integers(0, len(pairs.values), 12):
+            i, j = divmod(int(k), len(volumes))
+            a, b = (CentreSet(volumes[v], rotations[w], origins[w]) for w, v in enumerate((i, j)))
+            value, n = pairs.values[k], pairs.normals[k]
+            assert gap_across(a, b, n) == pytest.approx(value, abs=1e-11)
+            deep = value <= -a.r - b.r
+            assert np.allclose(pairs.points_a[k] - pairs.points_b[k], value * n, rtol=0.0, atol=1e-9 if deep else 1e-11)
+            if deep:
+                continue
+            lightly += value < 0.0
+            # The volumes without their small radii: apart, and as far as the points say.
+            assert a.farthest_from(pairs.points_a[k] + a.r * n) <= a.rho + 1e-11
+            assert b.farthest_from(pairs.points_b[k] - b.r * n) <= b.rho + 1e-11
+    assert lightly >= 5
+
+
+def check_deep(trials: int, starts: int) -> None:
+    rng = np.random.default_rng(1)
+    volumes = zoo(rng)
+    pairs = all_pairs(volumes)
+    for _ in range(trials):
+        rotations, origins = random_placements(rng, 0.0, 0.15)
+        pairs.evaluate(rotations, origins)
+        k = int(rng.integers(0, len(pairs.values)))
+        i, j = divmod(k, len(volumes))
+        a, b = (CentreSet(volumes[v], rotations[w], origins[w]) for w, v in enumerate((i, j)))
+        assert greatest_gap(a, b, rng, starts) <= pairs.values[k] + 2e-8
+
+
+def test_no_shorter_translation_separates_in_deep_penetration() -> None:
+    check_deep(6, 2)
+
+
+@pytest.mark.slow
+def test_no_shorter_translation_separates_in_deep_penetration_of_many() -> None:
+    check_deep(200, 12)
+
+
+def test_the_translation_in_deep_penetration_separates() -> None:
+    rng = np.random.default_rng(2)
+    pairs = all_pairs(zoo(rng))
+    for _ in range(3):
+        rotations, origins = random_placements(rng, 0.0, 0.1)
+        pairs.evaluate(rotations, origins)
+        values, normals = pairs.values.copy(), pairs.normals.copy()
+        assert np.all(np.isfinite(values))
+        assert np.allclose(np.linalg.norm(normals, axis=1), 1.0)
+        assert np.mean(values < -0.05) > 0.5
+        for k in rng.integers(0, len(values), 10):
+            moved = origins.copy()
+            moved[0] -= values[k] * normals[k]
+            pairs.evaluate(rotations, moved)
+            assert pairs.values[k] == pytest.approx(0.0, abs=3e-8)  # repulsive, and no farther than needed
+
+
+def test_polyhedra_bound_the_distances_and_are_their_limit() -> None:
+    rng = np.random.default_rng(3)
+    clouds = [rng.normal(size=(count, 3)) * 0.1 for count in (8, 20, 60)]
+    hulls = [hull(cloud) for cloud in clouds]
+    usual, sharp = (
+        all_pairs([SphereTorusVolume.from_points(cloud, r, R) for cloud in clouds])
+        for r, R in ((0.01, 20.0), (1e-6, 1e4))
+    )
+    margins = [volume.volume.margin_bound for volume in usual.volumes[:3]]  # type: ignore[union-attr]
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    seen = 0
+    for _ in range(60):
+        rotations, origins = random_placements(rng, 0.3, 0.8)
+        usual.evaluate(rotations, origins)
+        sharp.evaluate(rotations, origins)
+        for k in range(9):
+            i, j = divmod(k, 3)
+            result.clear()
+            exact = coal.distance(
+                hulls[i], coal.Transform3s(rotations[0], origins[0]),
+                hulls[j], coal.Transform3s(rotations[1], origins[1]), request, result,
+            )  # fmt: skip
+            if exact < 1e-3:
+                continue
+            seen += 1
+            assert exact - margins[i] - margins[j] - 1e-9 <= usual.values[k] <= exact - 0.02 + 1e-9
+            assert sharp.values[k] == pytest.approx(exact, abs=1e-5)
+    assert seen > 300
+
+
+def test_motion_of_everything_and_exchange_change_nothing() -> None:
+    rng = np.random.default_rng(4)
+    pairs = all_pairs(zoo(rng))
+    turned = DistancePairs(pairs.volumes, pairs.pairs[:, ::-1])
+    for nearest, farthest in ((0.1, 0.2), (0.5, 0.9)):
+        rotations, origins = random_placements(rng, nearest, farthest)
+        pairs.evaluate(rotations, origins)
+        turned.evaluate(rotations, origins)
+        values, normals = pairs.values.copy(), pairs.normals.copy()
+        assert turned.values == pytest.approx(values, abs=2e-8)
+        apart = values > -0.01
+        assert nearest < 0.5 or apart.all()
+        assert np.allclose(turned.normals[apart], -normals[apart], atol=1e-9)
+        assert np.allclose(turned.points_a[apart], pairs.points_b[apart], atol=1e-8)
+        motion, shift = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
+        pairs.evaluate(motion @ rotations, origins @ motion.T + shift)
+        assert pairs.values == pytest.approx(values, abs=2e-8)
+        assert np.allclose(pairs.normals[apart], normals[apart] @ motion.T, atol=1e-9)
+
+
+def test_an_evaluation_does_not_depend_on_the_last_one() -> None:
+    rng = np.random.default_rng(5)
+    pairs = all_pairs(zoo(rng))
+    fresh = all_pairs(zoo(np.random.default_rng(5)))
+    for k in range(40):
+        if k % 8 == 0:
+            rotations, origins = random_placements(rng, 0.1, 0.6)
+        rotations = Rotation.from_rotvec(0.05 * rng.normal(size=(2, 3))).as_matrix() @ rotations
+        origins = origins + 0.01 * rng.normal(size=(2, 3))
+        pairs.evaluate(rotations, origins)
+        fresh.forget()
+        fresh.evaluate(rotations, origins)
+        assert pairs.values == pytest.approx(fresh.values, abs=2e-8)
+        apart = pairs.values > -0.005
+        assert np.allclose(pairs.normals[apart], fresh.normals[apart], atol=1e-8)
+
+
+def test_far_apart_touching_and_concentric() -> None:
+    rng = np.random.default_rng(6)
+    pairs = all_pairs(zoo(rng))
+    rotations = Rotation.random(2, random_state=rng).as_matrix()
+    pairs.evaluate(rotations, np.array([[0.0, 0.0, 0.0], [3000.0, -4000.0, 0.0]]))
+    assert np.all(np.abs(pairs.values - 5000.0) < 2.0)
+    assert np.allclose(pairs.normals, [-0.6, 0.8, 0.0], atol=1e-3)
+    pairs.evaluate(rotations, np.zeros((2, 3)))
+    assert np.all(np.isfinite(pairs.values))
+    origins = np.array([[0.0, 0.0, 0.0], [0.6, 0.2, 0.1]])
+    pairs.evaluate(rotations, origins)
+    values, normals = pairs.values.copy(), pairs.normals.copy()
+    for k in range(len(values)):
+        moved = origins.copy()
+        moved[0] -= values[k] * normals[k]
+        pairs.evaluate(rotations, moved)
+        assert pairs.values[k] == pytest.approx(0.0, abs=1e-11)
+        assert np.allclose(pairs.normals[k], normals[k], atol=1e-9)  # from the surfaces, though the points coincide
+
+
+def test_identical_boxes_face_to_face_edge_to_edge_and_corner_to_corner() -> None:
+    box = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    volume = SphereTorusVolume.from_points(box, 0.01, 20.0)
+    pairs = DistancePairs([PlacedVolume("a", 0, volume), PlacedVolume("b", 1, volume)], [(0, 1)])
+    for direction in ([1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]):
+        origins = np.array([[0.3 * d for d in direction], [0.0, 0.0, 0.0]])
+        pairs.evaluate(np.stack([np.eye(3)] * 2), origins)
+        assert np.allclose(pairs.normals[0], np.array(direction) / np.linalg.norm(direction), atol=1e-12)
+        middle = 0.5 * (pairs.points_a[0] + pairs.points_b[0])
+        assert np.allclose(middle, origins[0] / 2.0, atol=1e-9)
+
+
+def test_bounding_balls_stand_in_for_distant_pairs() -> None:
+    rng = np.random.default_rng(7)
+    volumes = zoo(rng)
+    exact = all_pairs(volumes)
+    rough = DistancePairs(exact.volumes, exact.pairs, cutoff=0.3)
+    rotations, origins = random_placements(rng, 0.9, 0.9)
+    exact.evaluate(rotations, origins)
+    rough.evaluate(rotations, origins)
+    replaced = rough.values != exact.values
+    assert 0.2 < np.mean(replaced) < 1.0
+    assert np.all(rough.values[replaced] > 0.3)
+    assert np.all(rough.values[replaced] < exact.values[replaced])
+    normals = rough.normals.copy()
+    step = 1e-6
+    for k in range(3):
+        values = []
+        for sign in (1.0, -1.0):
+            moved = origins.copy()
+            moved[0, k] += sign * step
+            rough.evaluate(rotations, moved)
+            values.append(rough.values.copy())
+        slopes = (values[0] - values[1]) / (2.0 * step)
+        assert np.allclose(slopes[replaced], normals[replaced, k], atol=1e-6)
+
+
+def test_derivatives_of_pairs_on_moving_bodies() -> None:
+    rng = np.random.default_rng(8)
+    volumes = zoo(rng)
+    pairs = all_pairs(volumes)
+    radii = np.array([volume.r for volume in volumes])
+    light = -(radii[:, None] + radii[None]).ravel() + 2e-3
+    rotations, origins = random_placements(rng, 0.35, 0.35)
+    pairs.evaluate(rotations, origins)
+    normals, points = pairs.normals.copy(), np.stack([pairs.points_a, pairs.points_b])
+    checked = pairs.values > light
+    assert checked.mean() > 0.5
+    assert np.any(pairs.values[checked] < 0.0)
+    step = 1e-6
+    for body in range(2):
+        for k in range(6):
+            twist = np.zeros(6)
+            twist[k] = 1.0
+            values = []
+            for sign in (1.0, -1.0):
+                moved, shifted = rotations.copy(), origins.copy()
+                moved[body] = Rotation.from_rotvec(sign * step * twist[3:]).as_matrix() @ moved[body]
+                shifted[body] += sign * step * twist[:3]
+                pairs.evaluate(moved, shifted)
+                values.append(pairs.values.copy())
+            velocity = twist[:3] + np.cross(twist[3:], points[body] - origins[body])
+            expected = (1.0, -1.0)[body] * np.einsum("ij,ij->i", normals, velocity)
+            found = (values[0] - values[1]) / (2.0 * step)
+            assert np.allclose(found[checked], expected[checked], atol=2e-5)
+
+
+def test_half_spaces_touch_the_lowest_point_at_any_depth() -> None:
+    rng = np.random.default_rng(9)
+    volumes = zoo(rng)
+    count = len(volumes)
+    ground = HalfSpace(np.array([0.2, -0.3, 1.0]), 0.1)
+    placed = [*(PlacedVolume(str(i), 1, volume) for i, volume in enumerate(volumes)), PlacedVolume("ground", 0, ground)]
+    pairs = DistancePairs(placed, [(i, count) for i in range(count)] + [(count, i) for i in range(count)])
+    for _ in range(20):
+        rotations, origins = random_placements(rng, 0.0, 1.0)
+        pairs.evaluate(rotations, origins)
+        normal = rotations[0] @ ground.normal
+        for i, volume in enumerate(volumes):
+            centres = CentreSet(volume, rotations[1], origins[1] - origins[0])
+            expected = centres.height(normal) - volume.R - ground.offset
+            assert pairs.values[i] == pytest.approx(expected, abs=1e-11)
+            assert pairs.values[count + i] == pytest.approx(expected, abs=1e-11)
+            assert centres.outside(pairs.points_a[i] - origins[0]) == pytest.approx(0.0, abs=1e-11)
+            assert ground.height((pairs.points_b[i] - origins[0]) @ rotations[0]) == pytest.approx(0.0, abs=1e-12)
+            assert np.allclose(pairs.points_a[count + i], pairs.points_b[i])
+        assert np.allclose(pairs.normals[:count], normal)
+        assert np.allclose(pairs.normals[count:], -normal)
+
+
+def test_no_pairs_and_no_volumes() -> None:
+    pairs = DistancePairs([], np.zeros((0, 2), dtype=np.int64))
+    pairs.evaluate(np.zeros((0, 3, 3)), np.zeros((0, 3)))
+    assert pairs.values.shape == (0,)
+
+
+def test_bad_input_is_refused() -> None:
+    ball = SphereTorusVolume.from_points(np.zeros((1, 3)), 0.1, 20.0)
+    ground = HalfSpace(np.array([0.0, 0.0, 1.0]))
+    placed = [PlacedVolume("ball", 2, ball), PlacedVolume("ground", 0, ground), PlacedVolume("wall", 0, ground)]
+    with pytest.raises(InputError, match=r"pair 1: is \(0, 3\). Give indices of the 3 volumes"):
+        DistancePairs(placed, [(0, 1), (0, 3)])
+    with pytest.raises(InputError, match="pair 0: is ground and wall, neither of them strictly convex"):
+        DistancePairs(placed, [(1, 2)])
+    with pytest.raises(InputError, match=r"cutoff: is -1.0"):
+        DistancePairs(placed, [(0, 1)], cutoff=-1.0)
+    pairs = DistancePairs(placed, [(0, 1)])
+    with pytest.raises(InputError, match=r"placements of bodies: are 2\. The volumes are on bodies 0 to 2"):
+        pairs.evaluate(np.stack([np.eye(3)] * 2), np.zeros((2, 3)))
+    with pytest.raises(InputError, match="aren't finite"):
+        pairs.evaluate(np.stack([np.eye(3)] * 3), np.full((3, 3), np.nan))
+    with pytest.raises(InputError, match="have shapes"):
+        pairs.evaluate(np.stack([np.eye(3)] * 3), np.zeros((2, 3)))
