@@ -10,11 +10,11 @@ from typing import Any
 import coal
 import numpy as np
 import pinocchio as pin
-from humanoid_planner.distance.distance_pairs import DistancePairs
 from numpy.typing import NDArray
 
 from humanoid_model import Contact, ContactKind, Robot, Scene, Stance, Surface, load_scene
 from humanoid_planner.distance.collision_pairs import environment_pairs, self_pairs, without_contacts
+from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.robot_volumes import robot_volumes
@@ -127,10 +127,10 @@ def _warehouse(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Su
         (
             fixed(robot, "left_sole", surfaces["tread_2"], 0.0, 0.12),
             fixed(robot, "right_sole", surfaces["tread_2"], 0.0, -0.12),
-            fixed(robot, "right_hand_fingers", surfaces["right_rail"], -0.15, 0.0, np.pi / 2, bilateral=True),
+            fixed(robot, "right_hand_fingers", surfaces["right_rail"], -0.20, 0.0, -np.pi / 2, bilateral=True),
         )
     )
-    reach = point_at(kinematics, "LARM_LINK5", HAND, [0.53, 0.72, 1.55], name="left hand at the crate")
+    reach = point_at(kinematics, "LARM_LINK5", HAND, [0.49, 0.70, 1.55], name="left hand at the crate")
     return stance, (reach,), (-0.03, 0.0, 0.5)
 
 
@@ -144,7 +144,7 @@ def _fridge(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surfa
     )
     grasp = point_at(kinematics, "LARM_LINK5", HAND, [0.63, 0.10, 0.94], name="left hand around the can")
     upright = axis_along(kinematics, "LARM_LINK5", [0, 1, 0], [0, 0, 1], 0.2, name="fingers across the can")
-    return stance, (grasp, upright), (0.0, 0.0, 0.0)
+    return stance, (grasp, upright), (-0.35, 0.0, 0.0)
 
 
 def _car(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:
@@ -155,7 +155,7 @@ def _car(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]
             fixed(robot, "right_sole", surfaces["cabin_floor"], 0.25, 0.13, kind=ContactKind.RELEASED),
         )
     )
-    return stance, (), (0.0, -0.2, 0.0)
+    return stance, (), (0.0, -0.54, 0.33)
 
 
 _SCENES: dict[str, Callable[[Robot, RobotKinematics, dict[str, Surface]], _Parts]] = {
@@ -215,17 +215,15 @@ class PolyhedronPairs:
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
-        transforms = {
-            body: coal.Transform3s(rotations[body], origins[body]) for body in {volume.body for volume in self.volumes}
-        }
+        transforms = []
+        for volume, (_, local, _) in zip(self.volumes, self._shapes, strict=True):
+            R, p = rotations[volume.body], origins[volume.body]
+            transforms.append(coal.Transform3s(R @ local.rotation, R @ local.translation + p))
         result = self._result
         for row, (i, j) in enumerate(self.pairs):
-            (shape_a, radius_a), (shape_b, radius_b) = self._shapes[i], self._shapes[j]
+            (shape_a, _, radius_a), (shape_b, _, radius_b) = self._shapes[i], self._shapes[j]
             result.clear()
-            d = coal.distance(
-                shape_a, transforms[self.volumes[i].body], shape_b, transforms[self.volumes[j].body],
-                self._request, result,
-            )  # fmt: skip
+            d = coal.distance(shape_a, transforms[i], shape_b, transforms[j], self._request, result)
             normal = -np.array(result.normal)  # coal's points from the first to the second
             self.values[row] = d - radius_a - radius_b
             self.points_a[row] = result.getNearestPoint1() - radius_a * normal
@@ -233,17 +231,20 @@ class PolyhedronPairs:
             self.normals[row] = normal
 
 
-def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, float]:
-    """A volume's polyhedron and how far it is grown."""
-    volume = placed.volume
+def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, pin.SE3, float]:
+    """A volume's polyhedron, its placement in the body, and how far it is grown."""
+    volume, here = placed.volume, pin.SE3.Identity()
     if isinstance(volume, HalfSpace):
-        return coal.Halfspace(np.asarray(volume.normal, dtype=float), float(volume.offset)), 0.0
+        return coal.Halfspace(np.asarray(volume.normal, dtype=float), float(volume.offset)), here, 0.0
     points = np.asarray(volume.vertices)
+    middle = points.mean(axis=0)
     if len(points) == 1:
-        return coal.TriangleP(points[0], points[0], points[0]), volume.r
+        return coal.Sphere(volume.r), pin.SE3(np.eye(3), middle), 0.0
     if len(points) == 2:
-        return coal.TriangleP(points[0], points[1], points[1]), volume.r
-    return convex_geometry(points), volume.r
+        along = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), points[1] - points[0]).matrix()
+        length = float(np.linalg.norm(points[1] - points[0]))
+        return coal.Capsule(volume.r, length), pin.SE3(along, middle), 0.0
+    return convex_geometry(points), here, volume.r
 
 
 # Random stances ------------------------------------------------------------------------------------------------
