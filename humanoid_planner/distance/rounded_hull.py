@@ -55,6 +55,10 @@ class RoundedHull(ValueEquality):
 
     def contains(self, other: RoundedHull) -> bool:
         """Whether another rounded hull is inside, up to a thousandth of a millimetre."""
+        own, its = self.outline, other.outline
+        slack = 1e-6 + 0.02 * max(self.radius, other.radius)
+        if (its.min(axis=0) < own.min(axis=0) - slack).any() or (its.max(axis=0) > own.max(axis=0) + slack).any():
+            return False
         if other.radius > self.radius + 1e-9:
             return False
         away = max(_distance_to_hull(point, self.points) for point in other.points)

@@ -24,7 +24,7 @@ def volume_geometry(volume: SphereTorusVolume) -> coal.CollisionGeometry:
 
 
 def convex_geometry(points: np.ndarray) -> coal.CollisionGeometry:
-    """coal's convex hull of points (n, 3) that aren't in a plane."""
+    """Convex hull of points (n, 3) that aren't in a plane, as a coal geometry."""
     hull = ConvexHull(points)
     used = np.sort(hull.vertices)
     place = np.full(len(points), -1)

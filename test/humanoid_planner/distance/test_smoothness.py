@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import math
 
+import coal
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.point_clouds import box_corners
 
+from humanoid_planner.distance.distance import distance
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 
@@ -84,3 +87,36 @@ def test_turning_box_over_a_plane_has_no_jump_but_its_hull_has():
     assert jumps[0] == pytest.approx(length, rel=1e-3)
     assert jumps[1] <= 1.01 * R * step  # no more than curvature 1 / R explains
     assert np.abs(smooth - hull + r).max() < 2e-3
+
+
+def test_turning_box_over_a_box_has_no_jump_but_its_hull_has():
+    """X12 between two bodies: the slope of coal's distance of plain boxes jumps, that of the volumes doesn't."""
+    length, r, R = 0.4, 0.01, 20.0
+    upper = SphereTorusVolume.from_points(box_corners(length, 0.2, 0.1), r, R)
+    lower = SphereTorusVolume.from_points(box_corners(1.0, 1.0, 0.1), r, R)
+    hulls = coal.Box(length, 0.2, 0.1), coal.Box(1.0, 1.0, 0.1)
+    still = pin.SE3.Identity()
+    angles = np.linspace(-0.05, 0.05, 401)
+    plain, smooth, slopes = [], [], []
+    for angle in angles:
+        there = pin.SE3(pin.rpy.rpyToMatrix(0.0, angle, 0.0), np.array([0.0, 0.0, 0.2]))
+        places = [coal.Transform3s(place.rotation, place.translation) for place in (there, still)]
+        request, result = coal.DistanceRequest(), coal.DistanceResult()
+        plain.append(coal.distance(hulls[0], places[0], hulls[1], places[1], request, result))
+        found = distance(upper, there, lower, still)
+        smooth.append(found.value)
+        slopes.append(found.gradient[0, 4])
+    step = angles[1] - angles[0]
+    plain_slopes, smooth_slopes = np.diff(plain) / step, np.diff(smooth) / step
+    assert np.abs(np.diff(plain_slopes)).max() == pytest.approx(length, rel=0.02)
+    # Two volumes of radius R: the nearest points run along both.
+    assert np.abs(np.diff(smooth_slopes)).max() <= 2.0 * R * step
+    assert np.abs(np.diff(slopes)).max() <= 2.0 * R * step
+    assert 0.5 * (np.array(slopes)[1:] + np.array(slopes)[:-1]) == pytest.approx(smooth_slopes, abs=2e-3)
+
+
+@pytest.mark.parametrize(("R", "gap"), [(1.0, 0.02494304), (10.0, 0.02949949), (20.0, 0.02974987), (100.0, 0.02994999)])
+def test_parallel_cubes_are_nearer_by_both_margins(R, gap):
+    cube = SphereTorusVolume.from_points(box_corners(0.1, 0.1, 0.1), 0.01, R)
+    found = distance(cube, pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.15])), cube, pin.SE3.Identity())
+    assert found.value == pytest.approx(gap, abs=5e-9)
