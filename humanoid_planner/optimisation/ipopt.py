@@ -12,10 +12,10 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.contradiction import contradiction, share_of_equalities, tolerances, violation
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.start import require_finite
 
 _SETTINGS: dict[str, Any] = {"hessian_approximation": "limited-memory", "mu_strategy": "monotone", "mu_init": 1e-2}
 
@@ -77,13 +77,7 @@ def solve_ipopt(
         return calls.result(code, message, 0, np.zeros(calls.m), np.zeros(len(x0)), started)
     x0 = np.minimum(np.maximum(x0, program.lower), program.upper)
     calls = _Calls(program, options, x0)
-    objective, constraints = calls.values(x0)
-    if not (math.isfinite(objective) and np.isfinite(constraints).all()):
-        finite = np.isfinite(constraints)
-        row = int(np.argmin(finite)) if len(finite) else 0
-        what = f"objective is {objective}" if finite.all() else f"constraint {row} is {constraints[row]}"
-        raise InputError(f"the {what} there", element="x0", remedy="Start where all functions are defined")
-
+    require_finite(*calls.values(x0))
     functions = _Functions(calls)
     settings: dict[str, Any] = {
         "tol": 0.1 * options.optimality_tolerance,
@@ -160,10 +154,11 @@ class _Calls:
     def values(self, x: NDArray[np.float64], *, final: bool = False) -> tuple[float, NDArray[np.float64]]:
         """f(x) and c(x)."""
         if self._x is None or not np.array_equal(self._x, x):
+            x = x.copy()  # CasADi's buffer changes
             self.evaluations += 1
             objective = float(self.program.objective(x))
             self._values = objective, np.array(self.program.constraints(x), dtype=float).reshape(self.m)
-            self._x = x.copy()
+            self._x = x
         objective, constraints = self._values
         size = np.abs(violation(self.program, constraints))
         entry = float(np.sqrt(size @ size)), self._x, objective, float(size.max(initial=0.0))

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.contradiction import (
     contradiction,
     share_of_equalities,
@@ -21,6 +20,7 @@ from humanoid_planner.optimisation.contradiction import (
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.quadratic_program import QuadraticSolution, solve_quadratic_program
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.start import require_finite
 
 _COMPLIANCE = 1e-7
 """Of elastic constraints: an active one is missed by this times the change of its multiplier."""
@@ -32,6 +32,10 @@ _LARGEST_ROW = 100.0
 """Rows of the Jacobian longer than this at the start are scaled down to it."""
 _PROXIMAL = 1e-4
 """Added to the Hessian's diagonal, relative to its largest element: it may be singular, as for forces without cost."""
+_LEAST_CURVATURE = 1e-6
+"""The same for a BFGS matrix, which may become singular."""
+_LARGEST_MULTIPLIER = 1e3
+"""Of those that guess the constraints' curvature, over the constraint's weight."""
 _FIRST_RADIUS = 0.25
 """Of the trust region, for variables of size 1 to 10 (rad, m, weights); a tenth of the largest beyond."""
 _ACCEPTED = 0.02
@@ -75,6 +79,7 @@ class _Quadratic:
     J: NDArray[np.float64]
     B: NDArray[np.float64]
     own: NDArray[np.float64] | None  # the program's Hessian, regularised; None when it has none
+    of_objective: NDArray[np.float64] | None  # the same without the constraints' curvature
 
 
 def solve_sqp(
@@ -131,6 +136,7 @@ class _Sqp:
         self.tolerance = tolerances(program, options)
         self.weights: NDArray[np.float64] = np.ones(self.m)
         self.included: NDArray[np.bool_] = np.ones(self.m, bool)
+        self.relaxations = 0
         self.whole = True  # all constraints are included
         self.pattern = program.nonzeros
         self.iterations = 0
@@ -191,17 +197,22 @@ class _Sqp:
         """Quadratic model from the program's derivatives; without equalities, of the distance only."""
         J = self.jacobian(x) if J is None else J
         if not self.whole:
-            return _Quadratic(np.zeros(self.n), J, np.eye(self.n), None)
+            return _Quadratic(np.zeros(self.n), J, np.eye(self.n), None, None)
         gradient = np.array(self.program.objective_gradient(x), dtype=float)
         own = self.program.objective_hessian(x)
         if not np.isfinite(gradient).all() or (own is not None and not np.isfinite(own).all()):
             raise _Stop(ReturnCode.STEP_SEARCH_FAILED, "the derivatives of the objective are not finite")
         if own is None:
-            return _Quadratic(gradient, J, np.eye(self.n), None)
+            return _Quadratic(gradient, J, np.eye(self.n), None, None)
         own = np.array(own, dtype=float)
         largest = float(own.diagonal().max(initial=0.0))
         own[np.diag_indices(self.n)] += _PROXIMAL * (largest if largest > 0.0 else 1.0)
-        return _Quadratic(gradient, J, own, own)
+        # What the program itself knows of good steps: without it, nearly free variables (contact forces) leap about.
+        if self.program.damping is not None:
+            own[np.diag_indices(self.n)] += self.program.damping
+        curvature = self.program.constraint_curvature(x, self.multipliers)
+        bent = own if curvature is None else own + curvature
+        return _Quadratic(gradient, J, bent, bent, own)
 
     # The whole solution
 
@@ -235,13 +246,7 @@ class _Sqp:
         J = self.jacobian(x)
         self.weights = _weights(J, self.equality, _INEQUALITY_WEIGHT)
         start = self.evaluate(x)
-        if not math.isfinite(start.excess):
-            finite = np.isfinite(start.constraints)
-            row = int(np.argmin(finite))
-            what = (
-                f"objective is {start.objective}" if finite.all() else f"constraint {row} is {start.constraints[row]}"
-            )
-            raise InputError(f"the {what} there", element="x0", remedy="Start where all functions are defined")
+        require_finite(start.objective, start.constraints)
         self.best = start
         end = self.minimise(start, self.model(x, J), warm_start)
         if end.feasible:
@@ -261,8 +266,9 @@ class _Sqp:
             raise _Stop(*contradiction(self.share(end)))
 
     def share(self, point: _Point) -> float:
-        """Part of a point's violation that is the equalities'."""
-        return share_of_equalities(self.program, self.violation(point.constraints), self.tolerance)
+        """Part of a point's weighted violation that is the equalities'."""
+        out = self.weights * self.violation(point.constraints)
+        return share_of_equalities(self.program, out, self.weights * self.tolerance)
 
     def satisfy_linear(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Nearest point that satisfies the linear constraints and the bounds (phase 1a)."""
@@ -304,7 +310,7 @@ class _Sqp:
             multipliers = warm_start.multipliers
             working_set = np.concatenate([warm_start.bound_multipliers, multipliers])
         curved, fresh = model.own is None, True
-        last_optimality, slow = math.inf, 0
+        last_optimality, slow, confirmed = math.inf, 0, False
         history, lengths = [point.excess], [0.0]
         while self.whole or not point.feasible:
             self.check_limits()
@@ -313,28 +319,42 @@ class _Sqp:
             optimality = self.optimality(point, model, step, radius)
             optimal = optimality <= options.optimality_tolerance
             if self.whole:
-                bound = penalty * self.weights
-                self.multipliers = step.multipliers if optimal else _clipped(step.multipliers, -bound, bound)
-                self.bound_multipliers = step.bound_multipliers
+                self.multipliers, self.bound_multipliers = step.multipliers, step.bound_multipliers
                 if optimal and point.feasible:
                     self.best = point
                     break
             restoring = optimal and self.whole
             if restoring:
-                still = _Quadratic(np.zeros(n), model.J, model.B, model.own)
+                still = _Quadratic(np.zeros(n), model.J, model.B, model.own, model.of_objective)
                 step = self.step(point, still, radius, np.zeros(self.m), working_set)
             d = step.x
             change = model.J @ d
             predicted_excess = self.excess(self.violation(point.constraints + change))
             reduction = point.excess - predicted_excess
-            if not point.feasible and (
-                reduction <= _STATIONARY * point.excess * min(1.0, radius / 0.1)
-                or (predicted_excess > 0.3 * point.excess and self.idles(history, lengths))
-            ):
-                break
-            gain = 0.0 if restoring else -float(model.gradient @ d + 0.5 * d @ (model.B @ d))
-            if gain < 0.0 and 0.7 * penalty * reduction < -gain and reduction > 0.0:
-                penalty = 1.5 * -gain / reduction
+            if not point.feasible:
+                if predicted_excess > 0.3 * point.excess and self.idles(history, lengths):
+                    break
+                if reduction <= _STATIONARY * point.excess * min(1.0, radius / 0.1):
+                    if confirmed:
+                        break
+                    # A violation of the compliance's size vanishes with the right multipliers.
+                    multipliers, confirmed = step.multipliers, True
+                    continue
+            if predicted_excess <= 0.1 * point.excess and self.relaxations < 5:
+                # The multipliers are those of a solution, not of a contradiction: nu may have come from far away.
+                needed = 2.0 * float(np.linalg.norm(step.multipliers / self.weights))
+                if penalty > 5.0 * needed and not restoring:
+                    penalty, self.relaxations = max(needed, 1e-3 * penalty), self.relaxations + 1
+            slope = 0.0 if restoring else float(model.gradient @ d)
+            gain = 0.0 if restoring else -slope - 0.5 * float(d @ (model.B @ d))
+            # The constraints' curvature, which grows with nu, must not raise it in turn.
+            H = model.B if model.of_objective is None else model.of_objective
+            loss = 0.0 if restoring else slope + 0.5 * float(d @ (H @ d))
+            if loss > 0.0 and 0.7 * penalty * reduction < loss and reduction > 0.0:
+                penalty = 1.5 * loss / reduction
+            multipliers = self.bounded(step.multipliers, penalty, point, change)
+            if self.whole:
+                self.multipliers = multipliers
 
             def merit(p: _Point, counted: bool = self.whole and not restoring, nu: float = penalty) -> float:
                 return (p.objective if counted else 0.0) + nu * p.excess
@@ -342,6 +362,8 @@ class _Sqp:
             before = merit(point)
             rounding = 1e-14 * (abs(before) + abs(point.objective))
             predicted = max(gain + penalty * reduction, 0.0) + rounding
+            if point.feasible and predicted <= 2.0 * rounding:
+                raise _Stop(ReturnCode.STALLED, "the iterate no longer changes")
             trial = self.evaluate(point.x + d)
             ratio = (before - merit(trial) + rounding) / predicted
             poor = ratio < _ACCEPTED and trial.excess > predicted_excess
@@ -377,9 +399,7 @@ class _Sqp:
             if not taken.any():
                 raise _Stop(ReturnCode.STALLED, "the iterate no longer changes")
             slow = slow + 1 if trial.excess < 1e-2 and optimality > 0.3 * last_optimality else 0
-            last_optimality = optimality
-            bound = penalty * self.weights
-            multipliers = _clipped(step.multipliers, -bound, bound)
+            last_optimality, confirmed = optimality, False
             point, earlier, model = trial, model, self.model(trial.x)
             self.note(point)
             curved = curved or slow >= 2
@@ -406,6 +426,8 @@ class _Sqp:
         size = float(model.B.diagonal().max(initial=0.0)) or 1.0
         shifted = c + (_COMPLIANCE / size) * multipliers / self.weights**2
         B, gradient = model.B / size, model.gradient / size
+        if model.own is None:
+            B[np.diag_indices(self.n)] += _LEAST_CURVATURE
         for compliance, guess in ((1.0, working_set if self.whole else None), (1.0, None), (100.0, None)):
             solution = solve_quadratic_program(
                 B,
@@ -424,6 +446,21 @@ class _Sqp:
                 every[rows] = size * solution.multipliers
                 return QuadraticSolution(solution.x, every, size * solution.bound_multipliers, solution.iterations)
         raise _Stop(ReturnCode.DIRECTION_FAILED, "the quadratic program could not be solved")
+
+    def bounded(
+        self, multipliers: NDArray[np.float64], penalty: float, point: _Point, change: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Multipliers of a step, unless its violation makes them huge: then the slopes of the penalty function."""
+        largest = min(penalty, _LARGEST_MULTIPLIER)
+        if float(np.linalg.norm(multipliers / self.weights)) <= largest:
+            return multipliers
+        left = self.violation(point.constraints + change)
+        left[~self.included] = 0.0
+        size = float(np.linalg.norm(self.weights * left))
+        if size > 1e-3 * point.excess:
+            return largest * self.weights**2 * left / size
+        bound = largest * self.weights
+        return _clipped(multipliers, -bound, bound)
 
     def optimality(self, point: _Point, model: _Quadratic, step: QuadraticSolution, radius: float) -> float:
         """Norm of the projected gradient of the Lagrangian, relative to the objective's gradient or 1."""
@@ -500,8 +537,8 @@ def _updated(
         y += model.own @ s
     Bs = B @ s
     across, along = float(s @ Bs), float(s @ y)
-    if across <= 0.0:
-        return model.B
+    if across <= 0.0 or abs(along) <= 1e-10 * across:
+        return B
     if along < 0.2 * across:  # keeps the matrix positive definite
         theta = 0.8 * across / (across - along)
         y = theta * y + (1.0 - theta) * Bs
