@@ -263,7 +263,7 @@ class _Sqp:
         self.weights = _weights(J, self.equality, _SECOND_INEQUALITY_WEIGHT)
         end = self.minimise(self.evaluate(begin.x), self.model(begin.x), None)
         if not end.feasible:
-            raise _Stop(*contradiction(self.share(end)))
+            raise _Stop(*contradiction(share))
 
     def share(self, point: _Point) -> float:
         """Part of a point's weighted violation that is the equalities'."""
