@@ -16,6 +16,7 @@ from scipy.stats import qmc
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Sphere
 from humanoid_planner.distance.rounded_hull import RoundedHull, mesh_triangles, rounded_hull
+from humanoid_planner.distance.volume_store import stored_parts
 
 _SAMPLES = 2048
 """Points at which it is looked up how much of a hull is filled: a share of 0.9 is then known to 0.02."""
@@ -116,7 +117,7 @@ def _mesh_parts(geometry: Geometry, filled: float) -> list[RoundedHull]:
     whole = RoundedHull(np.asarray(mesh.vertices), 0.0)
     if _is_flat(whole.points) or (mesh.is_watertight and abs(mesh.volume) >= filled * mesh.convex_hull.volume):
         return [whole]
-    return decompose(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int64))
+    return stored_parts(np.array(mesh.vertices), np.array(mesh.faces, dtype=np.int64), decompose)
 
 
 def _is_flat(points: NDArray[np.float64]) -> bool:

@@ -98,12 +98,13 @@ class RotatingSegment:
             SciPy's result: ``x`` (height, angle), ``nit`` iterations.
         """
         goal = np.array([0.0, preferred])
+        least = 0.0 if clearance is None else clearance
 
         def slope(x: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.array([1.0, self.slope(float(x[1]))])
 
         keep_clear = [
-            {"type": "ineq", "fun": lambda x: self.distance(float(x[0]), float(x[1])) - clearance, "jac": slope}
+            {"type": "ineq", "fun": lambda x: self.distance(float(x[0]), float(x[1])) - least, "jac": slope}
         ]
         return minimize(
             lambda x: float((x - goal) @ (x - goal)),

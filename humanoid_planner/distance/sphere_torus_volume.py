@@ -5,10 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import tempfile
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +16,7 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from humanoid_model.errors import InputError
 from humanoid_model.value_equality import ValueEquality
+from humanoid_planner.distance.archive import BROKEN_ARCHIVE, write_archive
 from humanoid_planner.distance.gift_wrapping import wrap
 from humanoid_planner.distance.torus_patches import TorusPatches
 from humanoid_planner.distance.volume_topology import VolumeTopology
@@ -198,15 +195,7 @@ class SphereTorusVolume(ValueEquality):
         Raises:
             OSError: the file can't be written.
         """
-        target = Path(path)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as file:
-            try:
-                np.savez(file, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
-                file.close()
-                os.replace(file.name, target)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        write_archive(path, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
 
     @classmethod
     def load(cls, path: str | Path) -> SphereTorusVolume:
@@ -219,7 +208,7 @@ class SphereTorusVolume(ValueEquality):
             with np.load(path, allow_pickle=False) as file:
                 content = {field.name: file[field.name] for field in dataclasses.fields(cls)}
             volume = cls(r=float(content.pop("r")), R=float(content.pop("R")), **content)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        except BROKEN_ARCHIVE as problem:
             reason = " ".join(str(problem).split())
             raise InputError(
                 f"isn't a stored sphere-torus-patch volume: {reason}",

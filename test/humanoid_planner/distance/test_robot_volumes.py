@@ -16,11 +16,6 @@ from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.rounded_hull import rounded_hull
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def in_own_frame(robot):
     """Every link a body of its own, numbered as in the description."""
     order = {link: index for index, link in enumerate(robot.description.links)}

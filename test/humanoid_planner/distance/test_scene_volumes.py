@@ -13,11 +13,6 @@ from humanoid_planner.distance.half_space import HalfSpace as HalfSpaceVolume
 from humanoid_planner.distance.scene_volumes import scene_volumes
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def test_bodies_are_where_the_scene_has_them():
     there = place(1.0, 2.0, 3.0, roll=0.3)
     volumes = scene_volumes(scene(box("crate", (0.2, 0.4, 0.6), there), ball("ball", 0.2, there)), r=0.02)

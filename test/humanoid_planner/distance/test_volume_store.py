@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from fixtures.point_clouds import blob
 
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_store import store_folder, stored_volume
+from humanoid_planner.distance.volume_store import store_folder, stored_parts, stored_volume
 
 POINTS = blob(20, 0.1, 0)
 
@@ -45,3 +47,22 @@ def test_folder_follows_the_user(tmp_path, monkeypatch):
     assert len(list(store_folder().iterdir())) == 1
     monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
     assert store_folder().is_absolute()
+
+
+def test_parts_are_made_once_per_mesh(tmp_path):
+    made = []
+
+    def decompose(vertices, triangles):
+        made.append(len(vertices))
+        return [RoundedHull(vertices[:3], 0.1), RoundedHull(vertices[3:], 0.0)]
+
+    triangles = np.array([[0, 1, 2], [2, 3, 4]])
+    for _ in range(3):
+        parts = stored_parts(POINTS, triangles, decompose, tmp_path)
+        assert parts == [RoundedHull(POINTS[:3], 0.1), RoundedHull(POINTS[3:], 0.0)]
+    assert len(made) == 1
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:100])
+    assert stored_parts(POINTS, triangles, decompose, tmp_path) == parts
+    stored_parts(POINTS, triangles[:1], decompose, tmp_path)
+    assert len(made) == 3
