@@ -53,7 +53,7 @@ def solve(
     if solver not in SOLVERS:
         raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
     start = np.array(x0, dtype=float)
-    n, m = program.size, len(program.constraint_lower)
+    n, m = program.size, len(program.linear)
     _check("x0", start, n)
     _check("upper", program.upper, n, finite=False)
     _check("lower", program.lower, n, finite=False)
