@@ -167,15 +167,18 @@ def torus_torus(
         gu, gv = g0 * u0 + g1 * u1 + g2 * u2, g0 * v0 + g1 * v1 + g2 * v2
         p /= 1.0 - s * s
         q /= 1.0 - t * t
-        # Minus the second derivative. Its sign is right at a maximum; elsewhere the absolute value of the tension
-        # keeps the step uphill.
-        soft = abs(tension) + _SMALLEST
-        h_uu = p * eu * eu + q * fu * fu + soft
+        # Minus the second derivative; where that isn't positive definite, a larger one that keeps the step uphill.
+        h_uu = p * eu * eu + q * fu * fu + tension
         h_uv = p * eu * ev + q * fu * fv
-        h_vv = p * ev * ev + q * fv * fv + soft
+        h_vv = p * ev * ev + q * fv * fv + tension
         determinant = h_uu * h_vv - h_uv * h_uv
-        if not determinant > 0.0:
-            return value, n0, n1, n2, False
+        is_maximum = h_uu + h_vv > 0.0 and determinant > 0.0
+        if not is_maximum:
+            h_uu += abs(tension) - tension
+            h_vv += abs(tension) - tension
+            determinant = h_uu * h_vv - h_uv * h_uv
+            if not determinant > 0.0:
+                return value, n0, n1, n2, False
         du = (h_vv * gu - h_uv * gv) / determinant
         dv = (h_uu * gv - h_uv * gu) / determinant
         size = math.sqrt(du * du + dv * dv)
@@ -184,9 +187,7 @@ def torus_torus(
             length = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
             n0, n1, n2 = n0 / length, n1 / length, n2 / length
             value = _gap(d0, d1, d2, e0, e1, e2, radius_e, f0, f1, f2, radius_f, n0, n1, n2)
-            h_uu += tension - soft
-            h_vv += tension - soft
-            return value, n0, n1, n2, h_uu + h_vv > 0.0 and h_uu * h_vv > h_uv * h_uv
+            return value, n0, n1, n2, is_maximum
         if size > 1.0:
             du, dv = du / size, dv / size
         scale = 1.0
