@@ -45,6 +45,8 @@ FRICTIONLESS = 1e-9
 """Cones with less friction are rays; the boundary of a ray is its origin."""
 BALANCED = 1e-9
 """What may stay unbalanced, in units of the load."""
+LARGEST_SUM = 1e6
+"""Forces that sum up to more, in units of the load, are not taken for an answer: lever arms of rounding errors."""
 ZERO_LEVEL = 1e-10
 SMALLEST_PIVOT = 1e-11
 SMALLEST_ARTIFICIAL_PIVOT = 1e-9
@@ -261,9 +263,8 @@ def solve_balance(
         else:
             y[i] = sign
 
-    BALANCE, RELAX, SHRINK, GROW, MOVE = 0, 1, 2, 3, 4
+    BALANCE, RELAX, SHRINK, GROW, MOVE, DONE = 0, 1, 2, 3, 4, 5
     phase = BALANCE
-    margin = -np.inf
     pivots = 0
     unbounded = False
     while True:
@@ -282,36 +283,38 @@ def solve_balance(
             for i in range(size):
                 if kinds[i] == ARTIFICIAL:
                     x[i] = 0.0
-            if phase == BALANCE:
-                margin = 0.0
-                if aim == ONLY_BALANCE:
-                    break
-                if aim == FARTHEST:
-                    phase = MOVE
-                    y[:] = 0.0
-                    for i in range(size):
-                        if kinds[i] == FREE or kinds[i] == FREE_DOWN:
-                            weight = weights[numbers[i]]
-                            if kinds[i] == FREE_DOWN:
-                                weight = -weight
-                            for j in range(size):
-                                y[j] -= T[i, j] * weight
-                else:
-                    start_to_grow = True
-            else:
+            if phase == RELAX:
                 phase = SHRINK
                 y[:] = 0.0
                 for i in range(size):
                     if kinds[i] == EXPANSION:
                         for j in range(size):
                             y[j] += T[i, j] / unilateral
+            elif total > LARGEST_SUM:
+                break
+            elif aim == ONLY_BALANCE:
+                phase = DONE
+                break
+            elif aim == FARTHEST:
+                phase = MOVE
+                y[:] = 0.0
+                for i in range(size):
+                    if kinds[i] == FREE or kinds[i] == FREE_DOWN:
+                        weight = weights[numbers[i]]
+                        if kinds[i] == FREE_DOWN:
+                            weight = -weight
+                        for j in range(size):
+                            y[j] -= T[i, j] * weight
+            else:
+                start_to_grow = True
         elif phase == SHRINK and expansion <= 0.1 * gap:
+            if total > LARGEST_SUM:
+                break
             start_to_grow = True
 
         entering = -1
         if start_to_grow:
             phase = GROW
-            margin = 0.0
             column[:] = 0.0
             for i in range(k):
                 scale = _apex_shift(points, i)
@@ -353,7 +356,7 @@ def solve_balance(
                     if 4.0 * best * (1.0 + total) < level:
                         phase = RELAX
                         continue
-                elif 100.0 * best * (1.0 + total) < level - BALANCED:
+                elif LARGEST_SUM * best < level - BALANCED:
                     break
             elif phase == RELAX:
                 if best <= 1e-12:
@@ -432,8 +435,8 @@ def solve_balance(
     shift = entered if entering == SHIFT else 0.0
     expansion = 0.0
     forces[:] = 0.0
-    if margin == -np.inf and phase != SHRINK:
-        return margin, pivots
+    if phase <= RELAX or (phase == SHRINK and total > LARGEST_SUM):
+        return -np.inf, pivots
     for i in range(size):
         kind = kinds[i]
         if kind >= 0:
@@ -457,13 +460,14 @@ def solve_balance(
         for i in range(k):
             for c in range(3):
                 forces[i, c] += shift * _apex_shift(points, i) * points[3 + c, i]
+    answer = 0.0
     if phase == SHRINK:
-        margin = -expansion
+        answer = -expansion
     elif phase == GROW:
-        margin = np.inf if unbounded else shift
+        answer = np.inf if unbounded else shift
     elif phase == MOVE:
-        margin = np.inf if unbounded else np.dot(weights, values)
-    return margin, pivots
+        answer = np.inf if unbounded else np.dot(weights, values)
+    return answer, pivots
 
 
 @njit(cache=True, error_model="numpy")

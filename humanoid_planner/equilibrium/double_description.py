@@ -205,7 +205,7 @@ def extreme_rays(halfspaces: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
     if len(ordered) == 0:
         return np.zeros((0, d)), np.eye(d)
     random = np.random.default_rng(0)
-    for _ in range(5):
+    for _ in range(5):  # another order, where rounding has led astray
         rays, lines, tight = _extreme_rays(ordered, TOLERANCE)
         basis = np.linalg.qr(lines.T)[0].T if len(lines) else lines
         rays = _polished(rays - (rays @ basis.T) @ basis, ordered, basis, tight)

@@ -54,7 +54,7 @@ def check_equilibrium(
     negative: minus the smallest distance that forces must leave their cones to balance the load. It is infinite when
     contacts can be pressed against each other as hard as one likes (two walls of a chimney), or when all contacts are
     bilateral; minus infinite when no forces whatever balance the load (a moment about a single point) or keep the
-    torque limits.
+    torque limits. Forces above a million times the load count as none.
 
     Args:
         contacts: the points, k of them.

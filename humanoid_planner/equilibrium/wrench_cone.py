@@ -85,8 +85,8 @@ class WrenchCone:
         """
         w = np.asarray(wrench, dtype=float)
         if len(self.equalities):
-            unit = float(np.abs(self.equalities * w).max())
-            if float(np.abs(self.equalities @ w).max()) > TOLERANCE * max(unit, 1e-300):
+            unit = max(float((np.abs(self.equalities) @ np.abs(w)).max()), float(np.abs(w[:3]).max()))
+            if float(np.abs(self.equalities @ w).max()) > TOLERANCE * unit:
                 return -np.inf
         return -float((self.facets @ w).max()) if len(self.facets) else np.inf
 
