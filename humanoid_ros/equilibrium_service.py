@@ -15,7 +15,7 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.force_model import ForceModel, Load
 from humanoid_planner.posture.placed_contact import place_contact
 from humanoid_ros.bearing_contacts import BearingContacts, bearing_contacts, check_held, patch_outline
-from humanoid_ros.conversions import array, check_finite, point
+from humanoid_ros.conversions import point
 from humanoid_ros.equilibrium_test import (
     UNLOADED,
     Body,
@@ -28,7 +28,7 @@ from humanoid_ros.planning_cache import PlanningCache
 from humanoid_ros.posture_markers import ShownPosture
 from humanoid_ros.posture_messages import configuration
 from humanoid_ros.posture_task_messages import load
-from humanoid_ros.request_fields import enumerated
+from humanoid_ros.request_fields import enumerated, vector
 from humanoid_ros.stance_messages import contact_locations, request_scene, stance
 
 UNITS = {
@@ -99,8 +99,7 @@ def _read(cache: PlanningCache, default_scene: str, request: CheckEquilibrium.Re
     method = enumerated(request.method, EquilibriumMethod, "method")
     kinematics = RobotKinematics(robot)
     loads = tuple(load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads))
-    acceleration = array(request.acceleration)
-    check_finite(acceleration, "acceleration")
+    acceleration = vector(request.acceleration, "acceleration")
     _check_method(request, method, loads, bool(acceleration.any()))
     placed = [place_contact(contact, kinematics, scene) for contact in held.contacts]
     q = None
@@ -110,8 +109,7 @@ def _read(cache: PlanningCache, default_scene: str, request: CheckEquilibrium.Re
         check_held(placed, kinematics, "posture")
         centre = np.array(kinematics.centre_of_mass())
     else:
-        centre = array(request.centre_of_mass)
-        check_finite(centre, "centre_of_mass")
+        centre = vector(request.centre_of_mass, "centre_of_mass")
     bearing = bearing_contacts(robot, held, scene, kinematics, at_posture=q is not None)
     wrench = loads_wrench(loads, kinematics) if loads else UNLOADED
     body = Body(kinematics.total_mass, centre, np.array(scene.gravity), acceleration, wrench)

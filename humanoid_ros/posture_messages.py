@@ -14,8 +14,8 @@ from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
-from humanoid_ros.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion, placement
-from humanoid_ros.request_fields import known_name
+from humanoid_ros.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion
+from humanoid_ros.request_fields import check_numbers, known_name, pose
 from humanoid_sim.ball_joint import BallJoint
 
 
@@ -50,7 +50,7 @@ def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.floa
     _set_ball_joints(q, message, robot, field)
     _follow(q, robot)
     if robot.base_joint is not None:
-        base = placement(message.base, f"{field}.base")
+        base = pose(message.base, f"{field}.base")
         if message.joint_names or message.ball_joint_names or base != pin.SE3.Identity():
             q = robot.place_base(q, base)
     return q
@@ -145,7 +145,7 @@ def _set_single_joints(q: NDArray[np.float64], message: Posture, robot: Robot, f
             remedy="Give one value per joint",
         )
     positions = np.array(message.positions, dtype=float)
-    check_finite(positions, f"{field}.positions")
+    check_numbers(positions, f"{field}.positions")
     for name, value in zip(names, positions, strict=True):
         q[robot.index_q(name)] = value
 

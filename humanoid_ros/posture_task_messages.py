@@ -17,9 +17,8 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import link_tasks
 from humanoid_planner.posture.force_model import Load
 from humanoid_planner.posture.task import Task
-from humanoid_ros.conversions import array, check_finite
 from humanoid_ros.posture_messages import unit_quaternion
-from humanoid_ros.request_fields import enumerated, finite, known_name, not_negative
+from humanoid_ros.request_fields import LARGEST_FORCE, enumerated, finite, known_name, not_negative, vector
 
 
 class TaskKind(IntEnum):
@@ -109,18 +108,11 @@ def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
         InputError: an unknown link, or a number that isn't finite.
     """
     known_name(message.link, kinematics.robot.description.links, f"{field}.link", "link")
-    values = {
-        "point": array(message.point),
-        "wrench.force": array(message.wrench.force),
-        "wrench.torque": array(message.wrench.torque),
-    }
-    for name, value in values.items():
-        check_finite(value, f"{field}.{name}")
     return Load(
         message.link,
-        values["wrench.force"],
-        values["point"],
-        values["wrench.torque"],
+        vector(message.wrench.force, f"{field}.wrench.force", LARGEST_FORCE),
+        vector(message.point, f"{field}.point"),
+        vector(message.wrench.torque, f"{field}.wrench.torque", LARGEST_FORCE),
         bool(message.in_link_frame),
     )
 
@@ -137,9 +129,7 @@ class _TaskFields:
         return known_name(self._message.link, self._links, f"{self._field}.link", "link")
 
     def vector(self, name: str) -> NDArray[np.float64]:
-        values = array(getattr(self._message, name))
-        check_finite(values, f"{self._field}.{name}")
-        return values
+        return vector(getattr(self._message, name), f"{self._field}.{name}")
 
     def direction(self, name: str) -> NDArray[np.float64]:
         values = self.vector(name)

@@ -8,21 +8,30 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
+import numpy as np
+import pinocchio as pin
+from geometry_msgs.msg import Point, Pose, Vector3
+from numpy.typing import NDArray
+
 from humanoid_model.errors import InputError
+from humanoid_ros.conversions import array, placement
 
 K = TypeVar("K", bound=IntEnum)
+LARGEST = 1e4
+"""Largest length [m], angle [rad] or acceleration [m/s^2] that is no mistake; squares of it still keep millimetres."""
+LARGEST_FORCE = 1e7
+"""Largest force [N] or torque [N m] that is no mistake."""
 LISTED = 40
 """Names that an error message lists at most."""
 
 
 def finite(value: float, field: str) -> float:
-    """A number that is neither infinite nor not a number.
+    """A number that is no mistake: neither infinite, nor not a number, nor larger than anything of a robot's world.
 
     Raises:
-        InputError: it is.
+        InputError: it is one.
     """
-    if not math.isfinite(value):
-        raise InputError(f"is {value}", element=field, remedy="Give a finite number")
+    check_numbers(np.array([value]), field, LARGEST, f"{value:g}", "a finite number")
     return float(value)
 
 
@@ -30,11 +39,51 @@ def not_negative(value: float, field: str, unit: str) -> float:
     """A finite number of 0 or more.
 
     Raises:
-        InputError: it is negative or not finite.
+        InputError: it is negative, not finite or absurdly large.
     """
     if not (math.isfinite(value) and value >= 0.0):
         raise InputError(f"is {value:g}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
-    return float(value)
+    return finite(value, field)
+
+
+def vector(message: Vector3 | Point, field: str, largest: float = LARGEST) -> NDArray[np.float64]:
+    """(3,) values of a message.
+
+    Raises:
+        InputError: one is not finite, or absurdly large.
+    """
+    values = array(message)
+    check_numbers(values, field, largest)
+    return values
+
+
+def pose(message: Pose, field: str) -> pin.SE3:
+    """Placement that a pose tells.
+
+    Raises:
+        InputError: a number is not finite or absurdly large, or the quaternion is not of unit length.
+    """
+    vector(message.position, f"{field}.position")
+    return placement(message, field)
+
+
+def check_numbers(
+    values: NDArray[np.float64], field: str, largest: float = LARGEST, shown: str = "", what: str = "finite numbers"
+) -> None:
+    """Raise an InputError that names the field if one of some values is no number to reckon with.
+
+    Args:
+        values: to look at.
+        field: that gives them.
+        largest: size that none may exceed.
+        shown: how the message shows them.
+        what: the field should hold.
+    """
+    shown = shown or str(values.tolist())
+    if not np.isfinite(values).all():
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what}")
+    if values.size and np.abs(values).max() > largest:
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what} of at most {largest:g} in size")
 
 
 def enumerated(value: int, kinds: type[K], field: str) -> K:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from humanoid_model import Contact, ContactKind, ContactLocation, Robot, Scene, SceneBody, Stance, Surface
 from humanoid_model.contact import polygon_problem
 from humanoid_model.errors import InputError
-from humanoid_ros.conversions import array, check_finite, fill_pose, placement, point
-from humanoid_ros.request_fields import enumerated, finite, known_name, listed, new_name, not_negative
+from humanoid_ros.conversions import fill_pose, point
+from humanoid_ros.request_fields import enumerated, finite, known_name, listed, new_name, not_negative, pose, vector
 
 WORLD = "world"
 """Body of a surface that is fixed in the world and belongs to no body of the scene."""
@@ -45,7 +45,7 @@ def contact_locations(
             raise InputError(
                 "is empty", element=f"{element}.patch", remedy="Give a point, an edge of two, or three points and more"
             )
-        where = placement(message.pose, f"{element}.pose")
+        where = pose(message.pose, f"{element}.pose")
         found[message.name] = ContactLocation(message.name, message.link, where, patch)
     return found
 
@@ -83,7 +83,7 @@ def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot
         surfaces[message.name] = Surface(
             message.name,
             message.body,
-            placement(message.pose, f"{element}.pose"),
+            pose(message.pose, f"{element}.pose"),
             polygon if len(polygon) else None,
         )
     if not messages:
@@ -206,9 +206,8 @@ def _points(vertices: NDArray[np.float64]) -> list[Point]:
 
 def _outline(points: Sequence[Point], field: str) -> NDArray[np.float64]:
     """(k, 2) vertices of a plane outline."""
-    vertices = np.array([array(vertex) for vertex in points]).reshape(-1, 3)
+    vertices = np.array([vector(vertex, f"{field}[{i}]") for i, vertex in enumerate(points)]).reshape(-1, 3)
     for i, vertex in enumerate(vertices):
-        check_finite(vertex, f"{field}[{i}]")
         if abs(vertex[2]) > FLAT:
             raise InputError(f"z is {vertex[2]:g}", element=f"{field}[{i}]", remedy="Give vertices with z = 0")
     if len(vertices):
