@@ -380,3 +380,20 @@ def test_bad_input_is_named(arguments, field):
     for function in (check_equilibrium, in_equilibrium):
         with pytest.raises(InputError, match=field):
             function(tilted_pad(0, 0.5), **given)
+
+
+def test_lever_arms_of_rounding_errors_bear_nothing():
+    # Three points on a line but for 1e-9 m: only forces of some 1e8 times the weight could hold a load beside it.
+    normals = [[0, 0, -1], [0, 0, 1], [0, 0, -1]]
+    points = ContactPoints.of_normals([[0, 0, 0], [0.5, 1e-9, 0], [1.0, 0, 0]], normals, 0.5)
+    beside = [0.5, 0.2, 0.0]
+    answer = check_equilibrium(points, MASS, beside)
+    assert (answer.equilibrium, answer.margin) == (False, -math.inf)
+    assert not in_equilibrium(points, MASS, beside)
+    # With a lever arm of a tenth of a millimetre the force in the middle is large, 20 times the weight, but real.
+    wider = ContactPoints(
+        points.positions * np.array([1.0, 1e5, 1.0]), points.frames, points.friction, points.bilateral
+    )
+    assert not in_equilibrium(wider, MASS, [0.5, -0.002, 0.0])
+    assert in_equilibrium(wider, MASS, [0.5, 0.002, 0.0])
+    assert check_equilibrium(wider, MASS, [0.5, 0.002, 0.0]).equilibrium

@@ -164,3 +164,39 @@ def test_single_points_frictionless_and_bilateral_contacts():
 def test_no_contacts_have_no_cone():
     with pytest.raises(InputError, match="contacts"):
         WrenchCone.of_contacts(ContactPoints.of_normals(np.zeros((0, 3)), np.zeros((0, 3)), 0.5))
+
+
+def test_equalities_are_kept_to_the_size_of_the_load():
+    # Frictionless points on a line: rounding in components that are zero must not count.
+    line = ContactPoints.of_normals([[0.25, 0, 0], [-0.5, 0, 0]], [0, 0, 1], 0.0)
+    cone = WrenchCone.of_contacts(line)
+    wrench = weight_at([0.125, 0, 0.3])
+    wrench[[0, 1, 3, 5]] = 1e-13
+    assert cone.contains(wrench)
+    wrench[0] = 1e-3
+    assert not cone.contains(wrench)
+
+
+def test_nearly_degenerate_contacts_are_never_credited_with_more_than_they_bear():
+    axes = np.vstack([np.eye(3), -np.eye(3)])
+    accepted = 0
+    for seed in range(150):
+        random = np.random.default_rng(seed)
+        count = random.integers(4, 9)
+        places = np.zeros((count, 3))
+        places[:, 0] = random.integers(-2, 3, count) * 0.25
+        places += random.normal(size=places.shape) * 1e-5
+        normals = axes[random.choice(6, count, p=[0.1, 0.1, 0.5, 0.1, 0.1, 0.1])]
+        contacts = ContactPoints.of_normals(places, normals, random.choice([0.0, 0.5, 1.0], count))
+        generators = wrench_generators(contacts, 4)
+        try:
+            cone = WrenchCone.of_contacts(contacts, 4)
+        except InputError:  # that is told apart from an answer
+            continue
+        wrench = np.clip(random.normal(size=len(generators)), 0, None) @ generators
+        wrench += 0.3 * random.normal(size=6) * np.abs(wrench)
+        size = np.abs(wrench).max()
+        if cone.margin(wrench) > 1e-4 * size:
+            accepted += 1
+            assert linprog(np.zeros(len(generators)), A_eq=generators.T, b_eq=wrench / size).status == 0
+    assert accepted > 20
