@@ -109,7 +109,7 @@ class TwoLinkRobot:
                 remedy=f"Let them be between {self.l1 - self.l2:g} and {self.l1 + self.l2:g} apart",
             )
         x = 0.5 * (x1 + x2) + (self.l2**2 - self.l1**2) / (2.0 * span)
-        y = math.sqrt(self.l1**2 - (x1 - x) ** 2)
+        y = math.sqrt(max(self.l1**2 - (x1 - x) ** 2, 0.0))  # rounding, where the links lie on the ground
         return np.array([x, y, math.atan2(x1 - x, y), math.atan2(x2 - x, y)])
 
     def step(self, foot: int, start: ArrayLike, end: ArrayLike, samples: int = 50) -> NDArray[np.float64]:
