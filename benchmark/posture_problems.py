@@ -12,24 +12,19 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model import Contact, ContactKind, Robot, Scene, Stance, Surface, load_scene
-from humanoid_planner.distance.collision_pairs import environment_pairs, self_pairs, without_contacts
-from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_model import Contact, ContactKind, PairRule, Robot, Scene, SceneBody, Stance, Surface, load_scene
+from humanoid_model.description import Box, Geometry, Shape
+from humanoid_model.description import HalfSpace as HalfSpaceShape
+from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
-from humanoid_planner.distance.robot_volumes import robot_volumes
-from humanoid_planner.distance.scene_volumes import scene_volumes
 from humanoid_planner.distance.volume_geometry import convex_geometry
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
+from humanoid_planner.posture.collision_model import CollisionModel
 from humanoid_planner.posture.criterion import near_middle
 from humanoid_planner.posture.link_tasks import axis_along, point_at
 from humanoid_planner.posture.task import Task
 
-GROUND = Surface("ground", "world", pin.SE3.Identity())
-_TABLE_TOP = np.array([[-0.3, -0.6], [0.3, -0.6], [0.3, 0.6], [-0.3, 0.6]])
-TABLE = Surface("table", "world", pin.SE3(np.eye(3), np.array([0.55, 0.0, 0.80])), _TABLE_TOP)
-WALL = Surface("wall", "world", pin.SE3(pin.utils.rotate("y", -np.pi / 2), np.array([0.50, 0.0, 1.0])))
 #: Middle of a closed hand in the frame of its wrist's last link [m].
 HAND = np.array([0.0, 0.0, -0.14])
 
@@ -62,32 +57,48 @@ def fixed(
     return Contact(robot.contacts[location], surface, x, y, theta, **other)
 
 
-def hand_on_table(robot: Robot) -> Case:
-    """Two feet on the ground, the fingers of the right hand on a table 0.80 m high; forces and torque limits."""
-    stance = Stance(
-        (
-            fixed(robot, "left_sole", GROUND, 0.04, 0.095),
-            fixed(robot, "right_sole", GROUND, 0.04, -0.095),
-            fixed(robot, "right_hand_fingers", TABLE, -0.15, -0.25),
-        )
+def room() -> Scene:
+    """A ground, a table 0.80 m high, and a wall at x = 0.5 m beside it; friction 0.5."""
+
+    def body(name: str, place: pin.SE3, shape: Shape) -> SceneBody:
+        geometry = Geometry(name, shape, pin.SE3.Identity(), np.ones(4))
+        return SceneBody(name, "", 0.0, np.zeros(3), np.zeros((3, 3)), place, np.zeros(6), (geometry,))
+
+    flat, upright = np.eye(3), pin.utils.rotate("y", -np.pi / 2)
+    bodies = (
+        body("ground", pin.SE3.Identity(), HalfSpaceShape()),
+        body("table", pin.SE3(flat, np.array([0.55, 0.6, 0.78])), Box(np.array([0.6, 1.2, 0.04]))),
+        body("wall", pin.SE3(flat, np.array([0.55, -1.0, 1.0])), Box(np.array([0.1, 1.8, 2.0]))),
     )
-    return Case(
-        "hand on table", robot, stance, robot.postures["half_sitting"], {"stability": "forces", "torque_limits": True}
+    table_top = np.array([[-0.3, -0.6], [0.3, -0.6], [0.3, 0.6], [-0.3, 0.6]])
+    surfaces = (
+        Surface("ground", "ground", pin.SE3.Identity()),
+        Surface("table", "table", pin.SE3(flat, np.array([0.0, 0.0, 0.02])), table_top),
+        Surface("wall", "wall", pin.SE3(upright, np.array([-0.05, 0.0, 0.0]))),
     )
+    return Scene("room", bodies=bodies, surfaces=surfaces, rules=(PairRule("*", "*", friction=0.5),))
 
 
-def hand_on_wall(robot: Robot) -> Case:
-    """Two feet on the ground, the fingers of the right hand on a wall at arm's length, pointing up."""
+def hand_on(robot: Robot, what: str) -> Case:
+    """Two feet on the ground and a hand's fingers on the table or the wall; forces and torque limits.
+
+    The left hand lies on the table and points ahead, the right one is at the wall at shoulder height and points up.
+    """
+    scene = room()
+    surfaces = {surface.name: surface for surface in scene.surfaces}
+    hand = {
+        "table": lambda: fixed(robot, "left_hand_fingers", surfaces["table"], -0.15, -0.35),
+        "wall": lambda: fixed(robot, "right_hand_fingers", surfaces["wall"], 0.25, 0.75),
+    }[what]()
     stance = Stance(
         (
-            fixed(robot, "left_sole", GROUND, 0.04, 0.095),
-            fixed(robot, "right_sole", GROUND, 0.04, -0.095),
-            fixed(robot, "right_hand_fingers", WALL, 0.25, -0.25),
+            fixed(robot, "left_sole", surfaces["ground"], 0.04, 0.095),
+            fixed(robot, "right_sole", surfaces["ground"], 0.04, -0.095),
+            hand,
         )
     )
-    return Case(
-        "hand on wall", robot, stance, robot.postures["half_sitting"], {"stability": "forces", "torque_limits": True}
-    )
+    options = {"stability": "forces", "torque_limits": True}
+    return Case(f"hand on {what}", robot, stance, robot.postures["half_sitting"], options, scene)
 
 
 def perturbed(
@@ -163,48 +174,29 @@ _SCENES: dict[str, Callable[[Robot, RobotKinematics, dict[str, Surface]], _Parts
     "fridge": _fridge,
     "car": _car,
 }
-#: Links that touch on purpose without being a contact, by scene.
+#: Links that touch on purpose without being a contact, by scene: they may be in each other.
 _TOUCHING = {
-    "fridge": (("LARM_LINK5", "can"), ("LARM_LINK6", "can")),
-    "warehouse": (("RARM_LINK5", "ladder/right_rail"),),
-    "car": (),
+    "fridge": (MarginRule("LARM_LINK[56]", "can", -1.0),),
+    "warehouse": (MarginRule("RARM_LINK5", "ladder/right_rail", -1.0),),
 }
 
 
 # Collisions ----------------------------------------------------------------------------------------------------
 
 
-class Collisions:
-    """Volumes and pairs of a robot and a scene, found once for many problems."""
-
-    def __init__(self, robot: Robot, scene: Scene | None, r: float = 0.01, R: float = 20.0) -> None:
-        """Covers everything."""
-        self.robot, self.scene = robot, scene
-        self.kinematics = RobotKinematics(robot)
-        own = robot_volumes(robot, self.kinematics.body_of, r, R)
-        around = [] if scene is None else scene_volumes(scene, r, R)
-        self.volumes: list[PlacedVolume] = [*own, *around]
-        self.self_pairs = self_pairs(robot, own, self.kinematics).pairs
-        self.environment = np.zeros((0, 2), dtype=np.int64)
-        if scene is not None:
-            self.environment = environment_pairs(robot, own, scene, around)
-
-    def task(self, stance: Stance, provider: Callable[..., PairDistances] = DistancePairs) -> CollisionTask:
-        """Distances of all pairs but of those that the stance holds together."""
-        pairs = np.concatenate([self.self_pairs, self.environment])
-        pairs = without_contacts(self.robot, self.volumes, pairs, stance)
-        touching = _TOUCHING.get("" if self.scene is None else self.scene.name, ())
-        names = [(self.volumes[i].name, self.volumes[j].name) for i, j in pairs]
-        kept = [not any(a.startswith(x) and b.startswith(y) for x, y in touching) for a, b in names]
-        pairs = pairs[np.array(kept, dtype=bool)]
-        return CollisionTask(provider(self.volumes, pairs), np.zeros(len(pairs)))
+def collision_options(case: Case, model: CollisionModel) -> dict[str, Any]:
+    """What keeps a case's robot clear of itself and of the scene: options of :class:`PostureProblem`."""
+    rules = _TOUCHING.get("" if case.scene is None else case.scene.name, ())
+    compound = model.compound_task(RobotKinematics(case.robot))
+    tasks = case.options.get("tasks", ()) + (() if compound is None else (compound,))
+    return {"collisions": model.task(case.stance, rules=rules), "tasks": tasks}
 
 
 class PolyhedronPairs:
     """Distances of the polyhedra that the volumes are built on, grown by r: coal's, whose gradient jumps."""
 
     def __init__(self, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> None:
-        """Takes the same volumes and pairs as :class:`DistancePairs`."""
+        """Takes volumes and pairs as :class:`DistancePairs` does."""
         self.volumes, self.pairs = volumes, np.asarray(pairs)
         self._shapes = [_polyhedron(volume) for volume in volumes]
         self.values: NDArray[np.float64] = np.zeros(len(pairs))

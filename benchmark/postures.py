@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from posture_problems import (
     Case,
-    Collisions,
     PolyhedronPairs,
+    collision_options,
     fixed,
-    hand_on_table,
-    hand_on_wall,
+    hand_on,
     perturbed,
     random_case,
     scene_case,
@@ -38,12 +37,11 @@ from posture_problems import (
 from scipy.optimize import minimize
 from tqdm import tqdm
 
-from humanoid_model import Robot, Scene, SceneBody, Surface, load_robot, load_scene
-from humanoid_model.description import Box, Geometry
-from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_model import Robot, Surface, load_robot, load_scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture.collision_model import CollisionModel
 from humanoid_planner.posture.criterion import NearReference
 from humanoid_planner.posture.force_model import Load
 from humanoid_planner.posture.generate import solve_problem
@@ -156,8 +154,8 @@ def from_perturbed(
 
 
 def part_a(robot: Robot, arguments: argparse.Namespace) -> None:
-    for make in (hand_on_table, hand_on_wall):
-        case = make(robot)
+    for what in ("table", "wall"):
+        case = hand_on(robot, what)
         for criterion in (False, True):
             near = NearReference(RobotKinematics(robot), case.start) if criterion else None
             problem = make_problem(case, criterion=near)
@@ -167,34 +165,26 @@ def part_a(robot: Robot, arguments: argparse.Namespace) -> None:
             print_runs(f"a  {case.name}, {what}, no collisions ({size})", runs)
 
 
-def table_scene(robot: Robot) -> Scene:
-    """The hand's table as a body, for collisions."""
-    shape = Geometry("top", Box(np.array([0.6, 1.2, 0.04])), pin.SE3.Identity(), np.ones(4))
-    top = pin.SE3(np.eye(3), np.array([0.55, 0.0, 0.78]))
-    body = SceneBody("table", "", 0.0, np.zeros(3), np.zeros((3, 3)), top, np.zeros(6), (shape,))
-    return Scene("table", bodies=(body,))
-
-
 def part_b(robot: Robot, arguments: argparse.Namespace) -> None:
-    case = hand_on_table(robot)
+    case = hand_on(robot, "table")
     began = time.perf_counter()
-    collisions = Collisions(robot, table_scene(robot))
-    print(f"\nb  volumes and pairs found in {time.perf_counter() - began:.1f} s")
-    task = collisions.task(case.stance)
-    problem = make_problem(case, criterion=NearReference(RobotKinematics(robot), case.start), collisions=task)
+    more = collision_options(case, CollisionModel(robot, case.scene))
+    print(f"\nb  volumes and pairs found, or taken from the disk, in {time.perf_counter() - began:.1f} s")
+    problem = make_problem(case, criterion=NearReference(RobotKinematics(robot), case.start), **more)
     runs = from_perturbed(problem, case, arguments.starts, [*arguments.solvers, PEER], arguments.options)
-    print_runs(f"b  {case.name}, near a reference, {task.size} pairs of volumes", runs)
+    print_runs(f"b  {case.name}, near a reference, {more['collisions'].size} pairs of volumes", runs)
 
 
 def part_c(robot: Robot, arguments: argparse.Namespace) -> None:
-    table = hand_on_table(robot)
-    level = Case("two feet, polygon", robot, table.stance.removing("right_hand_fingers"), table.start, {})
-    cases = [(level, None), (table, None)]
+    table = hand_on(robot, "table")
+    level = Case("two feet, polygon", robot, table.stance.removing("left_hand_fingers"), table.start, {}, table.scene)
+    cases: list[tuple[Case, dict[str, Any]]] = [(level, {}), (table, {})]
     if not arguments.without_collisions:
-        cases += [(case, Collisions(robot, table_scene(robot)).task(case.stance)) for case, _ in cases]
+        model = CollisionModel(robot, table.scene)
+        cases += [(case, collision_options(case, model)) for case in (level, table)]
     print(f"\n{'c':32}{'variables':>10}{'rows':>6}{'values us':>11}{'and Jacobian us':>17}")
-    for case, task in cases:
-        problem = make_problem(case, collisions=task)
+    for case, more in cases:
+        problem = make_problem(case, **more)
         program = problem.program
         rng = np.random.default_rng(0)
         points = [problem.start(perturbed(robot, case.start, rng)) for _ in range(50)]
@@ -210,25 +200,26 @@ def part_c(robot: Robot, arguments: argparse.Namespace) -> None:
                 program.jacobian(x)
             seconds.append((values / len(points), (time.perf_counter() - began) / len(points)))
         value, both = 1e6 * np.median(seconds, axis=0)
-        name = case.name + (f", {task.size} pairs" if task else "")
+        name = case.name + (f", {more['collisions'].size} pairs" if more else "")
         print(f"{name:32}{program.size:10}{len(program.constraint_lower):6}{value:11.0f}{both:17.0f}")
 
 
 def part_d(robot: Robot, arguments: argparse.Namespace) -> None:
-    case = hand_on_table(robot)
+    case = hand_on(robot, "table")
     kinematics = RobotKinematics(robot)
-    far = Surface("far table", "world", pin.SE3(np.eye(3), np.array([3.0, 0.0, 0.8])))
-    away = case.stance.removing("right_hand_fingers").adding(fixed(robot, "right_hand_fingers", far, 0.0, -0.25))
-    feet = case.stance.removing("right_hand_fingers")
+    far = Surface("far table", "ground", pin.SE3(np.eye(3), np.array([3.0, 0.0, 0.8])))
+    away = case.stance.removing("left_hand_fingers").adding(fixed(robot, "left_hand_fingers", far, 0.0, 0.25))
+    feet = case.stance.removing("left_hand_fingers")
     problems = {
         "feasible": make_problem(case),
-        "hand 3 m away": make_problem(Case("", robot, away, case.start, case.options)),
+        "hand 3 m away": make_problem(Case("", robot, away, case.start, case.options, case.scene)),
         "hand at a point 3 m away": make_problem(
-            case, tasks=[point_at(kinematics, "LARM_LINK6", [0, 0, 0], [3, 0, 1])]
+            case, tasks=[point_at(kinematics, "RARM_LINK6", [0, 0, 0], [3, 0, 1])]
         ),
-        "load of 1000 N": make_problem(case, loads=[Load("LARM_LINK6", force=(0, 0, -1000.0))]),
-        "centre of mass 0.5 m before the feet": make_problem(
-            Case("", robot, feet, case.start, {}), tasks=[centre_of_mass_at([0.6, 0.0, 0.0], horizontal=True)]
+        "load of 3000 N": make_problem(case, loads=[Load("RARM_LINK6", force=(0, 0, -3000.0))]),
+        "centre of mass 0.5 m ahead": make_problem(
+            Case("", robot, feet, case.start, {}, case.scene),
+            tasks=[centre_of_mass_at([0.6, 0.0, 0.0], horizontal=True)],
         ),
     }
     print(f"\n{'d':38}" + "".join(f"{solver + ' ms':>16}{'codes':>14}" for solver in arguments.solvers))
@@ -258,18 +249,17 @@ def part_e(robot: Robot, arguments: argparse.Namespace) -> None:
     print(f"{'criterion':>11}{'solved %':>10}")
     for name in ("car", "fridge", "warehouse"):
         case = scene_case(name)
-        contestants: list[tuple[str, float, Callable[..., Any]]] = [
-            (f"R = {R:g} m", R, DistancePairs) for R in (10.0, 20.0, 50.0, 100.0)
-        ]
-        contestants.append(("plain polyhedra", 100.0, PolyhedronPairs))
+        contestants = [(f"R = {R:g} m", {"R": R}) for R in (10.0, 20.0, 50.0, 100.0)]
+        contestants.append(("plain polyhedra", {"make_distances": PolyhedronPairs}))
         rows: dict[str, list[tuple[float, ...]]] = {}
         sizes: dict[str, int] = {}
-        for label, R, provider in contestants:
-            collisions = Collisions(case.robot, case.scene, R=R)
-            task = collisions.task(case.stance, provider)
-            sizes[label] = task.size
+        for label, choice in contestants:
+            more = collision_options(case, CollisionModel(case.robot, case.scene, **choice))
+            sizes[label] = more["collisions"].size
             rng = np.random.default_rng(0)
-            problem = make_problem(case, collisions=task)
+            problem = make_problem(case, **more)
+            problem.program.constraints(problem.start(case.start))  # kernels are compiled before the first search
+            problem.program.jacobian(problem.start(case.start))
             for start in tqdm(range(arguments.scene_starts), desc=f"{name} {label}", leave=False):
                 # The thesis starts from the zero posture alone; one start says little about a solver.
                 q = case.start if start == 0 else perturbed(case.robot, case.start, rng, 0.05)
@@ -292,14 +282,14 @@ def part_e(robot: Robot, arguments: argparse.Namespace) -> None:
 def part_f(robot: Robot, arguments: argparse.Namespace) -> None:
     scene = load_scene("stairs")
     placed = scene.robots[0].robot
-    collisions = None if arguments.without_collisions else Collisions(placed, scene)
+    model = None if arguments.without_collisions else CollisionModel(placed, scene)
     rng = np.random.default_rng(0)
     log = GenerationLog()
     options = SolverOptions(max_iterations=arguments.options.max_iterations)
     for _ in tqdm(range(arguments.problems), desc="random stances", leave=False):
         case = random_case(scene, rng)
-        task = None if collisions is None else collisions.task(case.stance)
-        problem = make_problem(case, criterion=NearReference(RobotKinematics(placed), case.start), collisions=task)
+        more = {} if model is None else collision_options(case, model)
+        problem = make_problem(case, criterion=NearReference(RobotKinematics(placed), case.start), **more)
         log.add(solve_problem(problem, case.start, solver=arguments.solvers[0], options=options, explain=False))
     print(
         f"\nf  {arguments.problems} random stances on stairs, {arguments.solvers[0]}, near a reference\n{log.table()}"
