@@ -114,8 +114,10 @@ class SphereTorusVolume(ValueEquality):
     def convex(self) -> bool:
         """Whether the polyhedron of the faces is convex; the volume itself always is.
 
-        It isn't when a point hardly sticks out beside an edge whose ends a sphere can touch on either side of that
-        point: the edge is then there twice, and the faces beside it are folded (Figure B.5 of the thesis).
+        It isn't when points stick out by less than the big sphere bulges: the sphere then takes the other diagonal of
+        four points, or the ends of an edge on either side of a point in between, so that the edge is there twice, with
+        folded faces (Figure B.5 of the thesis). Such a volume is as exact as any other; only methods that walk on the
+        polyhedron need a convex one.
         """
         if not len(self.faces):
             return True

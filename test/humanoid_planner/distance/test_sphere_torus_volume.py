@@ -123,6 +123,14 @@ def test_margins_of_a_cube(R, face, edge):
     assert volume.support(np.array([1.0, 1.0, 1.0])) == pytest.approx(0.05 + 0.01 / np.sqrt(3), abs=1e-12)
 
 
+def test_arcs_between_faces_on_one_sphere_are_empty():
+    tori = SphereTorusVolume.from_points(box_corners(0.1, 0.2, 0.3), 0.01, 20.0).tori
+    assert (tori.sweeps == 0.0).sum() == 6  # the diagonals
+    assert np.sort(tori.sweeps)[6:] == pytest.approx(np.pi / 2, abs=0.02)
+    spindle = SphereTorusVolume.from_points(VOLUMES["spindle"], 0.01, 20.0).tori
+    assert spindle.sweeps.tolist() == [2 * np.pi]
+
+
 def test_margins_of_the_theorem_with_its_correction():
     equilateral = np.array([[0, 0, 0], [0.1, 0, 0], [0.05, 0.1 * np.sqrt(0.75), 0]])
     volume = SphereTorusVolume.from_points(equilateral, 0.01, 20.0)
@@ -198,6 +206,13 @@ def test_folded_thin_triangles_are_reported():
     assert not folded.convex
     assert sorted(map(tuple, np.sort(folded.edges))) != sorted(set(map(tuple, np.sort(folded.edges))))
     assert SphereTorusVolume.from_points(points * [1, 3, 3], 0.01, 20.0).convex
+
+
+def test_valley_along_the_other_diagonal_is_reported():
+    # Two corners of a rhombus are higher than the others, by less or by more than the big sphere bulges (1 mm).
+    for up, convex in ((1e-5, False), (0.0, True), (2e-3, True)):
+        points = np.array([[-0.2, 0, 0], [0.2, 0, 0], [0, -0.1, up], [0, 0.1, up], [0, 0, -0.2]])
+        assert SphereTorusVolume.from_points(points, 0.01, 20.0).convex == convex
 
 
 def test_unusable_points_are_refused():
