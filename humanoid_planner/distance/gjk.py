@@ -17,7 +17,7 @@ from humanoid_planner.distance.core_support import core_difference
 from humanoid_planner.distance.feature_walk import locate_world, walk
 from humanoid_planner.distance.frame_change import difference, to_body
 from humanoid_planner.distance.kernel import kernel
-from humanoid_planner.distance.simplex import reduce_simplex
+from humanoid_planner.distance.simplex import corner_weights, reduce_simplex
 from humanoid_planner.distance.volume_table import EDGE, FACE, VolumeTable
 from humanoid_planner.distance.workspace import Workspace
 
@@ -31,6 +31,8 @@ _RELATIVE = 1e-12
 """Distances that still grow by less than this part are final."""
 _PAIRS = 2
 """Pairs of features of each walk: a walk that arrives from farther would have arrived a support point later."""
+_BOTH = 1 << 26
+"""Two rows are one number of a simplex' corner: the first times this, plus the second; exact in a float."""
 _FEW = 40
 """Of so many vertices, looking at all is faster than climbing along edges."""
 
@@ -108,7 +110,9 @@ def hull_gjk(
         b: its body.
         row_a: any feature of the first volume.
         row_b: any feature of the second volume.
-        work: ``n`` is the unit vector to start from, and receives the one across the gap, from b to a in the world.
+        work: ``n`` is the unit vector to start from, and receives the one across the gap, from b to a in the world;
+            ``witnesses`` receives the points of the polyhedra that the distance is taken between, each in its body's
+            frame.
 
     Returns:
         Distance [m], 0 if they overlap; vertices under the normal.
@@ -123,23 +127,33 @@ def hull_gjk(
         row_a = support_vertex(table, volume_a, row_a, u0, u1, u2)
         u0, u1, u2 = to_body(rotations, b, n[0], n[1], n[2])
         row_b = support_vertex(table, volume_b, row_b, u0, u1, u2)
-        simplex[count, 0], simplex[count, 1], simplex[count, 2] = difference(
+        d0, d1, d2 = difference(
             rotations, origins, a, b,
             features[row_a, 0], features[row_a, 1], features[row_a, 2],
             features[row_b, 0], features[row_b, 1], features[row_b, 2],
         )  # fmt: skip
-        height = simplex[count, 0] * n[0] + simplex[count, 1] * n[1] + simplex[count, 2] * n[2]
-        if count > 0 and distance - height <= _RELATIVE * distance:
-            return distance, row_a, row_b
+        if count > 0 and distance - (d0 * n[0] + d1 * n[1] + d2 * n[2]) <= _RELATIVE * distance:
+            break
+        simplex[count, 0], simplex[count, 1], simplex[count, 2] = d0, d1, d2
+        simplex[count, 3] = row_a * _BOTH + row_b
         count = reduce_simplex(simplex, count + 1)
         reached = math.sqrt(simplex[4, 0] ** 2 + simplex[4, 1] ** 2 + simplex[4, 2] ** 2)
         if count == 4 or reached < _TOUCHING:
             return 0.0, row_a, row_b
         if not reached < distance:  # the rest is round-off
-            return distance, row_a, row_b
+            break
         distance = reached
         for k in range(3):
             n[k] = simplex[4, k] / distance
+    weights = corner_weights(simplex, count)
+    witnesses = work.witnesses
+    for k in range(3):
+        witnesses[0, k], witnesses[1, k] = 0.0, 0.0
+    for corner in range(count):
+        both = int(simplex[corner, 3])
+        for k in range(3):
+            witnesses[0, k] += weights[corner] * features[both // _BOTH, k]
+            witnesses[1, k] += weights[corner] * features[both % _BOTH, k]
     return distance, row_a, row_b
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed distances of pairs of sphere-torus-patch volumes, and of volumes and half-spaces: value, points and normal.
 
-The features of the last answer start a walk. Where it doesn't arrive, the normal between the two polyhedra says
-which features to associate with it (specification 001 section 5.6, the polyhedra's normal standing for their witness
-points), and a second walk starts there. Where that doesn't arrive either, as it may with a big radius near the size of
-the volume, GJK on the cores goes on.
+The features of the last answer start a walk. Where it doesn't arrive, or there is none, a walk starts from the
+features associated with the distance of the two polyhedra. Where that doesn't arrive either, as it may with a big
+radius near the size of the volume, GJK on the cores goes on.
 
 An answer with the cores apart is the only one: the gap across a direction is concave where it is positive. With
 overlapping cores several pairs of features may satisfy the optimality condition, and the smallest separating
@@ -17,6 +16,7 @@ import math
 
 import numpy as np
 
+from humanoid_planner.distance.association import associate
 from humanoid_planner.distance.core_support import boundary_point, core_radius
 from humanoid_planner.distance.feature_walk import locate_world, walk
 from humanoid_planner.distance.frame_change import difference, to_body, to_world
@@ -104,8 +104,7 @@ def _search(
     status = ARRIVED
     distance, row_a, row_b = hull_gjk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, work)
     if distance > 0.0:
-        row_a = locate_world(table, rotations, volume_a, a, row_a, -n[0], -n[1], -n[2])
-        row_b = locate_world(table, rotations, volume_b, b, row_b, n[0], n[1], n[2])
+        row_a, row_b = associate(table, rotations, origins, a, b, row_a, row_b, work.witnesses)
         length, n0, n1, n2, end_a, end_b, arrived = walk(
             table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
         )

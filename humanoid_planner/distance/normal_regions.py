@@ -44,15 +44,55 @@ def region_excess(table: VolumeTable, u0: float, u1: float, u2: float, row: int)
 
 
 @kernel
-def locate(
-    table: VolumeTable,
-    u0: float,
-    u1: float,
-    u2: float,
-    row: int,
-    first: int,
-    last: int,
-) -> int:
+def neighbour(table: VolumeTable, u0: float, u1: float, u2: float, row: int, far: bool) -> int:
+    """Feature across the border of a feature's normals that a direction is farthest beyond.
+
+    Args:
+        table: of the volumes.
+        u0: unit direction in the volume's frame, first coordinate.
+        u1: second coordinate.
+        u2: third coordinate.
+        row: the feature.
+        far: from a vertex, go on to the vertex at the other end of the edge if the direction is beyond the torus too.
+
+    Returns:
+        Row of that feature; ``row`` if the direction is among its normals.
+    """
+    features, links, spokes = table.features, table.links, table.spokes
+    kind = links[row, 0]
+    if kind == VERTEX:
+        worst, spoke = BORDER, -1
+        for k in range(links[row, 1], links[row, 1] + links[row, 2]):
+            excess = u0 * spokes[k, 0] + u1 * spokes[k, 1] + u2 * spokes[k, 2] + spokes[k, 3]
+            if excess > worst:
+                worst, spoke = excess, k
+        if spoke < 0:
+            return row
+        return table.spoke_links[spoke, 1 if far and worst > 2.0 * spokes[spoke, 3] else 0]
+    if kind == EDGE:
+        s = u0 * features[row, 3] + u1 * features[row, 4] + u2 * features[row, 5]
+        if s > features[row, 6] + BORDER:
+            return links[row, 2]
+        if s < -features[row, 6] - BORDER:
+            return links[row, 1]
+        if links[row, 3] < 0:
+            return row
+        over_first = u0 * features[row, 8] + u1 * features[row, 9] + u2 * features[row, 10]
+        over_last = u0 * features[row, 11] + u1 * features[row, 12] + u2 * features[row, 13]
+        outside = min(over_first, over_last) if features[row, 14] != 0.0 else max(over_first, over_last)
+        if outside <= BORDER:
+            return row
+        return links[row, 3 if over_first > over_last else 4]
+    worst, edge = -BORDER, -1
+    for k in range(3):
+        inside = u0 * features[row, 3 + 3 * k] + u1 * features[row, 4 + 3 * k] + u2 * features[row, 5 + 3 * k]
+        if inside < worst:
+            worst, edge = inside, k
+    return row if edge < 0 else links[row, 1 + edge]
+
+
+@kernel
+def locate(table: VolumeTable, u0: float, u1: float, u2: float, row: int, first: int, last: int) -> int:
     """Feature of a volume whose outward normals hold a direction, by walking from a feature across violated borders.
 
     Args:
@@ -67,54 +107,15 @@ def locate(
     Returns:
         Row of the feature.
     """
-    features, links, spokes = table.features, table.links, table.spokes
     for _ in range(last - first + 8):
-        kind = links[row, 0]
-        if kind == VERTEX:
-            worst = BORDER
-            spoke = -1
-            for k in range(links[row, 1], links[row, 1] + links[row, 2]):
-                excess = u0 * spokes[k, 0] + u1 * spokes[k, 1] + u2 * spokes[k, 2] + spokes[k, 3]
-                if excess > worst:
-                    worst = excess
-                    spoke = k
-            if spoke < 0:
-                return row
-            # Beyond the torus too: on to the vertex at the other end.
-            row = table.spoke_links[spoke, 1 if worst > 2.0 * spokes[spoke, 3] else 0]
-        elif kind == EDGE:
-            s = u0 * features[row, 3] + u1 * features[row, 4] + u2 * features[row, 5]
-            if s > features[row, 6] + BORDER:
-                row = links[row, 2]
-                continue
-            if s < -features[row, 6] - BORDER:
-                row = links[row, 1]
-                continue
-            if links[row, 3] < 0:
-                return row
-            over_first = u0 * features[row, 8] + u1 * features[row, 9] + u2 * features[row, 10]
-            over_last = u0 * features[row, 11] + u1 * features[row, 12] + u2 * features[row, 13]
-            outside = min(over_first, over_last) if features[row, 14] != 0.0 else max(over_first, over_last)
-            if outside <= BORDER:
-                return row
-            row = links[row, 3] if over_first > over_last else links[row, 4]
-        else:
-            worst = -BORDER
-            edge = -1
-            for k in range(3):
-                inside = u0 * features[row, 3 + 3 * k] + u1 * features[row, 4 + 3 * k] + u2 * features[row, 5 + 3 * k]
-                if inside < worst:
-                    worst = inside
-                    edge = k
-            if edge < 0:
-                return row
-            row = links[row, 1 + edge]
+        following = neighbour(table, u0, u1, u2, row, True)
+        if following == row:
+            return row
+        row = following
     # The walk ran in a circle, as it may where tori of very different widths meet: look at all of them.
-    best = row
-    least = np.inf
+    best, least = row, np.inf
     for candidate in range(first, last):
         excess = region_excess(table, u0, u1, u2, candidate)
         if excess < least:
-            least = excess
-            best = candidate
+            best, least = candidate, excess
     return best

@@ -122,3 +122,22 @@ def reduce_simplex(simplex: np.ndarray, count: int) -> int:
                     simplex[kept, column] = simplex[row, column]
                 kept += 1
     return kept
+
+
+@kernel
+def corner_weights(simplex: np.ndarray, count: int) -> tuple[float, float, float]:
+    """Weights of up to three corners whose sum is the point nearest to the origin, after :func:`reduce_simplex`."""
+    if count == 1:
+        return 1.0, 0.0, 0.0
+    a0, a1, a2 = simplex[1, 0] - simplex[0, 0], simplex[1, 1] - simplex[0, 1], simplex[1, 2] - simplex[0, 2]
+    aa = a0 * a0 + a1 * a1 + a2 * a2
+    ax = -(a0 * simplex[0, 0] + a1 * simplex[0, 1] + a2 * simplex[0, 2])
+    if count == 2:
+        return 1.0 - ax / aa, ax / aa, 0.0
+    b0, b1, b2 = simplex[2, 0] - simplex[0, 0], simplex[2, 1] - simplex[0, 1], simplex[2, 2] - simplex[0, 2]
+    bb = b0 * b0 + b1 * b1 + b2 * b2
+    bx = -(b0 * simplex[0, 0] + b1 * simplex[0, 1] + b2 * simplex[0, 2])
+    ab = a0 * b0 + a1 * b1 + a2 * b2
+    determinant = aa * bb - ab * ab
+    s, t = (bb * ax - ab * bx) / determinant, (aa * bx - ab * ax) / determinant
+    return 1.0 - s - t, s, t

@@ -21,6 +21,7 @@ class Workspace(NamedTuple):
         simplex: corners of GJK's simplex, each with a number, the point nearest to the origin, and scratch, shape
             (6, 4).
         n: unit vector to start from, and normal found, shape (3,).
+        witnesses: points of two polyhedra that their distance is taken between, each in its body's frame, shape (2, 3).
         points: corners of the polytope, shape (MOST_POINTS, 3).
         planes: outward normals and offsets of its faces, shape (MOST_FACES, 4).
         corners: of its faces, shape (MOST_FACES, 3).
@@ -32,6 +33,7 @@ class Workspace(NamedTuple):
 
     simplex: NDArray[np.float64]
     n: NDArray[np.float64]
+    witnesses: NDArray[np.float64]
     points: NDArray[np.float64]
     planes: NDArray[np.float64]
     corners: NDArray[np.int64]
@@ -45,6 +47,7 @@ def workspace() -> Workspace:
     return Workspace(
         simplex=np.zeros((6, 4)),
         n=np.empty(3),
+        witnesses=np.empty((2, 3)),
         points=np.empty((MOST_POINTS, 3)),
         planes=np.empty((MOST_FACES, 4)),
         corners=np.empty((MOST_FACES, 3), dtype=np.int64),
