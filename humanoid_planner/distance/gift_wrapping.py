@@ -199,7 +199,7 @@ class _Surface:
         centre = np.empty(3)
         points = self._points
         if not big_sphere_centre(points[a], points[b], points[c], self._radius, centre):
-            raise _degenerate(f"points {a}, {b} and {c} are almost on a line")
+            raise _degenerate("three that the sphere touches are almost on a line")
         return centre
 
     def add(self, a: int, b: int, c: int, crossed: int = -1) -> None:

@@ -10,7 +10,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.distance.rotating_segment import RotatingSegment
 
 STRAIGHT, ARC, WIDE_ARC = RotatingSegment(), RotatingSegment(R=100.0), RotatingSegment(R=1000.0)
-STARTS = [(1.0, 1.0), (1.0, -1.0), (0.5, 0.3), (0.0, 0.0), (1.0, 0.5), (2.0, -0.7)]
+STARTS = [(height, angle) for height in (0.0, 0.5, 1.0, 2.0) for angle in (-1.0, -0.7, -0.3, 0.2, 0.5, 0.9)]
 
 
 def lowest_point_of_arc(segment, angle):
