@@ -25,10 +25,10 @@ def tolerances(program: NonlinearProgram, options: SolverOptions) -> NDArray[np.
 def share_of_equalities(
     program: NonlinearProgram, violation: NDArray[np.float64], tolerance: NDArray[np.float64]
 ) -> float:
-    """Part of the squared violation beyond the tolerances that is the equalities'; 0 where nothing is violated."""
-    squares = np.where(np.abs(violation) > tolerance, violation**2, 0.0)
-    of_equalities = squares[program.constraint_lower == program.constraint_upper].sum()
-    return float(of_equalities) / max(float(squares.sum()), 1e-300)
+    """Part of the summed violation beyond the tolerances that is the equalities'; 0 where nothing is violated."""
+    sizes = np.where(np.abs(violation) > tolerance, np.abs(violation), 0.0)
+    of_equalities = sizes[program.constraint_lower == program.constraint_upper].sum()
+    return float(of_equalities) / max(float(sizes.sum()), 1e-300)
 
 
 def contradiction(share_of_equalities: float) -> tuple[ReturnCode, str]:

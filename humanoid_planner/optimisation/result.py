@@ -41,7 +41,7 @@ class SolverOptions:
     max_iterations: int = 150
     equality_tolerance: float = 1e-6
     inequality_tolerance: float = 1e-6
-    optimality_tolerance: float = 1e-3
+    optimality_tolerance: float = 1e-2
     time_limit: float | None = None
     verbose: bool = False
 

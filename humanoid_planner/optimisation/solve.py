@@ -17,7 +17,7 @@ from humanoid_planner.optimisation.result import SolverOptions, SolverResult
 _Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, SolverResult | None], SolverResult]
 
 SOLVERS: dict[str, tuple[str, str]] = {
-    "sqp": ("humanoid_planner.optimisation.sqp", "solve_sqp"),
+    "sqp": ("humanoid_planner.optimisation.trust_region_sqp", "solve_sqp"),
     "feasible_sqp": ("humanoid_planner.optimisation.feasible_sqp", "solve_feasible_sqp"),
     "ipopt": ("humanoid_planner.optimisation.ipopt", "solve_ipopt"),
 }

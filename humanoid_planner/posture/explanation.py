@@ -73,7 +73,11 @@ def find_violations(problem: PostureProblem, x: NDArray[np.float64], options: So
 
 
 def find_conflict(
-    problem: PostureProblem, x: NDArray[np.float64], solve: Solve | None, options: SolverOptions
+    problem: PostureProblem,
+    x: NDArray[np.float64],
+    x0: NDArray[np.float64],
+    solve: Solve | None,
+    options: SolverOptions,
 ) -> Conflict:
     """The constraints that hold each other back at a least-violating point.
 
@@ -84,6 +88,7 @@ def find_conflict(
     Args:
         problem: that has no solution nearby.
         x: (n,) least-violating point.
+        x0: (n,) where the search for it began, and begins again without a constraint.
         solve: a solver; None leaves the removal out.
         options: for it.
     """
@@ -141,7 +146,7 @@ def find_conflict(
     if solve is not None:
         for owner in strong[:_MOST_REMOVALS]:
             reduced = _Without(program, groups == owner, owner - count if owner >= count else None)
-            if solve(reduced, np.clip(x, reduced.lower, reduced.upper), options).success:
+            if solve(reduced, x0, options).success:
                 removal = name_of(owner)
                 break
     return Conflict(found, removal)

@@ -96,7 +96,7 @@ def solve_problem(
     solution = solve(program, x0, solver=solver, options=options, warm_start=warm_start)
     evaluations = program.evaluations - evaluations
     elapsed = time.perf_counter() - began
-    return _answer(problem, solution, solver, options, explain, elapsed, evaluations, distances, gradients)
+    return _answer(problem, solution, x0, solver, options, explain, elapsed, evaluations, distances, gradients)
 
 
 def default_posture(robot: Robot) -> NDArray[np.float64]:
@@ -122,6 +122,7 @@ def named_posture(robot: Robot, name: str) -> NDArray[np.float64]:
 def _answer(
     problem: PostureProblem,
     solution: SolverResult,
+    x0: NDArray[np.float64],
     solver: str,
     options: SolverOptions,
     explain: bool,
@@ -145,7 +146,7 @@ def _answer(
             def again(reduced: NonlinearProgram, start: NDArray[np.float64], limits: SolverOptions) -> SolverResult:
                 return solve(reduced, start, solver=solver, options=limits)
 
-            conflict = find_conflict(problem, x, again, options)
+            conflict = find_conflict(problem, x, x0, again, options)
         explanation = describe(violations, conflict, solution.message)
     state.set(x)
     model = state.place_forces()

@@ -314,6 +314,112 @@ def row_jacobian(
             )  # fmt: skip
 
 
+#: Length or angle below which the curvature of its bound, one over it, no longer grows.
+_FLATTENING = 1e-3
+
+
+@njit(cache=True)
+def add_row_curvature(
+    kinds: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    U: np.ndarray,
+    multipliers: np.ndarray,
+    values: np.ndarray,
+    R: np.ndarray,
+    p: np.ndarray,
+    a_world: np.ndarray,
+    G: np.ndarray,
+    J_com: np.ndarray,
+    joint_kinds: np.ndarray,
+    columns: np.ndarray,
+    factors: np.ndarray,
+    chain_offsets: np.ndarray,
+    chain_bodies: np.ndarray,
+    J: np.ndarray,
+    H: np.ndarray,
+) -> None:
+    """Adds the curvature of lengths and angles, each times its multiplier where that is positive.
+
+    A length |e| bends by (de^T de - d|e| d|e|^T) / |e|, which is never negative (Gauss-Newton in e). Without it the ball
+    about a target that a point has to enter looks like a half-space from each iterate, another one each time.
+    """
+    n = H.shape[0]
+    E = np.empty((3, n))
+    axes = np.eye(3)
+    for i in range(len(kinds)):
+        kind, a, b = kinds[i], first[i], second[i]
+        m = multipliers[i]
+        if m <= 0.0 or kind not in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN):
+            continue
+        E[:] = 0.0
+        size = values[i]
+        bx, by, bz = _point(R, p, b, Q, i)
+        ax, ay, az = _point(R, p, a, P, i)
+        # Rows of E: derivative of e along three axes; the row of J is that of its length.
+        ux, uy, uz = 0.0, 0.0, 0.0
+        if kind in (DISTANCE, COM_DISTANCE):
+            if kind == COM_DISTANCE:
+                ax, ay, az = G[0], G[1], G[2]
+                for c in range(J_com.shape[1]):
+                    for r in range(3):
+                        E[r, c] = J_com[r, c]
+            for r in range(3):
+                gx, gy, gz = axes[r, 0], axes[r, 1], axes[r, 2]
+                if kind == DISTANCE and a != 0:
+                    add_twist_row(
+                        a, ax, ay, az, gx, gy, gz, 0.0, 0.0, 0.0,
+                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
+                    )  # fmt: skip
+                if b != 0:
+                    add_twist_row(
+                        b, bx, by, bz, -gx, -gy, -gz, 0.0, 0.0, 0.0,
+                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
+                    )  # fmt: skip
+        else:
+            # Angles: e is the turn between two frames or directions; its rate is the relative angular velocity, for
+            # directions less the part about them, and for a sight also what moves its ends.
+            if kind != TURN:
+                ux, uy, uz = _direction(R, a, U, i)
+            dx, dy, dz = bx - ax, by - ay, bz - az
+            square = dx * dx + dy * dy + dz * dz
+            for r in range(3):
+                hx, hy, hz = axes[r, 0], axes[r, 1], axes[r, 2]
+                if kind != TURN:
+                    dot = hx * ux + hy * uy + hz * uz
+                    hx, hy, hz = hx - dot * ux, hy - dot * uy, hz - dot * uz
+                gx, gy, gz = 0.0, 0.0, 0.0
+                if kind == AIM and square > 0.0:
+                    # The line of sight d turns at (d x velocity) / |d|^2.
+                    gx, gy, gz = (
+                        (hy * dz - hz * dy) / square,
+                        (hz * dx - hx * dz) / square,
+                        (hx * dy - hy * dx) / square,
+                    )
+                if a != 0:
+                    add_twist_row(
+                        a, ax, ay, az, gx, gy, gz, hx, hy, hz,
+                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
+                    )  # fmt: skip
+                if b != 0 and kind == AIM:
+                    add_twist_row(
+                        b, bx, by, bz, -gx, -gy, -gz, 0.0, 0.0, 0.0,
+                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
+                    )  # fmt: skip
+                elif b != 0:
+                    add_twist_row(
+                        b, bx, by, bz, 0.0, 0.0, 0.0, -hx, -hy, -hz,
+                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
+                    )  # fmt: skip
+        weight = m / max(size, _FLATTENING)
+        for c in range(n):
+            for d in range(n):
+                dot = E[0, c] * E[0, d] + E[1, c] * E[1, d] + E[2, c] * E[2, d]
+                H[c, d] += weight * (dot - J[i, c] * J[i, d])
+
+
 @njit(cache=True)
 def pair_distance_jacobian(
     first: np.ndarray,

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.posture.geometric_rows import row_jacobian, row_values
+from humanoid_planner.posture.geometric_rows import (
+    AIM,
+    ANGLE,
+    COM_DISTANCE,
+    DISTANCE,
+    TURN,
+    add_row_curvature,
+    row_jacobian,
+    row_values,
+)
 from humanoid_planner.posture.state import PostureState
 from humanoid_planner.posture.task import Task
 
@@ -90,11 +99,13 @@ class RowTable:
 
     Attributes:
         size: number of rows.
+        curved: whether lengths or angles are among them.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.size = len(rows)
         self._kinds = np.array([row.kind for row in rows], dtype=np.int64)
+        self.curved = any(row.kind in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN) for row in rows)
         self._first = np.array([row.a for row in rows], dtype=np.int64)
         self._second = np.array([row.b for row in rows], dtype=np.int64)
         self._P = np.array([row.P for row in rows], dtype=float).reshape(-1, 3)
@@ -124,4 +135,24 @@ class RowTable:
             kinematics.rotations, kinematics.origins, kinematics.axes,
             kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
             tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
+        )  # fmt: skip
+
+    def add_curvature(
+        self, state: PostureState, multipliers: NDArray[np.float64], J: NDArray[np.float64], H: NDArray[np.float64]
+    ) -> None:
+        """Adds the curvature of lengths and angles under their multipliers (m,) to ``H``.
+
+        Args:
+            state: where; :meth:`values` and :meth:`jacobian` have been there.
+            multipliers: positive where the upper bound acts.
+            J: (m, >= nx) what :meth:`jacobian` gave.
+            H: (nx, nx).
+        """
+        kinematics = state.kinematics
+        tree = kinematics.tree
+        add_row_curvature(
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, multipliers, self._values,
+            kinematics.rotations, kinematics.origins, kinematics.axes,
+            kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J, H,
         )  # fmt: skip

@@ -85,8 +85,8 @@ class PostureProgram(NonlinearProgram):
         self._forces = slice(state.first_force, state.first_extra)
         self._cones = next((task for task in self.tasks if isinstance(task, FrictionCones)), None)
         if self._cones is not None:
-            # Rows were sorted stably: those of one task are in its own order.
-            self._cone_rows = np.flatnonzero(self.row_tasks == self.tasks.index(self._cones))
+            begin = self._starts[len(self._fast) + self._others.index(self._cones)]
+            self._cone_rows = slice(begin, begin + self._cones.size)
 
     @property
     def damping(self) -> NDArray[np.float64]:
@@ -98,11 +98,23 @@ class PostureProgram(NonlinearProgram):
     def constraint_curvature(
         self, x: NDArray[np.float64], multipliers: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
-        """(n, n) curvature of the friction cones, which are convex, under their multipliers."""
-        if self._cones is None:
+        """(n, n) curvature of friction cones, lengths and angles, which are never negative, under their multipliers."""
+        if self._cones is None and not self._table.curved:
             return None
-        self.state.set(x)
-        return self._cones.curvature(self.state, np.maximum(multipliers[self._cone_rows], 0.0))
+        self.constraints(x)
+        self.jacobian(x)
+        state = self.state
+        raw = np.empty(len(multipliers))
+        raw[self._order] = np.maximum(multipliers, 0.0) * self._inverse_scale
+        H = np.zeros((self.size, self.size))
+        if self._cones is not None:
+            H += self._cones.curvature(state, raw[self._cone_rows])
+        if self._table.curved:
+            part = np.zeros((state.first_force, state.first_force))
+            count = self._table.size
+            self._table.add_curvature(state, raw[:count], self._raw_jacobian[:count], part)
+            H[: state.first_force, : state.first_force] += part
+        return H
 
     def objective(self, x: NDArray[np.float64]) -> float:
         """The criterion, and a small weight on the squared forces that makes them unique."""

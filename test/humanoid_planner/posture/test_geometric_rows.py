@@ -22,7 +22,7 @@ from humanoid_planner.posture.geometric_rows import (
     ROTATION,
     TURN,
 )  # fmt: skip
-from humanoid_planner.posture.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.geometric_task import GeometricTask, Row, RowTable
 from humanoid_planner.posture.state import PostureState
 
 KINDS = {"POINT": POINT, "DOT": DOT, "COM": COM, "DISTANCE": DISTANCE, "ANGLE": ANGLE, "AIM": AIM, "TURN": TURN,
@@ -106,3 +106,68 @@ def test_angles_at_zero_have_a_finite_gradient() -> None:
     state.set(np.zeros(kinematics.size))
     np.testing.assert_allclose(task.value(state), 0.0, atol=1e-15)
     assert np.isfinite(task.jacobian(state)).all()
+
+
+@pytest.mark.parametrize("kind", ["DISTANCE", "COM_DISTANCE"])
+def test_curvature_of_a_length_under_translations_is_exact(kind: str) -> None:
+    """Moving the base straight: the Hessian of |e| is (1 - n n^T) / |e|."""
+    rng = np.random.default_rng(3)
+    kinematics = RobotKinematics(HRP2)
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    body = kinematics.body_of("RARM_LINK5")[0]
+    table = RowTable([Row(KINDS[kind], "", 0.0, 1.0, a=body, P=rng.standard_normal(3), Q=rng.standard_normal(3))])
+    state.set(random_variables(kinematics, rng))
+    length = table.values(state)[0]
+    J = np.zeros((1, state.size))
+    table.jacobian(state, J)
+    H = np.zeros((state.size, state.size))
+    table.add_curvature(state, np.array([2.0]), J, H)
+    n = J[0, :3]
+    np.testing.assert_allclose(H[:3, :3], 2.0 * (np.eye(3) - np.outer(n, n)) / length, atol=1e-12)
+
+
+@pytest.mark.parametrize("ground", ["world", "another link"])
+@pytest.mark.parametrize("kind", ["DISTANCE", "COM_DISTANCE", "ANGLE", "AIM", "TURN"])
+def test_curvature_is_that_of_small_lengths_and_angles(kind: str, ground: str) -> None:
+    """Near zero |e| bends as its Gauss-Newton part does: the Hessian's error stays bounded while 1 / |e| grows."""
+    rng = np.random.default_rng(5)
+    kinematics = RobotKinematics(HRP2)
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    a = kinematics.body_of("RARM_LINK5")[0]
+    b = 0 if ground == "world" else kinematics.body_of("LLEG_LINK4")[0]
+    x = random_variables(kinematics, rng)
+    state.set(x)
+    kinematics.place_bodies()
+    Ra, pa, Rb, pb = kinematics.rotations[a], kinematics.origins[a], kinematics.rotations[b], kinematics.origins[b]
+    u = unit(rng)
+    P = rng.standard_normal(3)
+    off = 0.01 * unit(rng)
+    centre = kinematics.centre_of_mass().copy() if kind == "COM_DISTANCE" else pa + Ra @ P
+    target = centre + (2.0 * Ra @ u + 2.0 * off if kind == "AIM" else off)
+    w = Rb.T @ (Ra @ u + off)
+    frame_b = Rb.T @ Ra @ pin.exp3(off)
+    row = Row(
+        KINDS[kind], "", 0.0, 1.0, a=a, b=b, P=P, Q=Rb.T @ (target - pb), u=u, w=w / np.linalg.norm(w), frame_b=frame_b
+    )
+    table = RowTable([row])
+
+    def gradient(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        J = np.zeros((1, state.size))
+        table.values(state)
+        table.jacobian(state, J)
+        return J[0]
+
+    expected = finite_difference(gradient, x)
+    state.set(x)
+    size = table.values(state)[0]
+    assert 0.002 < size < 0.02
+    J = np.zeros((1, state.size))
+    table.jacobian(state, J)
+    H = np.zeros((state.size, state.size))
+    table.add_curvature(state, np.array([1.0]), J, H)
+    assert np.linalg.eigvalsh(H).min() > -1e-9 * np.abs(H).max()
+    assert np.abs(H - expected).max() < 0.06 * np.abs(expected).max()
+    untouched = np.zeros_like(H)
+    table.add_curvature(state, np.array([-1.0]), J, untouched)
+    assert not untouched.any()

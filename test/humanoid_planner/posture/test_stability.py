@@ -354,7 +354,8 @@ def test_curvature_of_the_cones_is_their_hessian() -> None:
 
     expected = finite_difference(tangential_gradient, x)
     state.set(x)
-    np.testing.assert_allclose(cones.curvature(state, multipliers), expected, rtol=2e-3, atol=2e-3 * np.abs(expected).max())
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(cones.curvature(state, multipliers), expected, rtol=2e-3, atol=2e-3 * size)
     assert np.linalg.eigvalsh(cones.curvature(state, multipliers)).min() > -1e-12
     program = problem.program
     signed = np.zeros(len(program.constraint_lower))
