@@ -11,7 +11,7 @@ import pinocchio as pin
 from humanoid_stack.msg import ContactForce
 from numpy.typing import NDArray
 
-from humanoid_model import ContactKind, Robot, Scene, Stance
+from humanoid_model import Contact, ContactKind, Robot, Scene, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.kinematics import RobotKinematics
@@ -40,6 +40,11 @@ class BearingContacts:
     contacts: tuple[PlacedContact, ...]
     points: ContactPoints
     owners: tuple[int, ...]
+
+    @property
+    def inner(self) -> list[Contact]:
+        """Contacts of the robot with itself."""
+        return [placed.contact for placed in self.contacts if placed.ground]
 
     def messages(self, forces: NDArray[np.float64]) -> list[ContactForce]:
         """Messages of forces (k, 3) at the points [N]."""

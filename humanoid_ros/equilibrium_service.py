@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from humanoid_model import Robot, Scene
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.force_model import ForceModel, Load
+from humanoid_planner.posture.force_model import Load
 from humanoid_planner.posture.placed_contact import place_contact
 from humanoid_ros.bearing_contacts import BearingContacts, bearing_contacts, check_held, patch_outline
 from humanoid_ros.conversions import point
@@ -24,6 +24,7 @@ from humanoid_ros.equilibrium_test import (
     loads_wrench,
     try_equilibrium,
 )
+from humanoid_ros.joint_efforts import JointEfforts
 from humanoid_ros.planning_cache import PlanningCache
 from humanoid_ros.posture_markers import ShownPosture
 from humanoid_ros.posture_messages import configuration
@@ -59,7 +60,7 @@ def answer_check_equilibrium(
         InputError: a field can't be used; the message names it.
     """
     asked = _read(cache, default_scene, request)
-    limits = asked.efforts.limits() if request.torque_limits and asked.efforts is not None else None
+    limits = asked.efforts.limit_rows() if request.torque_limits and asked.efforts is not None else None
     answer = try_equilibrium(asked.method, asked.bearing.points, asked.body, limits)
     response.equilibrium = answer.equilibrium
     response.margin = answer.margin
@@ -80,7 +81,7 @@ class _Asked:
     bearing: BearingContacts
     body: Body
     q: NDArray[np.float64] | None
-    efforts: _Efforts | None
+    efforts: JointEfforts | None
     outlines: list[NDArray[np.float64]]
 
 
@@ -159,68 +160,25 @@ def _check_method(
         )
 
 
-class _Efforts:
-    """Joint efforts as an affine function of the contact forces: efforts = constant + slope f."""
-
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        limits: NDArray[np.float64],
-        constant: NDArray[np.float64],
-        slope: NDArray[np.float64],
-    ) -> None:
-        self._names = names
-        self._limits = limits
-        self._constant = constant
-        self._slope = slope
-
-    def of(self, forces: NDArray[np.float64]) -> dict[str, float]:
-        """Effort by joint [N m or N] under forces (k, 3) in the world [N]."""
-        efforts = self._constant + self._slope @ forces.ravel()
-        return {name: float(effort) for name, effort in zip(self._names, efforts, strict=True)}
-
-    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A (m, 3 k) and b (m,) of the limits ``A f + b <= 0``."""
-        limited = np.isfinite(self._limits)
-        slope, constant, limit = self._slope[limited], self._constant[limited], self._limits[limited]
-        return np.vstack([slope, -slope]), np.concatenate([constant - limit, -constant - limit])
-
-
 def _joint_efforts(
     request: CheckEquilibrium.Request,
     bearing: BearingContacts,
     kinematics: RobotKinematics,
     loads: tuple[Load, ...],
     scene: Scene,
-) -> _Efforts | None:
+) -> JointEfforts | None:
     """How joint efforts depend on the forces; None where contacts of the robot with itself leave that open."""
-    inner = [placed.contact for placed in bearing.contacts if placed.ground]
-    if inner:
-        if request.torque_limits:
-            raise InputError(
-                f"are set, but the force of '{inner[0].location.name}' on the robot's own '{inner[0].surface.body}' "
-                "is anybody's guess",
-                element="torque_limits",
-                remedy="Leave them unset, or the contact out",
-            )
-        return None
-    model = ForceModel(kinematics, bearing.contacts, loads, np.array(scene.gravity))
-    model.update(np.zeros(model.size))
-    frames = model.frames_of_points()
-    by_unit = model.efforts_by_force()
-    # Force variables are in contact frames and in weights: f = W R u, so that u = (W R)^T f / W^2.
-    slope = np.hstack(
-        [by_unit[:, 3 * i : 3 * i + 3] @ frame.T / model.weight**2 for i, frame in enumerate(frames)]
-        or [np.zeros((kinematics.size, 0))]
-    )
-    joints = kinematics.robot.description.joints
-    rows = [row for row, name in enumerate(kinematics.names) if name in joints]
-    return _Efforts(
-        tuple(kinematics.names[row] for row in rows),
-        kinematics.effort[rows],
-        model.efforts()[rows].copy(),
-        slope[rows],
-    )
+    inner = bearing.inner
+    if not inner:
+        return JointEfforts.at_posture(bearing, kinematics, loads, np.array(scene.gravity))
+    if request.torque_limits:
+        raise InputError(
+            f"are set, but the force of '{inner[0].location.name}' on the robot's own '{inner[0].surface.body}' "
+            "is anybody's guess",
+            element="torque_limits",
+            remedy="Leave them unset, or the contact out",
+        )
+    return None
 
 
 def _shown(asked: _Asked, answer: EquilibriumAnswer, response: CheckEquilibrium.Response) -> ShownPosture:

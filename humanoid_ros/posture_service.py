@@ -33,9 +33,10 @@ from humanoid_planner.posture.near_path import NearPath
 from humanoid_planner.posture.placed_contact import place_contact
 from humanoid_planner.posture.posture_result import PostureResult
 from humanoid_planner.posture.problem import surface_frame
-from humanoid_ros.bearing_contacts import BearingContacts, bearing_contacts, patch_outline, patch_placement
+from humanoid_ros.bearing_contacts import bearing_contacts, patch_outline, patch_placement
 from humanoid_ros.conversions import fill_vector, point, seconds
 from humanoid_ros.equilibrium_test import STILL, Body, EquilibriumMethod, loads_wrench, try_equilibrium
+from humanoid_ros.joint_efforts import JointEfforts
 from humanoid_ros.planning_cache import PlanningCache
 from humanoid_ros.posture_answer import force_messages, joint_efforts, report_message
 from humanoid_ros.posture_markers import ShownPosture
@@ -139,6 +140,7 @@ class _Asked:
         stance: to hold.
         kinematics: of the robot, for this request alone.
         stability: how equilibrium is tested.
+        criterion: what is minimised.
         loads: known wrenches.
         initial: (nq,) start of the search.
         solver: its name.
@@ -151,6 +153,7 @@ class _Asked:
     stance: Stance
     kinematics: RobotKinematics
     stability: StabilityKind
+    criterion: CriterionKind
     loads: tuple[Load, ...]
     initial: NDArray[np.float64]
     solver: str
@@ -194,7 +197,7 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
     if request.collisions:
         problem["collisions"] = cache.collision_model(robot, base_scene)
         problem["collision_margin"] = collision_margin
-    return _Asked(robot, scene, held, kinematics, stability, loads, initial, solver, options, problem)
+    return _Asked(robot, scene, held, kinematics, stability, kind, loads, initial, solver, options, problem)
 
 
 def _check_stability(
@@ -336,19 +339,30 @@ def _fill(asked: _Asked, result: PostureResult, response: GeneratePosture.Respon
 
 
 def _balance(asked: _Asked, centre: NDArray[np.float64], response: GeneratePosture.Response) -> NDArray[np.float64]:
-    """Write margin and support polygon of the posture found; returns the polygon."""
+    """Write margin and support polygon of the posture found, and the forces of that margin; returns the polygon.
+
+    The generator takes any forces that do, unless their torques are what is minimised; those of the largest margin
+    tell more, and are what a robot should aim at.
+    """
     if asked.stability is StabilityKind.NO_STABILITY:
         return np.zeros((0, 3))
-    bearing: BearingContacts = bearing_contacts(
-        asked.robot, asked.stance, asked.scene, asked.kinematics, at_posture=True
-    )
+    robot, kinematics, gravity = asked.robot, asked.kinematics, np.array(asked.scene.gravity)
+    bearing = bearing_contacts(robot, asked.stance, asked.scene, kinematics, at_posture=True)
     if len(bearing.points) == 0:
         return np.zeros((0, 3))
-    wrench = loads_wrench(asked.loads, asked.kinematics)
-    body = Body(asked.kinematics.total_mass, centre, np.array(asked.scene.gravity), STILL, wrench)
-    answer = try_equilibrium(EquilibriumMethod(asked.stability), bearing.points, body)
-    response.posture.stability_margin = answer.margin
+    body = Body(kinematics.total_mass, centre, gravity, STILL, loads_wrench(asked.loads, kinematics))
+    by_forces = asked.stability is StabilityKind.CONTACT_FORCES and not bearing.inner
+    efforts = JointEfforts.at_posture(bearing, kinematics, asked.loads, gravity) if by_forces else None
+    limits = efforts.limit_rows() if efforts is not None and asked.problem["torque_limits"] else None
+    answer = try_equilibrium(EquilibriumMethod(asked.stability), bearing.points, body, limits)
+    posture = response.posture
+    posture.stability_margin = answer.margin
     response.support_polygon = [point(vertex) for vertex in answer.region]
+    chosen = asked.criterion is CriterionKind.LEAST_TORQUE
+    if efforts is not None and response.success and len(answer.forces) and not chosen:
+        posture.forces = bearing.messages(answer.forces)
+        values = efforts.of(answer.forces)
+        posture.joint_names, posture.efforts = list(values), list(values.values())
     return answer.region
 
 

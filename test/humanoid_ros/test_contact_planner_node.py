@@ -113,9 +113,10 @@ def test_a_posture_holds_its_stance_and_is_in_balance(contact_planner: Any, hrp2
     assert all(abs(e) <= 1.001 * limits[n] for n, e in zip(posture.joint_names, posture.efforts, strict=True))
 
 
-def test_torques_hold_the_posture_under_its_forces(contact_planner: Any, hrp2: Robot) -> None:
+@pytest.mark.parametrize("criterion", [ASK.NEAR_REFERENCE, ASK.LEAST_TORQUE])
+def test_torques_hold_the_posture_under_its_forces(contact_planner: Any, hrp2: Robot, criterion: int) -> None:
     """Against Pinocchio: the generalised gravity less what the contact forces do."""
-    answer = generated(contact_planner)
+    answer = generated(contact_planner, criterion=criterion)
     assert answer.success, answer.message
     model, data = hrp2.model, hrp2.model.createData()
     q = configuration(answer.posture.posture, hrp2, "posture")
@@ -234,6 +235,20 @@ def test_collisions_are_avoided(contact_planner: Any) -> None:
     assert any("RLEG_LINK5" in violation.constraint for violation in answer.report.violations)
     answer = generated(contact_planner, collisions=True, collision_margin=0.005)
     assert answer.success, answer.message
+
+
+def test_forces_are_shared_unless_torques_count(contact_planner: Any) -> None:
+    def least(criterion: int) -> tuple[float, float]:
+        answer = generated(contact_planner, criterion=criterion)
+        assert answer.success, answer.message
+        cones = [f.friction * f.force.z - math.hypot(f.force.x, f.force.y) for f in answer.posture.forces]
+        worst = min(cones) / math.sqrt(1.0 + answer.posture.forces[0].friction ** 2)
+        return worst, answer.posture.stability_margin
+
+    worst, margin = least(ASK.NEAR_REFERENCE)
+    assert worst == pytest.approx(margin, rel=1e-3)  # they are the forces of the margin that is told
+    worst, margin = least(ASK.LEAST_TORQUE)
+    assert worst < margin
 
 
 # What is shown ----------------------------------------------------------------------------------------------------
