@@ -169,9 +169,9 @@ class _Builder:
             )
             return self.add(name, kind, parent, placement, description.axis, bounds, not held)
         slides = "xyz" if joint.nv == 6 else "xy"
-        for index, axis in enumerate(slides):
+        for index, letter in enumerate(slides):
             parent = self.add(
-                f"{name}/{axis}", PRISMATIC, parent, none if index else placement, _EYE[index], free, True
+                f"{name}/{letter}", PRISMATIC, parent, none if index else placement, _EYE[index], free, True
             )
         if joint.nv == 3:
             return self.add(f"{name}/yaw", REVOLUTE, parent, none, _EYE[2], free, True)
