@@ -155,7 +155,7 @@ def _fridge(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surfa
     )
     grasp = point_at(kinematics, "LARM_LINK5", HAND, [0.63, 0.10, 0.94], name="left hand around the can")
     upright = axis_along(kinematics, "LARM_LINK5", [0, 1, 0], [0, 0, 1], 0.2, name="fingers across the can")
-    return stance, (grasp, upright), (-0.35, 0.0, 0.0)
+    return stance, (grasp, upright), (0.0, 0.0, 0.0)
 
 
 def _car(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:
