@@ -167,7 +167,7 @@ class PostureEditor:
             return
         self._asked, self._last_sent = state, now
         self._pending = self._client.call_async(self.request())
-        self._pending.add_done_callback(self._on_answer(self._robot))
+        self._pending.add_done_callback(self._on_answer(self._robot, self._options.balance))
 
     # Requests -----------------------------------------------------------------------------------------------------
 
@@ -226,16 +226,16 @@ class PostureEditor:
 
     # Answers ------------------------------------------------------------------------------------------------------
 
-    def _on_answer(self, robot: Robot) -> Callable[[Future], None]:
+    def _on_answer(self, robot: Robot, balance: str) -> Callable[[Future], None]:
         def draw(future: Future) -> None:
             self._pending = None
             answer = future.result()
             if robot is self._robot and self._panel.shown and answer is not None:
-                self._draw(robot, answer)
+                self._draw(robot, balance, answer)
 
         return draw
 
-    def _draw(self, robot: Robot, answer: Any) -> None:
+    def _draw(self, robot: Robot, balance: str, answer: Any) -> None:
         assert self._drawing is not None
         report, posture = answer.report, answer.posture
         if not answer.success and not posture.posture.joint_names:
@@ -256,7 +256,9 @@ class PostureEditor:
         )
         figures = f"{1e3 * report.time:.0f} ms, {report.iterations} iterations of {report.solver}"
         if answer.success:
-            self._panel.say(f"Found: {figures}, stability margin {posture.stability_margin:.3g}.", True)
+            unit = "m" if balance == POLYGON else "N"
+            margin = "" if balance == NO_BALANCE else f", stability margin {posture.stability_margin:.3g} {unit}"
+            self._panel.say(f"Found: {figures}{margin}.", True)
         else:
             self._panel.say(f"{answer.message} ({figures})", False)
 

@@ -191,7 +191,7 @@ def test_handles_start_on_the_soles_and_the_ghost_follows(robot: SquattingRobot,
     assert page.nodes["/posture/ghost_found/CHEST_LINK1/0"]["opacity"] == 0.5
     wait_for(lambda: "/posture/contacts/forces" in page.nodes, "its force is drawn")
     assert page.nodes["/posture/support_polygon"]["type"] == "LineSegmentsMessage"
-    assert "12 ms, 7 iterations of sqp, stability margin 12.5" in page.texts
+    assert "12 ms, 7 iterations of sqp, stability margin 12.5 N." in page.texts
 
 
 def test_the_request_says_how_the_robot_stands_and_what_is_wanted(robot: SquattingRobot, page: PageClient) -> None:
