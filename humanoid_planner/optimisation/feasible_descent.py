@@ -3,7 +3,9 @@
 
 It follows the arc-search algorithm FSQP-AL of Lawrence & Tits, "Nonlinear equality constraints in feasible sequential
 quadratic programming" (Optimization Methods and Software 6, 1996) and "User's guide for CFSQP" (TR 94-16r1), which the
-planner thesis uses through OFSQP (specification 001 section 4.3).
+planner thesis uses through OFSQP (specification 001 section 4.3). One thing is added: a step that violates inequalities
+is drawn anew under cutting planes before it is shortened. Without them the many small contact forces of a posture, each
+near the apex of its friction cone, hold every step up.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ LARGEST_PENALTY = 1e8  # p_max, appendix B
 
 _SUFFICIENT_DECREASE = 0.1  # alpha of Lawrence & Tits
 _SHORTER = 0.5  # beta
+_CUT_ROUNDS = 8
 _SHORTEST_ARC = 2.0**-40
 _LEAST_PENALTY_EXCESS = 1.0  # epsilon_1: a penalty exceeds its multiplier by this at least
 _PENALTY_GROWTH = 2.0  # delta
@@ -106,6 +109,7 @@ class FeasibleDescent:
         self._tolerances = tolerances
         self._watch = watch
         self._tilt = _TILT_LEAST
+        self._slack = _SLACK * tolerances.inequality
 
     def run(self, x: NDArray[np.float64], values: Values, penalties: NDArray[np.float64]) -> Outcome:
         """Descend from ``x`` (n,), where the functions are ``values``, with ``penalties`` (me,) to begin with."""
@@ -119,7 +123,7 @@ class FeasibleDescent:
             code = self._watch(Iterate(index, x, values, step, arc, float(np.max(penalties, initial=0.0))))
             if code is not None:
                 return Outcome(x, values, code, direction, penalties)
-            here = Linearisation(program, x, values, gradients, penalties)
+            here = Linearisation(program, x, values, gradients, penalties, np.zeros((0, len(x))), np.zeros(0))
             B = curvature.matrix(program.objective_hessian(x))
             found = here.direction(B) if here.finite else None
             if found is None:
@@ -178,27 +182,45 @@ class FeasibleDescent:
     def _search(
         self, here: Linearisation, B: NDArray[np.float64], direction: Direction
     ) -> tuple[NDArray[np.float64], Values, float] | None:
-        """Next iterate, its functions and t on the arc x + t d + t² d~."""
+        """Next iterate, its functions and t on the arc x + t d + t² d~.
+
+        A whole step that violates inequalities even when it is corrected is first drawn anew under their cuts; only
+        then are shorter ones tried.
+        """
         curved = len(here.values.inequalities) + len(here.values.equalities) > 0
-        d = self._tilted(here, direction.step) if curved else direction.step
-        slope = here.slope(d)
-        x, values = self._on_arc(here, d, 0.0 * d, 1.0)
-        if self._holds(here, values):
-            self._tilt = max(_SHORTER * self._tilt, _TILT_LEAST)
-            if self._decreases(here, values, slope, 1.0):
+        d0 = direction.step
+        for round_ in itertools.count():
+            d = self._tilted(here, d0) if curved else d0
+            slope = here.slope(d)
+            x, values = self._on_arc(here, d, 0.0 * d, 1.0)
+            holds = self._holds(here, values)
+            if round_ == 0:
+                self._adapt_tilt(holds)
+            if holds and self._decreases(here, values, slope, 1.0):
                 return x, values, 1.0
-        else:
-            self._tilt = min(_TILT_GROWTH * self._tilt, _TILT_LARGEST)
-        bend: NDArray[np.float64] = np.zeros(len(d))
-        if (curved or len(values.objectives) > 1) and all(np.isfinite(part).all() for part in vars(values).values()):
-            bend = here.correction(B, d, values)
-        t = 1.0 if bend.any() else _SHORTER
+            bend: NDArray[np.float64] = np.zeros(len(d))
+            if (curved or len(values.objectives) > 1) and _all_finite(values):
+                bend = here.correction(B, d, values)
+            if bend.any():
+                corrected = self._on_arc(here, d, bend, 1.0)
+                if self._holds(here, corrected[1]) and self._decreases(here, corrected[1], slope, 1.0):
+                    return *corrected, 1.0
+            cut = None if holds or round_ == _CUT_ROUNDS else here.with_cuts(x, values, self._slack)
+            again = None if cut is None else cut.direction(B)
+            if cut is None or again is None:
+                break
+            here, d0 = cut, again.step
+        t = _SHORTER
         while t >= _SHORTEST_ARC:
             x, values = self._on_arc(here, d, bend, t)
             if self._holds(here, values) and self._decreases(here, values, slope, t):
                 return x, values, t
             t *= _SHORTER
         return None
+
+    def _adapt_tilt(self, holds: bool) -> None:
+        """C of Lawrence & Tits: more tilt after a step that violates something, less after another."""
+        self._tilt = max(_SHORTER * self._tilt, _TILT_LEAST) if holds else min(_TILT_GROWTH * self._tilt, _TILT_LARGEST)
 
     def _on_arc(
         self, here: Linearisation, d: NDArray[np.float64], bend: NDArray[np.float64], t: float
@@ -208,10 +230,10 @@ class FeasibleDescent:
 
     def _holds(self, here: Linearisation, values: Values) -> bool:
         """Whether no nonlinear constraint is violated at a trial point, or more than it is at the iterate."""
-        slack = _SLACK * self._tolerances.inequality, _SLACK * self._tolerances.equality
+        slack = _SLACK * self._tolerances.equality
         return bool(
-            (values.inequalities <= np.maximum(here.values.inequalities, slack[0])).all()
-            and (values.equalities <= np.maximum(here.values.equalities, slack[1])).all()
+            (values.inequalities <= np.maximum(here.values.inequalities, self._slack)).all()
+            and (values.equalities <= np.maximum(here.values.equalities, slack)).all()
         )
 
     def _decreases(self, here: Linearisation, values: Values, slope: float, t: float) -> bool:
@@ -277,6 +299,10 @@ class _Curvature:
         self._B += np.outer(y, y) / sy - np.outer(Bs, Bs) / sBs
 
 
+def _all_finite(functions: Values | Gradients) -> bool:
+    return all(bool(np.isfinite(part).all()) for part in vars(functions).values())
+
+
 def _penalised(values: Values, penalties: NDArray[np.float64]) -> float:
     """max_i f_i - sum p g'."""
     return float(np.max(values.objectives) - penalties @ values.equalities)
@@ -300,7 +326,7 @@ def _raised(
 
     The multipliers are estimated by least squares on the gradient of the Lagrangian at the new iterate.
     """
-    if not len(penalties) or not all(np.isfinite(rows).all() for rows in vars(gradients).values()):
+    if not len(penalties) or not _all_finite(gradients):
         return penalties
     rest = (
         _lagrangian_gradient(gradients, direction, -penalties) + direction.linear @ linear_jacobian + direction.bounds

@@ -61,6 +61,11 @@ class InequalityMaximum:
         none = np.empty((0, len(x)))
         return Gradients(self._form.constraint_gradients(x).inequalities, none, none)
 
+    def constraint_gradients(self, x: NDArray[np.float64]) -> Gradients:
+        """Empty: it has no nonlinear constraints."""
+        none = np.empty((0, len(x)))
+        return Gradients(none, none, none)
+
     def objective_hessian(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """None: nothing is known of the inequalities' curvature."""
         return None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +32,9 @@ class SortedProgram(Protocol):
 
     def gradients(self, x: NDArray[np.float64]) -> Gradients:
         """Gradients of all nonlinear functions at ``x`` (n,)."""
+
+    def constraint_gradients(self, x: NDArray[np.float64]) -> Gradients:
+        """Gradients of the nonlinear constraints at ``x`` (n,)."""
 
     def objective_hessian(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """(n, n) Hessian of a single objective, where known."""
@@ -68,6 +71,8 @@ class Linearisation:
         values: its functions there.
         gradients: their gradients.
         penalties: (me,) p of the penalised objective max_i f_i - sum p g' (specification 001 section 4.3.3).
+        cuts: (c, n) gradients of inequalities elsewhere: directions keep ``cuts @ d <= cut_bounds`` as well.
+        cut_bounds: (c,) not negative.
     """
 
     program: SortedProgram
@@ -75,6 +80,8 @@ class Linearisation:
     values: Values
     gradients: Gradients
     penalties: NDArray[np.float64]
+    cuts: NDArray[np.float64]
+    cut_bounds: NDArray[np.float64]
 
     @property
     def finite(self) -> bool:
@@ -86,6 +93,29 @@ class Linearisation:
         objectives = self.values.objectives
         change = float(np.max(objectives + self.gradients.objectives @ d) - np.max(objectives))
         return change - float(self.penalties @ (self.gradients.equalities @ d))
+
+    def with_cuts(self, z: NDArray[np.float64], values: Values, slack: float) -> Linearisation | None:
+        """This linearisation and that of the inequalities which are violated at ``z`` (n,); None if nothing is new.
+
+        Where an inequality bends within a step (a friction cone near its apex), its gradient here says little of how
+        far the step may go; for a convex one the half-space of its gradient at ``z`` contains all that it allows.
+
+        Args:
+            z: a point that a direction of this linearisation led to.
+            values: functions there.
+            slack: inequalities up to this one, or up to their value at the iterate, aren't violated.
+        """
+        violated = values.inequalities > np.maximum(self.values.inequalities, slack)
+        if not violated.any():
+            return None
+        rows = self.program.constraint_gradients(z).inequalities[violated]
+        bounds = rows @ (z - self.x) - values.inequalities[violated]
+        kept = np.isfinite(rows).all(axis=1) & (bounds >= 0.0)  # those that a step of zero respects
+        if not kept.any():
+            return None
+        return replace(
+            self, cuts=np.vstack([self.cuts, rows[kept]]), cut_bounds=np.append(self.cut_bounds, bounds[kept])
+        )
 
     def direction(self, B: NDArray[np.float64]) -> Direction | None:
         """d0: minimises the quadratic model with Hessian ``B`` (n, n) under the linearised constraints.
@@ -101,7 +131,9 @@ class Linearisation:
             return None
         step, multipliers = solution
         n, ml, mi = len(self.x), len(self.values.linear), len(inequalities)
-        bounds, linear, unequal, equal, objectives = np.split(multipliers, np.cumsum([n, ml, mi, len(equalities)]))
+        bounds, linear, unequal, equal, _, objectives = np.split(
+            multipliers, np.cumsum([n, ml, mi, len(equalities), len(self.cuts)])
+        )
         return Direction(step, objectives if len(objectives) else np.ones(1), unequal, equal, linear, bounds)
 
     def feasible_descent(self, d0: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -112,7 +144,9 @@ class Linearisation:
         n = len(self.x)
         gradients, values = self.gradients, self.values
         objectives = gradients.objectives - self.penalties @ gradients.equalities
-        rows = np.vstack([self.program.linear_jacobian, objectives, gradients.inequalities, gradients.equalities])
+        rows = np.vstack(
+            [self.program.linear_jacobian, objectives, gradients.inequalities, gradients.equalities, self.cuts]
+        )
         epigraph = np.concatenate([np.zeros(len(values.linear)), -np.ones(len(rows) - len(values.linear))])
         upper = np.concatenate(
             [
@@ -120,6 +154,7 @@ class Linearisation:
                 np.max(values.objectives) - values.objectives,
                 -values.inequalities,
                 -values.equalities,
+                self.cut_bounds,
             ]
         )
         lower = np.full(len(upper), -np.inf)
@@ -164,7 +199,8 @@ class Linearisation:
         Several objectives are minimised through one more variable, which is above all of them.
 
         Returns:
-            s (n,) and the multipliers of bounds, linear rows, inequalities, equalities and, if several, objectives.
+            s (n,) and the multipliers of bounds, linear rows, inequalities, equalities, cuts and, if several,
+            objectives.
         """
         n = len(self.x)
         gradients = self.gradients
@@ -174,16 +210,22 @@ class Linearisation:
             gradient = gradient + gradients.objectives[0]
         base = self.x + offset
         linear = values.linear
-        rows = np.vstack([self.program.linear_jacobian, gradients.inequalities, gradients.equalities])
+        rows = np.vstack([self.program.linear_jacobian, gradients.inequalities, gradients.equalities, self.cuts])
         lower = np.concatenate(
             [
                 self.program.lower - base,
                 self.program.linear_lower - linear,
-                np.full(len(inequalities) + len(equalities), -np.inf),
+                np.full(len(inequalities) + len(equalities) + len(self.cuts), -np.inf),
             ]
         )
         upper = np.concatenate(
-            [self.program.upper - base, self.program.linear_upper - linear, inequalities, equalities]
+            [
+                self.program.upper - base,
+                self.program.linear_upper - linear,
+                inequalities,
+                equalities,
+                self.cut_bounds - self.cuts @ offset,
+            ]
         )
         if not several:
             return _minimise(B, gradient, rows, lower, upper)

@@ -62,13 +62,11 @@ def test_reachable_contact_is_the_same() -> None:
 
 def test_iterates_stay_in_the_tube() -> None:
     program = _reach((1.5, 1.2))
-    program.visited.clear()
     assert solve_feasible_sqp(TubeProgram(program, -0.02, 0.03), START).success
     deviations = np.array([program.constraints(q) - [1.5, 1.2] for q in program.visited])
-    inside = ((deviations >= -0.02 - 1e-6) & (deviations <= 0.03 + 1e-6)).all(axis=1)
-    first = int(np.argmax(inside))
-    assert 0 < first < len(inside) - 2
-    assert inside[first:].all()
+    assert len(deviations) >= 3
+    assert (deviations >= -0.02 - 1e-6).all()
+    assert (deviations <= 0.03 + 1e-6).all()
 
 
 def test_rows_of_the_tube() -> None:
