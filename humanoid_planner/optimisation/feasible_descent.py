@@ -36,7 +36,7 @@ _TILT_DESCENT = 0.2  # theta: share of the descent along d0 that tilting must le
 _POWELL_DAMPING = 0.2
 _LEAST_CURVATURE = 1e-6  # added to a known objective Hessian, which may be singular
 _LEAST_RELATIVE_CURVATURE = 1e-8  # the same, relative to its largest entry
-_SETTLED_DECREASE = 0.1  # share of (penalty x tolerance) below which a predicted decrease brings no equality nearer
+_SETTLED_DECREASE = 1e-3  # share of the equalities' penalties: who gains less will not satisfy them
 _SLACK = 1e-2  # share of a constraint's tolerance that the arc search uses, for rounding
 _ROUNDING = 8.0 * np.finfo(np.float64).eps
 
@@ -175,9 +175,9 @@ class FeasibleDescent:
         )
 
     def _settled(self, here: Linearisation, direction: Direction) -> bool:
-        """Whether equalities are still violated, yet the penalised objective can hardly decrease any more."""
-        scale = float(np.max(here.penalties)) * self._tolerances.equality
-        return -here.slope(direction.step) <= _SETTLED_DECREASE * scale
+        """Whether equalities are still violated, yet the model promises little of their penalties back."""
+        violation = np.maximum(np.abs(here.values.equalities), self._tolerances.equality)
+        return bool(-here.slope(direction.step) <= _SETTLED_DECREASE * float(here.penalties @ violation))
 
     def _search(
         self, here: Linearisation, B: NDArray[np.float64], direction: Direction
