@@ -25,8 +25,8 @@ from humanoid_ros.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole, number, text, whole
 from humanoid_ros.planner_warm_up import warm_up
 from humanoid_ros.planning_cache import PlanningCache
+from humanoid_ros.posture_joint_state import joint_state
 from humanoid_ros.posture_markers import ShownPosture, posture_markers
-from humanoid_ros.posture_messages import joint_state
 from humanoid_ros.posture_service import PostureDefaults, answer_generate_posture
 from humanoid_ros.qos import LATCHED, STATE
 from humanoid_ros.request_fields import known_name

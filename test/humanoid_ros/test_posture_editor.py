@@ -31,8 +31,9 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_ros.conversions import fill_transform, placement, point  # noqa: E402
+from humanoid_ros.posture_joint_state import joint_state  # noqa: E402
 from humanoid_ros.posture_markers import link_placements  # noqa: E402
-from humanoid_ros.posture_messages import configuration, joint_state, posture_message  # noqa: E402
+from humanoid_ros.posture_messages import configuration, posture_message  # noqa: E402
 
 pytestmark = pytest.mark.ros
 DOMAIN = claim_domain()

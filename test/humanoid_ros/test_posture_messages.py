@@ -19,7 +19,7 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.conversions import placement
 from humanoid_ros.posture_markers import link_placements
-from humanoid_ros.posture_messages import configuration, default_posture, joint_state, posture_message
+from humanoid_ros.posture_messages import configuration, default_posture, posture_message
 
 MIMIC = """
 <robot name="gripper">
@@ -144,34 +144,6 @@ def test_bad_bases_and_ball_joints_are_refused(hrp2: Robot, avatar: Robot) -> No
     member = avatar.ball_joints[ball][0]
     with pytest.raises(InputError, match=f"'{member}' is part of the ball joint '{ball}'"):
         configuration(Posture(joint_names=[member], positions=[0.0]), avatar, "initial")
-
-
-def test_joint_state_is_what_the_urdf_names(hrp2: Robot, avatar: Robot) -> None:
-    q = random_configuration(hrp2, 6)
-    state = joint_state(hrp2, q, {"CHEST_JOINT0": 3.0, "HEAD_JOINT1": -4.0}, "world")
-    assert list(state.name) == list(hrp2.joint_names)
-    assert state.header.frame_id == "world"
-    np.testing.assert_array_equal(state.position, [q[hrp2.index_q(name)] for name in state.name])
-    efforts = dict(zip(state.name, state.effort, strict=True))
-    assert (efforts.pop("CHEST_JOINT0"), efforts.pop("HEAD_JOINT1")) == (3.0, -4.0)
-    assert not any(efforts.values())
-    state = joint_state(avatar, random_configuration(avatar, 7), {}, "world")
-    assert set(state.name) >= {member for members in avatar.ball_joints.values() for member in members}
-    assert not state.effort
-
-
-def test_members_of_ball_joints_turn_as_the_ball_does(avatar: Robot) -> None:
-    q = random_configuration(avatar, 8)
-    state = joint_state(avatar, q, {}, "world")
-    positions = dict(zip(state.name, state.position, strict=True))
-    links = link_placements(avatar, q)
-    for members in avatar.ball_joints.values():
-        joints = [avatar.description.joints[member] for member in members]
-        turn = np.eye(3)
-        for joint in joints:
-            turn = turn @ joint.placement.rotation @ pin.exp3(joint.axis * positions[joint.name])
-        expected = links[joints[0].parent].rotation.T @ links[joints[-1].child].rotation
-        np.testing.assert_allclose(turn, expected, atol=1e-9)
 
 
 def test_a_fixed_robots_base_is_not_read(tmp_path: Path) -> None:
