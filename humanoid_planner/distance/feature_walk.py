@@ -99,6 +99,7 @@ def walk(
     n1: float,
     n2: float,
     most: int,
+    least_cosine: float,
 ) -> tuple[float, float, float, float, int, int, bool]:
     """From a pair of features to the next until the normal of the pair is one of both.
 
@@ -116,6 +117,7 @@ def walk(
         n1: second coordinate.
         n2: third coordinate.
         most: pairs to try.
+        least_cosine: of the angle between one normal and the next; a walk that turns farther has lost its way.
 
     Returns:
         Distance of centres and circles; unit vector; the two features; whether the normal is one of both.
@@ -123,7 +125,7 @@ def walk(
     length = 0.0
     for _ in range(most):
         length, m0, m1, m2, found = solve_pair(table, rotations, origins, a, b, row_a, row_b, n0, n1, n2)
-        if not found:
+        if not found or m0 * n0 + m1 * n1 + m2 * n2 < least_cosine:
             break
         n0, n1, n2 = m0, m1, m2
         next_a = locate_world(table, rotations, volume_a, a, row_a, -n0, -n1, -n2)

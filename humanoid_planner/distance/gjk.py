@@ -197,7 +197,7 @@ def core_gjk(
         if row_a != tried_a or row_b != tried_b:
             tried_a, tried_b = row_a, row_b
             length, n0, n1, n2, end_a, end_b, arrived = walk(
-                table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
+                table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS, -1.0
             )
             if arrived:
                 n[0], n[1], n[2] = n0, n1, n2

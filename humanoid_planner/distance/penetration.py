@@ -132,7 +132,7 @@ def _probe(
         return
     rows[4], rows[5] = row_a, row_b
     length, n0, n1, n2, row_a, row_b, arrived = walk(
-        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS
+        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS, -1.0
     )
     gap = length - core_radius(table, volume_a, row_a) - core_radius(table, volume_b, row_b)
     if arrived and gap > best[0]:
@@ -238,7 +238,20 @@ def deepest(
     # The best may be a support point's: its features under a normal that is right to some 1e-4 rad.
     best, rows = work.best, work.rows
     length, n0, n1, n2, end_a, end_b, arrived = walk(
-        table, rotations, origins, volume_a, volume_b, a, b, rows[2], rows[3], best[1], best[2], best[3], 2 * _PAIRS
+        table,
+        rotations,
+        origins,
+        volume_a,
+        volume_b,
+        a,
+        b,
+        rows[2],
+        rows[3],
+        best[1],
+        best[2],
+        best[3],
+        2 * _PAIRS,
+        -1.0,
     )
     gap = length - core_radius(table, volume_a, end_a) - core_radius(table, volume_b, end_b)
     if arrived and gap > best[0] - _GAP:

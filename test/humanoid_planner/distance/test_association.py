@@ -50,7 +50,7 @@ def count_pairs_tried(
         row_a, row_b = associate(table, rotations, origins, a, b, row_a, row_b, work.witnesses)
         count = 0
         for most in range(1, len(tried)):
-            if walk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], most)[6]:
+            if walk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], most, -1.0)[6]:
                 count = most
                 break
         tried[count] += 1
