@@ -98,6 +98,7 @@ class PostureEditor:
         self._robot_name = ""
         self._scene_name = ""
         self._scene: Scene | None = None
+        self._scene_is_read = False
         self._uses: dict[str, str] = {}
         self._options = SetPostureOptions(FORCES, NEAR, False, False)
         self._placements: Mapping[str, pin.SE3] = {}
@@ -124,14 +125,11 @@ class PostureEditor:
 
     def set_scene(self, name: str) -> None:
         """Tell which scene is simulated; handles near its surfaces are meant for them."""
-        if name == self._scene_name:
-            return
-        self._scene_name = name
-        try:
-            self._scene = load_scene(name) if name else None
-        except HumanoidError:
-            self._scene = None  # a scene of which only the simulator knows the file
-        self._wanted += 1
+        if name != self._scene_name:
+            self._scene_name = name
+            self._scene = None
+            self._scene_is_read = False
+            self._wanted += 1
 
     def set_joints(self, message: bytes) -> None:
         """Tell the robot's joint positions, by a joint state as it came: of the many that come few are looked at."""
@@ -165,6 +163,7 @@ class PostureEditor:
         if not self._client.service_is_ready():
             self._panel.say(f"No node offers {self._client.srv_name}.")
             return
+        self._read_scene()
         self._asked, self._last_sent = state, now
         self._pending = self._client.call_async(self.request())
         self._pending.add_done_callback(self._on_answer(self._robot, self._options.balance))
@@ -191,6 +190,15 @@ class PostureEditor:
         request.reference = self._present_posture(self._robot)
         request.initial = request.reference if self._found is None else self._found
         return request
+
+    def _read_scene(self) -> None:
+        if self._scene_is_read:
+            return
+        self._scene_is_read = True
+        try:
+            self._scene = load_scene(self._scene_name) if self._scene_name else None
+        except HumanoidError:
+            self._scene = None  # only the simulator knows its file
 
     def _contact(self, place: str) -> tuple[Contact, Surface | None]:
         """The contact that a handle means: on a surface of the scene when it is near one, else on one of its own."""

@@ -63,6 +63,19 @@ def test_forces_balance_weight_inertia_and_loads(method: EquilibriumMethod) -> N
 
 
 @pytest.mark.parametrize("method", [FORCES, POLYTOPE])
+def test_a_load_keeps_or_spoils_the_balance(method: EquilibriumMethod) -> None:
+    def loaded(weight: float) -> bool:
+        at, force = np.array([0.3, 0.0, 1.0]), np.array([0.0, 0.0, -weight])
+        there = body(-0.25, wrench=np.concatenate([force, np.cross(at, force)]))
+        return try_equilibrium(method, SQUARE, there).equilibrium
+
+    # 100 N at x = -0.25 and a weight at 0.3: together above the square, which begins at -0.2, from 10 N on.
+    assert not loaded(9.0)
+    assert loaded(11.0)
+    assert not loaded(-11.0)
+
+
+@pytest.mark.parametrize("method", [FORCES, POLYTOPE])
 def test_it_slips_beyond_friction(method: EquilibriumMethod) -> None:
     # The centre of mass is low enough that nothing tips over before it slips.
     def pushed(share: float) -> bool:

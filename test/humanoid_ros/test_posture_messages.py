@@ -34,6 +34,19 @@ MIMIC = """
 </robot>
 """
 
+BALL = """
+<robot name="ball">
+  <link name="root"/><link name="a"/><link name="b"/><link name="tip"/>
+  <joint name="one" type="revolute"><parent link="root"/><child link="a"/><origin rpy="0.5 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="two" type="revolute"><parent link="a"/><child link="b"/><origin rpy="0 0 0.4"/><axis xyz="1 0 0"/>
+    <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="three" type="revolute"><parent link="b"/><child link="tip"/><origin rpy="0.2 0 0"/>
+    <axis xyz="0 0.980066577841 -0.198669330795"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+</robot>
+"""
+"""A ball joint whose members' frames are turned against each other."""
+
 
 @pytest.fixture(scope="module")
 def hrp2() -> Robot:
@@ -51,7 +64,15 @@ def random_configuration(robot: Robot, seed: int) -> np.ndarray:
     return pin.integrate(robot.model, q, rng.uniform(-0.7, 0.7, robot.model.nv))
 
 
-@pytest.mark.parametrize("name", ["hrp2", "avatar"])
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    path = tmp_path_factory.mktemp("ball") / "ball.urdf"
+    path.write_text(BALL)
+    path.with_suffix(".yaml").write_text("floating_base: false\nball_joints: {shoulder: [one, two, three]}\n")
+    return load_robot(path)
+
+
+@pytest.mark.parametrize("name", ["hrp2", "avatar", "ball"])
 def test_a_configuration_comes_back(name: str, request: pytest.FixtureRequest) -> None:
     robot = request.getfixturevalue(name)
     q = random_configuration(robot, 3)
@@ -66,13 +87,17 @@ def test_the_base_is_the_root_links_place(hrp2: Robot) -> None:
     np.testing.assert_allclose(base.homogeneous, link_placements(hrp2, q)["WAIST"].homogeneous, atol=1e-12)
 
 
-def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(avatar: Robot) -> None:
-    q = random_configuration(avatar, 5)
-    links, message = link_placements(avatar, q), posture_message(avatar, q)
-    assert list(message.ball_joint_names) == list(avatar.ball_joints)
+@pytest.mark.parametrize("name", ["avatar", "ball"])
+def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    robot = request.getfixturevalue(name)
+    q = random_configuration(robot, 5)
+    links, message = link_placements(robot, q), posture_message(robot, q)
+    assert list(message.ball_joint_names) == list(robot.ball_joints)
     assert message.ball_joint_names
-    for name, turn in zip(message.ball_joint_names, message.ball_joint_orientations, strict=True):
-        members = [avatar.description.joints[member] for member in avatar.ball_joints[name]]
+    for ball, turn in zip(message.ball_joint_names, message.ball_joint_orientations, strict=True):
+        members = [robot.description.joints[member] for member in robot.ball_joints[ball]]
         expected = links[members[0].parent].rotation.T @ links[members[-1].child].rotation
         given = pin.Quaternion(np.array([turn.x, turn.y, turn.z, turn.w])).matrix()
         np.testing.assert_allclose(given, expected, atol=1e-12)

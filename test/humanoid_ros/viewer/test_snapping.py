@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Handles near a surface are meant for it."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_model import Scene, load_scene
+from humanoid_model import Scene, Surface, load_scene
 from humanoid_ros.viewer.snapping import NEAR, TILT, snap
 
 
@@ -27,11 +28,15 @@ def test_the_place_is_told_in_the_surfaces_frame(stairs: Scene) -> None:
     assert (found.x, found.y, found.theta) == pytest.approx((0.05, 0.1, 0.3))
 
 
-def test_the_nearest_surface_wins(stairs: Scene) -> None:
-    low, high = snap(at(0.5, 0.0, 0.04), stairs), snap(at(0.5, 0.0, 0.06), stairs)
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_nearest_surface_wins(stairs: Scene, order: int) -> None:
+    floor = stairs.surfaces[0]
+    mat = Surface("mat", "floor", pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.03])))
+    scene = dataclasses.replace(stairs, surfaces=(floor, mat)[::order])
+    low, high = snap(at(-1.0, 0.0, 0.014), scene), snap(at(-1.0, 0.0, 0.016), scene)
     assert low is not None
     assert high is not None
-    assert (low.surface.name, high.surface.name) == ("floor", "step_1")
+    assert (low.surface.name, high.surface.name) == ("floor", "mat")
 
 
 @pytest.mark.parametrize(
