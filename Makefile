@@ -31,7 +31,7 @@ test-slow: build  ## the slow tests
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt
-	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_codegen test/humanoid_sim $(TESTS)
+	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_codegen test/humanoid_sim test/humanoid_planner $(TESTS)
 
 .PHONY: bench
 bench: build  ## our figures beside the peers', which have an environment of their own
@@ -39,6 +39,9 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/equilibrium.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/distances.py
+	@scripts/run python benchmark/postures.py
 
 .PHONY: lint
 lint:  ## ruff and mypy

@@ -307,6 +307,10 @@ class _Sqp:
             if not point.feasible:
                 idle = idle + 1 if reduction <= _STATIONARY * point.excess * min(1.0, radius / 0.1) else 0
                 if idle >= 2 or self.idles(history, predicted_excess):
+                    if self.inside.any() and point.excess < 100.0 * float(self.inside.max()):
+                        # Perhaps there is no room to aim inside.
+                        self.inside, idle, history = 0.0 * self.inside, 0, [point.excess]
+                        continue
                     raise _Stop(*contradiction(self.share(point)))
             if reduction > 0.0 and point.excess > 1e-9:
                 penalty = max(0.7 * penalty, -gain / (0.7 * reduction) + 0.1 if gain < 0.0 else 1.0)
@@ -367,15 +371,20 @@ class _Sqp:
             if curvature is not None:
                 H = H + curvature
         self.H = H
-        c = point.constraints
+        # An elastic row is missed by its compliance times its multiplier: it aims that much farther.
+        c = point.constraints + _COMPLIANCE * self.multipliers
         inside = 0.0 if point.feasible else self.inside
         reach = np.where(self.trusted, radius, np.inf)
-        size = max(1.0, float(H.diagonal().max(initial=0.0)))
-        for compliance, ridge, guess in ((1.0, 0.0, self.working_set), (1.0, 0.0, None), (100.0, 1e-4, None), (1e4,
-        1e-2, None)):
+        ridge = max(1.0, float(H.diagonal().max(initial=0.0)))
+        for compliance, stiffening, guess in (
+            (1.0, 0.0, self.working_set),
+            (1.0, 0.0, None),
+            (100.0, 1e-6, None),
+            (1e4, 1e-3, None),
+        ):
             solution = solve_quadratic_program(
-                (H + ridge * size * np.eye(self.n)) / size if ridge else H / size,
-                gradient / size,
+                H + stiffening * ridge * np.eye(self.n) if stiffening else H,
+                gradient,
                 model.J,
                 program.constraint_lower + inside - c,
                 program.constraint_upper - inside - c,
@@ -387,9 +396,7 @@ class _Sqp:
             )
             if solution is not None:
                 self.working_set = np.concatenate([solution.bound_multipliers, solution.multipliers])
-                return QuadraticSolution(
-                    solution.x, size * solution.multipliers, size * solution.bound_multipliers, solution.iterations
-                )
+                return solution
         raise _Stop(ReturnCode.DIRECTION_FAILED, "the quadratic program could not be solved")
 
     def optimality(self, point: _Point, model: _Model, step: QuadraticSolution, radius: float) -> float:

@@ -44,8 +44,7 @@ def centre_in_wrenches(
 ) -> CentreOfMassNear:
     """K6: the weight's wrench near the centre of the largest ball in the wrenches that the contacts can bear.
 
-    Of the wrench only the moment of the weight changes with the posture, and with it the horizontal place of the
-    centre of
+    Of the wrench only the weight's moment changes with the posture, and with it the horizontal place of the centre of
     mass: the ball is a circle in the region of those that are in equilibrium.
 
     Args:

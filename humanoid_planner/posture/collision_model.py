@@ -40,6 +40,10 @@ MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistan
 CUTOFF = 0.3
 
 
+#: How far shapes of links next to a contact may be in what it touches: pads and palms are often flush [m].
+_PLAY = 1e-3
+
+
 @dataclass(frozen=True, eq=False)
 class _RobotVolumes:
     volumes: tuple[PlacedVolume, ...]
@@ -99,6 +103,7 @@ class CollisionModel:
                 save_pairs(path, *found)
             known[r, R] = _RobotVolumes(own, *found)
         self.robot, self.scene = robot, scene
+        self._slack = 2.0 * r + _PLAY
         self._own = known[r, R].volumes
         self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
         self.volumes = (*self._own, *self._around)
@@ -123,7 +128,30 @@ class CollisionModel:
             pairs = np.concatenate([pairs, around])
         if not len(pairs):
             return None
-        return CollisionTask(self._make(self.volumes, pairs), pair_margins(self.volumes, pairs, margin, rules))
+        return CollisionTask(
+            self._make(self.volumes, pairs),
+            pair_margins(self.volumes, pairs, margin, [*self._rules_near_contacts(stance, name), *rules]),
+        )
+
+    def _rules_near_contacts(self, stance: Stance, name: str) -> list[MarginRule]:
+        """Links next to a touching one may come as near to what it touches as their shapes allow.
+
+        Fingers that lie on a table have the palm a few millimetres above it: the volumes' margins would forbid the
+            contact.
+        """
+        description = self.robot.description
+        rules = []
+        for contact in stance.contacts:
+            link = contact.location.link
+            near = {joint.child for joint in description.child_joints[link]}
+            if link in description.parent_joint:
+                near.add(description.parent_joint[link].parent)
+            touched = contact.surface.body.removeprefix(f"{name}/")
+            own = {volume.owner: volume.name for volume in self._own}
+            for other in self.volumes:
+                if other.owner == touched:
+                    rules += [MarginRule(own[one], other.name, -self._slack) for one in sorted(near & own.keys())]
+        return rules
 
     def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
         """Limits of the robot's compound joints; None when it has none."""

@@ -16,7 +16,13 @@ from humanoid_planner.posture.collision_task import CollisionTask
 from humanoid_planner.posture.posture_result import Violation
 from humanoid_planner.posture.problem import PostureProblem
 from humanoid_planner.posture.program import PostureProgram
-from humanoid_planner.posture.stability import ForceBalance, FrictionCones, TorqueLimits, TorqueVariables
+from humanoid_planner.posture.stability import (
+    ForceBalance,
+    FrictionCones,
+    FrictionPyramids,
+    TorqueLimits,
+    TorqueVariables,
+)
 
 #: Names of constraints that only make sense together.
 EQUILIBRIUM = "equilibrium with forces in the friction cones"
@@ -178,7 +184,7 @@ def _groups(problem: PostureProblem) -> tuple[NDArray[np.int64], list[str]]:
         task = program.tasks[owner]
         if isinstance(task, (CollisionTask, TorqueLimits)):
             name = program.row_labels[row]
-        elif isinstance(task, (ForceBalance, FrictionCones, TorqueVariables)):
+        elif isinstance(task, (ForceBalance, FrictionCones, FrictionPyramids, TorqueVariables)):
             name = EQUILIBRIUM
         else:
             name = task.name

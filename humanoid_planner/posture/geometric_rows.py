@@ -343,8 +343,8 @@ def add_row_curvature(
 ) -> None:
     """Adds the curvature of lengths and angles, each times its multiplier where that is positive.
 
-    A length |e| bends by (de^T de - d|e| d|e|^T) / |e|, which is never negative (Gauss-Newton in e). Without it the ball
-    about a target that a point has to enter looks like a half-space from each iterate, another one each time.
+    A length |e| bends by (de^T de - d|e| d|e|^T) / |e|, which is never negative (Gauss-Newton in e). Without it the
+    ball about a target that a point has to enter looks like a half-space from each iterate, another one each time.
     """
     n = H.shape[0]
     E = np.empty((3, n))

@@ -25,6 +25,7 @@ from humanoid_planner.posture.program import PostureProgram
 from humanoid_planner.posture.stability import (
     ForceBalance,
     FrictionCones,
+    FrictionPyramids,
     TorqueLimits,
     TorqueVariables,
     choose_stability,
@@ -255,7 +256,7 @@ class PostureProblem:
             tasks.append(ForceBalance(model))
         cones = FrictionCones(model, margin)
         if cones.size:
-            tasks.append(cones)
+            tasks += [cones, FrictionPyramids(model, margin)]
         limits = TorqueLimits(model, self.state, torque_limits and not torque_variables)
         if limits.size:
             tasks.append(limits)

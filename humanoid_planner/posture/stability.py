@@ -29,6 +29,8 @@ FACETS = 4
 # vanishes at : the apex, as that of (3.69) does everywhere: at a thousandth, points that bear nothing kept solvers
 # from converging.
 _ROUNDING = 1e-6
+#: Sides of the pyramids around the cones.
+_SIDES = 4
 #: Force, in weights, below which the cones' curvature, one over the force, no longer grows.
 _FLATTENING = 1e-3
 
@@ -260,6 +262,52 @@ class FrictionCones(Task):
         H[first + 1, first + 1] = share * (1 - y * y)
         H[first, first + 1] = H[first + 1, first] = -share * x * y
         return H
+
+
+class FrictionPyramids(Task):
+    """Pyramids around the friction cones: they forbid nothing that the cones allow, but are linear.
+
+    A cone's linearisation holds along the force that it was made at. Where points bear next to nothing, the
+    direction of their force turns with each step, and without the pyramids solvers chase it.
+    """
+
+    linear = True
+
+    def __init__(self, model: ForceModel, margin: float) -> None:
+        self._indices = np.flatnonzero(~model.bilateral & (model.friction > 0))
+        self._mu = model.friction[self._indices]
+        lift = cone_lift(self._mu, margin) / model.weight
+        count = len(self._indices)
+        angles = 2 * np.pi * np.arange(_SIDES) / _SIDES
+        self._directions = np.column_stack([np.cos(angles), np.sin(angles)])
+        upper = np.repeat(-self._mu * lift, _SIDES)
+        super().__init__("friction pyramids", np.full(count * _SIDES, -np.inf), upper, unit="of the weight")
+        self._points = [model.points[i].placed.label for i in self._indices]
+        self._J: NDArray[np.float64] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the rows."""
+        return tuple(
+            f"friction of {label}, point {index}" for index, label in enumerate(self._points) for _ in range(_SIDES)
+        )
+
+    def value(self, state: PostureState) -> NDArray[np.float64]:
+        """(k sides,) tangential force along each side's direction, less friction times the normal force."""
+        f = state.force_variables[self._indices]
+        return np.asarray((f[:, :2] @ self._directions.T - (self._mu * f[:, 2])[:, None]).ravel())
+
+    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
+        """(k sides, state.size) derivative, a constant."""
+        if self._J is None or self._J.shape[1] != state.size:
+            J = np.zeros((self.size, state.size))
+            for row, (index, mu) in enumerate(zip(self._indices, self._mu, strict=True)):
+                first = state.first_force + 3 * index
+                rows = slice(row * _SIDES, (row + 1) * _SIDES)
+                J[rows, first : first + 2] = self._directions
+                J[rows, first + 2] = -mu
+            self._J = J
+        return self._J
 
 
 class TorqueLimits(Task):

@@ -27,6 +27,7 @@ from humanoid_planner.posture.problem import PostureProblem
 from humanoid_planner.posture.stability import (
     ForceBalance,
     FrictionCones,
+    FrictionPyramids,
     TorqueLimits,
     TorqueVariables,
     cone_lift,
@@ -359,7 +360,29 @@ def test_curvature_of_the_cones_is_their_hessian() -> None:
     assert np.linalg.eigvalsh(cones.curvature(state, multipliers)).min() > -1e-12
     program = problem.program
     signed = np.zeros(len(program.constraint_lower))
-    rows = [i for i, label in enumerate(program.row_labels) if label.startswith("friction")]
+    rows = np.flatnonzero(program.row_tasks == problem.tasks.index(cones))
     signed[rows] = multipliers
     np.testing.assert_allclose(program.constraint_curvature(x, signed), cones.curvature(state, multipliers))
     np.testing.assert_array_equal(program.constraint_curvature(x, -signed), 0.0)
+
+
+def test_pyramids_forbid_nothing_that_the_cones_allow() -> None:
+    problem = PostureProblem(HRP2, Stance(feet()), stability="forces", friction=0.6, stability_margin=4.0)
+    cones, pyramids = task_of(problem, FrictionCones), task_of(problem, FrictionPyramids)
+    state = problem.state
+    rng = np.random.default_rng(0)
+    x = problem.start(HALF_SITTING)
+    allowed = 0
+    for _ in range(300):
+        x[state.first_force :] = 0.1 * rng.standard_normal(state.size - state.first_force)
+        state.set(x)
+        sides = (pyramids.value(state) - pyramids.upper).reshape(cones.size, -1)
+        inside = (cones.value(state) <= 0) & (state.force_variables[:, 2] >= cones._lift)
+        assert (sides[inside] <= 1e-12).all()
+        allowed += int(inside.sum())
+        # At the apex they leave no tangential force at all.
+    assert allowed > 50
+    x[state.first_force :] = 0.0
+    x[state.first_force + 2 :: 3] = cones._lift
+    state.set(x)
+    np.testing.assert_allclose(pyramids.value(state), pyramids.upper, atol=1e-15)
