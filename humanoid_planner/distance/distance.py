@@ -53,7 +53,7 @@ def distance(
     Raises:
         InputError: neither is strictly convex, or a placement isn't finite.
     """
-    placed = [PlacedVolume("a", 0, volume_a), PlacedVolume("b", 1, volume_b)]  # type: ignore[arg-type]
+    placed = [PlacedVolume("a", 0, volume_a), PlacedVolume("b", 1, volume_b)]
     pairs = DistancePairs(placed, [(0, 1)])
     origins = np.stack([placement_world_a.translation, placement_world_b.translation])
     pairs.evaluate(np.stack([placement_world_a.rotation, placement_world_b.rotation]), origins)

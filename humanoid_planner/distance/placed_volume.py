@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from humanoid_model.value_equality import ValueEquality
 from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 
@@ -24,7 +25,7 @@ class PlacedVolume(ValueEquality):
 
     name: str
     body: int
-    volume: SphereTorusVolume | HalfSpace
+    volume: SphereTorusVolume | HalfSpace | RoundedHull
     owner: str = ""
 
 

@@ -36,6 +36,7 @@ _TILT_DESCENT = 0.2  # theta: share of the descent along d0 that tilting must le
 _POWELL_DAMPING = 0.2
 _LEAST_CURVATURE = 1e-6  # added to a known objective Hessian, which may be singular
 _LEAST_RELATIVE_CURVATURE = 1e-8  # the same, relative to its largest entry
+_REGULARISED_CURVATURE = 1e-3  # added, relative to the largest entry (or 1), where a program can't be solved otherwise
 _SETTLED_DECREASE = 1e-3  # share of the equalities' penalties: who gains less will not satisfy them
 _SLACK = 1e-2  # share of a constraint's tolerance that the arc search uses, for rounding
 _ROUNDING = 8.0 * np.finfo(np.float64).eps
@@ -126,6 +127,9 @@ class FeasibleDescent:
             here = Linearisation(program, x, values, gradients, penalties, np.zeros((0, len(x))), np.zeros(0))
             B = curvature.matrix(program.objective_hessian(x))
             found = here.direction(B) if here.finite else None
+            if found is None and here.finite:  # numerically: in exact arithmetic a step of zero is feasible
+                B = B + _REGULARISED_CURVATURE * max(1.0, float(np.abs(B).max())) * np.eye(len(x))
+                found = here.direction(B)
             if found is None:
                 return Outcome(x, values, ReturnCode.DIRECTION_FAILED, direction, penalties)
             direction = found
@@ -167,8 +171,13 @@ class FeasibleDescent:
         objectives = here.values.objectives
         tolerance = self._tolerances.optimality
         steepness = float(np.linalg.norm(direction.objectives @ here.gradients.objectives))
-        gap = float(np.abs(direction.inequalities @ here.values.inequalities))
-        gap += float(direction.objectives @ (np.max(objectives) - objectives))
+        program, values = self._program, here.values
+        gap = (
+            float(direction.objectives @ (np.max(objectives) - objectives))
+            - float(direction.inequalities @ values.inequalities)
+            + _gap(direction.linear, values.linear, program.linear_lower, program.linear_upper)
+            + _gap(direction.bounds, here.x, program.lower, program.upper)
+        )
         return bool(
             np.linalg.norm(B @ direction.step) <= tolerance * max(1.0, steepness)
             and gap <= tolerance * max(1.0, float(np.abs(np.max(objectives))))
@@ -284,19 +293,30 @@ class _Curvature:
 
     def update(self, s: NDArray[np.float64], y: NDArray[np.float64]) -> None:
         """Take in the change ``y`` (n,) of the Lagrangian's gradient along the step ``s`` (n,); Powell's damping."""
+        if not np.isfinite(y).all():
+            return
         if self._fresh and s @ y > 0.0:  # Nocedal & Wright (6.20)
             self._B *= (y @ y) / (s @ y)
         self._fresh = False
         Bs = self._B @ s
         sBs = float(s @ Bs)
-        if sBs <= 0.0 or not np.isfinite(y).all():
-            return
         sy = float(s @ y)
         if sy < _POWELL_DAMPING * sBs:
             theta = (1.0 - _POWELL_DAMPING) * sBs / (sBs - sy)
             y = theta * y + (1.0 - theta) * Bs
             sy = _POWELL_DAMPING * sBs
         self._B += np.outer(y, y) / sy - np.outer(Bs, Bs) / sBs
+
+
+def _gap(
+    multipliers: NDArray[np.float64],
+    values: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> float:
+    """Sum of multipliers times distances to the bounds that they belong to."""
+    acting = np.where(multipliers > 0.0, upper, np.where(multipliers < 0.0, lower, values))
+    return float(np.abs(multipliers) @ np.abs(acting - values))
 
 
 def _all_finite(functions: Values | Gradients) -> bool:
@@ -322,14 +342,17 @@ def _lagrangian_gradient(
 def _raised(
     penalties: NDArray[np.float64], gradients: Gradients, direction: Direction, linear_jacobian: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(me,) penalties, raised where the equalities' multipliers would otherwise become negative.
+    """(me,) penalties, raised where the oriented equalities' multipliers would otherwise become negative.
 
-    The multipliers are estimated by least squares on the gradient of the Lagrangian at the new iterate.
+    Those are penalty and multiplier of the equality together; the latter is estimated by least squares on the gradient
+    of the Lagrangian at the new iterate.
     """
     if not len(penalties) or not _all_finite(gradients):
         return penalties
     rest = (
-        _lagrangian_gradient(gradients, direction, -penalties) + direction.linear @ linear_jacobian + direction.bounds
+        _lagrangian_gradient(gradients, direction, np.zeros(len(penalties)))
+        + direction.linear @ linear_jacobian
+        + direction.bounds
     )
     estimate = np.linalg.lstsq(gradients.equalities.T, -rest, rcond=1e-10)[0]
     return np.where(

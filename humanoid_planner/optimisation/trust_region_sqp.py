@@ -291,7 +291,7 @@ class _Sqp:
                     self.inside = 0.1 * self.inside
                 continue
             reduction = point.excess - predicted_excess
-            consistent = predicted_excess <= 1e-3 * max(point.excess, 1e-3)
+            consistent = predicted_excess <= 1e-3 * max(point.excess, 0.1)
             if consistent:
                 self.multipliers, self.bound_multipliers = step.multipliers, step.bound_multipliers
             gain = -float(model.gradient @ d + 0.5 * d @ (self.H @ d))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
+from humanoid_model.description import RobotDescription
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.distance.collision_pairs import (
@@ -22,6 +23,7 @@ from humanoid_planner.distance.collision_pairs import (
 )
 from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
 from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.scene_volumes import scene_volumes
@@ -103,7 +105,6 @@ class CollisionModel:
                 save_pairs(path, *found)
             known[r, R] = _RobotVolumes(own, *found)
         self.robot, self.scene = robot, scene
-        self._slack = 2.0 * r + _PLAY
         self._own = known[r, R].volumes
         self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
         self.volumes = (*self._own, *self._around)
@@ -143,14 +144,13 @@ class CollisionModel:
         rules = []
         for contact in stance.contacts:
             link = contact.location.link
-            near = {joint.child for joint in description.child_joints[link]}
-            if link in description.parent_joint:
-                near.add(description.parent_joint[link].parent)
+            near = _neighbours(description, _neighbours(description, {link})) - {link}
             touched = contact.surface.body.removeprefix(f"{name}/")
-            own = {volume.owner: volume.name for volume in self._own}
-            for other in self.volumes:
-                if other.owner == touched:
-                    rules += [MarginRule(own[one], other.name, -self._slack) for one in sorted(near & own.keys())]
+            for one in self._own:
+                for other in self.volumes:
+                    if one.owner in near and other.owner == touched:
+                        slack = _thickness(one) + _thickness(other) + _PLAY
+                        rules.append(MarginRule(one.name, other.name, -slack))
         return rules
 
     def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
@@ -160,6 +160,21 @@ class CollisionModel:
     def _robot_name(self) -> str:
         placed = () if self.scene is None else self.scene.robots
         return next((one.name for one in placed if one.robot is self.robot), self.robot.name)
+
+
+def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:
+    """Links, and those that a joint connects them with."""
+    found = set(links)
+    for link in links:
+        found |= {joint.child for joint in description.child_joints[link]}
+        if link in description.parent_joint:
+            found.add(description.parent_joint[link].parent)
+    return found
+
+
+def _thickness(placed: PlacedVolume) -> float:
+    """How far a volume is outside of the shape that it covers, at most [m]."""
+    return 0.0 if isinstance(placed.volume, HalfSpace) else placed.volume.margin_bound
 
 
 def _make_distances(volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> PairDistances:
