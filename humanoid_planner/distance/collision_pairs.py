@@ -17,8 +17,8 @@ from humanoid_model.contact import Stance
 from humanoid_model.description import RobotDescription
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_geometry import volume_geometry
 
 
@@ -165,7 +165,7 @@ class _Probe:
         self._body = np.array([volume.body for volume in volumes], dtype=np.int64)
         self._geometries, centres, radii = [], [], []
         for volume in volumes:
-            assert not isinstance(volume.volume, HalfSpace)  # no link is one
+            assert isinstance(volume.volume, SphereTorusVolume)  # links have no others
             geometry = volume_geometry(volume.volume)
             geometry.computeLocalAABB()
             self._geometries.append(geometry)

@@ -23,10 +23,10 @@ from humanoid_planner.distance.collision_pairs import (
 )
 from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
 from humanoid_planner.distance.distance_pairs import DistancePairs
-from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.scene_volumes import scene_volumes
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.collision_store import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
@@ -174,7 +174,7 @@ def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:
 
 def _thickness(placed: PlacedVolume) -> float:
     """How far a volume is outside of the shape that it covers, at most [m]."""
-    return 0.0 if isinstance(placed.volume, HalfSpace) else placed.volume.margin_bound
+    return placed.volume.margin_bound if isinstance(placed.volume, SphereTorusVolume) else 0.0
 
 
 def _make_distances(volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> PairDistances:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from humanoid_model.robot import Robot
 from humanoid_planner.distance.compound_joint import compound_joints
 from humanoid_planner.distance.compound_limit import CompoundLimit
-from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_store import store_folder
 
 _CONTENT = b"self-collisions 1"
@@ -40,7 +40,7 @@ def store_path(robot: Robot, volumes: Sequence[PlacedVolume], folder: Path | Non
     content.update(np.concatenate([robot.limits.lower, robot.limits.upper]).astype("<f8").tobytes())
     for placed in volumes:
         content.update(f"{placed.name} {placed.owner} {placed.body}".encode())
-        if not isinstance(placed.volume, HalfSpace):
+        if isinstance(placed.volume, SphereTorusVolume):
             content.update(np.asarray(placed.volume.vertices, dtype="<f8").tobytes())
             content.update(np.array([placed.volume.r, placed.volume.R], dtype="<f8").tobytes())
     return (store_folder() if folder is None else folder) / f"pairs-{content.hexdigest()}.npz"
