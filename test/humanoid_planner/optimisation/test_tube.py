@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tube makes equalities that can't be satisfied fail in phase 1, and leaves solutions where they are."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -58,6 +59,15 @@ def test_reachable_contact_is_the_same() -> None:
     assert_allclose(within.x, without.x, atol=1e-5)
     assert_allclose(within.multipliers, without.multipliers, rtol=1e-3, atol=1e-5)
     assert len(within.multipliers) == 2
+
+
+def test_multipliers_of_the_tube_go_to_its_equalities() -> None:
+    program = PROBLEMS[71]()
+    tube = TubeProgram(program)
+    result = solve_feasible_sqp(tube, program.start)
+    outer = dataclasses.replace(result, multipliers=np.array([1.0, 2.0, -4.0]))
+    assert_allclose(tube.inner_result(outer).multipliers, [-3.0, 2.0])
+    assert_allclose(outer.multipliers, [1.0, 2.0, -4.0])
 
 
 def test_iterates_stay_in_the_tube() -> None:
