@@ -7,12 +7,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import PostureReport, StancePosture
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -50,7 +52,13 @@ class ContactPlannerNode(Node):
         self._check_parameter("scene", text(self, "scene"))
         self._check_parameter("solver", text(self, "solver"))
         self._world = text(self, "world_frame")
-        self._markers = self.create_publisher(MarkerArray, "posture_markers", LATCHED)
+        self._shown: tuple[ShownPosture, Time] | None = None
+        self._markers = self.create_publisher(
+            MarkerArray,
+            "posture_markers",
+            LATCHED,
+            event_callbacks=PublisherEventCallbacks(matched=lambda _: self._draw()),
+        )
         self._posture = self.create_publisher(StancePosture, "posture", LATCHED)
         self._joints = self.create_publisher(JointState, "posture_joint_states", LATCHED)
         self._base = self.create_publisher(PoseStamped, "posture_base", LATCHED)
@@ -121,7 +129,7 @@ class ContactPlannerNode(Node):
         self._answers += 1
         self._found += response.success
         self._seconds += time.monotonic() - began
-        self._publish(shown)
+        self._show(shown)
         self._posture.publish(response.posture)
         efforts = dict(zip(response.posture.joint_names, response.posture.efforts, strict=True))
         assert shown.q is not None
@@ -133,12 +141,19 @@ class ContactPlannerNode(Node):
         self._base.publish(base)
 
     def _check(self, request: CheckEquilibrium.Request, response: CheckEquilibrium.Response) -> None:
-        self._publish(answer_check_equilibrium(self._cache, text(self, "scene"), request, response))
+        self._show(answer_check_equilibrium(self._cache, text(self, "scene"), request, response))
 
-    def _publish(self, shown: ShownPosture) -> None:
-        now = self.get_clock().now().to_msg()
+    def _show(self, shown: ShownPosture) -> None:
+        self._shown = shown, self.get_clock().now().to_msg()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the last answer for who listens: that takes longer than many an answer, so none waits for it."""
+        if self._shown is None or self._markers.get_subscription_count() == 0:
+            return
+        shown, stamp = self._shown
         scales = number(self, "cone_scale"), number(self, "arrow_scale")
-        self._markers.publish(posture_markers(shown, self._world, now, *scales))
+        self.workers.follow_up(lambda: self._markers.publish(posture_markers(shown, self._world, stamp, *scales)))
 
     # Diagnostics --------------------------------------------------------------------------------------------------
 

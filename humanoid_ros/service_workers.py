@@ -50,6 +50,9 @@ class ServiceWorkers:
         self._node = node
         self._workers: dict[str, ThreadPoolExecutor] = {}
         self._preparations: list[Future[None]] = []
+        self._follow_up = ThreadPoolExecutor(1, "follow_up")
+        self._follow_ups: list[Callable[[], None]] = []
+        self._following = threading.Lock()
         self._pending = 0
         warnings.simplefilter("always", RobotWarning)
         warnings.showwarning = self._warn  # type: ignore[assignment]
@@ -92,6 +95,18 @@ class ServiceWorkers:
         """Let a service's thread do something before its first request."""
         self._preparations.append(self._workers[name].submit(self._try, action))
 
+    def follow_up(self, action: Callable[[], None]) -> None:
+        """Do something that no answer waits for, in a thread of its own; of several that wait the last one counts."""
+        with self._following:
+            self._follow_ups = [action]
+        self._follow_up.submit(self._follow)
+
+    def _follow(self) -> None:
+        with self._following:
+            actions, self._follow_ups = self._follow_ups, []
+        for action in actions:
+            self._try(action)
+
     def _try(self, action: Callable[[], None]) -> None:
         try:
             action()
@@ -108,6 +123,8 @@ class ServiceWorkers:
         self.closing.set()
         for worker in self._workers.values():
             worker.shutdown(wait=False, cancel_futures=True)
+        # What follows an answer takes milliseconds, and uses the node.
+        self._follow_up.shutdown(wait=True, cancel_futures=True)
 
     def _refusal(self, name: str, error: Exception) -> str:
         if isinstance(error, HumanoidError):

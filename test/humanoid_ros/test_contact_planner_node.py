@@ -257,9 +257,9 @@ def test_forces_are_shared_unless_torques_count(contact_planner: Any) -> None:
 def test_the_last_answer_is_drawn_for_those_who_come_late(contact_planner: Any, hrp2: Robot) -> None:
     answer = generated(contact_planner)
     assert answer.success, answer.message
-    markers = contact_planner.listen(MarkerArray, "posture_markers", LATCHED).wait().markers
-    kinds = {marker.ns for marker in markers}
-    assert kinds >= {"posture", "contact_patches", "contact_forces", "friction_cones", "support_polygon", "margins"}
+    drawn = {"posture", "contact_patches", "contact_forces", "friction_cones", "support_polygon", "margins"}
+    markers = contact_planner.listen(MarkerArray, "posture_markers", LATCHED)
+    markers.wait(lambda message: {marker.ns for marker in message.markers} >= drawn)
     posture = contact_planner.listen(StancePosture, "posture", LATCHED).wait()
     assert posture == answer.posture
     joints = contact_planner.listen(JointState, "posture_joint_states", LATCHED).wait()
