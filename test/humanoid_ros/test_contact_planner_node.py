@@ -138,7 +138,7 @@ def test_a_hand_pushes_on_a_surface_of_the_request(contact_planner: Any, hrp2: R
     wall.pose.orientation = Quaternion(x=0.0, y=-math.sqrt(0.5), z=0.0, w=math.sqrt(0.5))  # normal along -x
     hand = Contact(location="right_hand_back", surface="wall")
     stance = Stance(contacts=[sole("left"), sole("right"), hand])
-    answer = generated(contact_planner, surfaces=[wall], stance=stance, criterion=ASK.NO_CRITERION)
+    answer = generated(contact_planner, surfaces=[wall], stance=stance)
     assert answer.success, answer.message
     reached = pose_of(answer, hrp2, "right_hand_back")
     np.testing.assert_allclose(reached.translation, [0.45, -0.25, 1.0], atol=1e-4)
