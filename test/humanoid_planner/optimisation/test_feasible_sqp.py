@@ -161,7 +161,8 @@ def test_flat_model_is_no_optimum(kind: str) -> None:
     program = FunctionProgram(
         1, lambda x: -x[0], lambda x: [-1.0], rows, bounds=bounds, hessian=lambda x: np.zeros((1, 1))
     )
-    assert_allclose(solve_feasible_sqp(program, np.zeros(1), EXACT).x, 100.0, rtol=1e-5)
+    options = SolverOptions(optimality_tolerance=1e-3)
+    assert_allclose(solve_feasible_sqp(program, np.zeros(1), options).x, 100.0, rtol=2e-3)
 
 
 def test_penalties_follow_the_multipliers(capsys: pytest.CaptureFixture[str]) -> None:
