@@ -177,7 +177,7 @@ _SCENES: dict[str, Callable[[Robot, RobotKinematics, dict[str, Surface]], _Parts
 #: Links that touch on purpose without being a contact, by scene: they may be in each other.
 _TOUCHING = {
     "fridge": (MarginRule("LARM_LINK[56]", "can", -1.0),),
-    "warehouse": (MarginRule("RARM_LINK5", "ladder/right_rail", -1.0),),
+    "warehouse": (MarginRule("RARM_LINK5", "right_rail", -1.0),),
 }
 
 
@@ -255,7 +255,7 @@ def random_case(scene: Scene, rng: np.random.Generator) -> Case:
         assert surface.polygon is not None
         low, high = surface.polygon.min(axis=0), surface.polygon.max(axis=0)
         x = float(rng.uniform(low[0] + 0.05, min(high[0], low[0] + 0.5) - 0.05))
-        y = float(side * rng.uniform(0.0, 0.35))
+        y = float(side * rng.uniform(0.06, 0.25))
         theta = float(rng.uniform(-0.5, 0.5))
         contacts.append(fixed(robot, location, surface, x, y, theta))
         place = bodies[surface.body] * surface.placement_body_surface * contacts[-1].placement_surface_patch

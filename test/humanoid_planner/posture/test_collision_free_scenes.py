@@ -17,13 +17,13 @@ from humanoid_planner.posture import CollisionModel, PostureProblem, PostureResu
 pytestmark = pytest.mark.slow
 #: What may touch: contacts and what a hand grasps.
 ALLOWED = {
-    "car": {("LLEG_LINK5", "floor"), ("RLEG_LINK5", "chassis")},
+    "car": {("LLEG_LINK5", "floor"), ("RLEG_LINK5", "cabin_floor")},
     "fridge": {("LLEG_LINK5", "floor"), ("RLEG_LINK5", "floor"), ("LARM_LINK5", "can"), ("LARM_LINK6", "can")},
     "warehouse": {
-        ("LLEG_LINK5", "ladder"),
-        ("RLEG_LINK5", "ladder"),
-        ("RARM_LINK5", "ladder"),
-        ("RARM_LINK6", "ladder"),
+        ("LLEG_LINK5", "tread_2"),
+        ("RLEG_LINK5", "tread_2"),
+        ("RARM_LINK5", "right_rail"),
+        ("RARM_LINK6", "right_rail"),
     },
 }
 
