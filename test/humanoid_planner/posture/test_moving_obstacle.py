@@ -72,7 +72,7 @@ def test_derivatives_by_finite_differences(robot: Robot) -> None:
 
 
 def test_the_robot_gives_way_to_a_ball_that_it_looks_at(robot: Robot) -> None:
-    """Section 9.1: the ball comes to where the waist was; gaze, distance of the head, and no collision."""
+    """Section 9.1: the ball comes towards the waist; left to itself the robot lets it come nearer than it may."""
     kinematics = RobotKinematics(robot)
     stance = Stance(
         (
@@ -81,9 +81,9 @@ def test_the_robot_gives_way_to_a_ball_that_it_looks_at(robot: Robot) -> None:
         )
     )
     eye = {"link": "HEAD_LINK1", "point": [0.1, 0.0, 0.12], "axis": [1.0, 0.0, 0.0], "distance": 0.3}
-    path = np.column_stack([np.linspace(0.6, 0.2, 16), np.zeros(16), np.full(16, 0.85)])
+    path = np.linspace([0.6, 0.0, 0.95], [0.1, 0.0, 0.75], 16)
     smallest = {}
-    for clearance in (None, 0.02):
+    for clearance in (None, 0.1):
         ball = ball_among(robot, kinematics)
         follow = ReactivePosture(
             robot,
@@ -103,5 +103,5 @@ def test_the_robot_gives_way_to_a_ball_that_it_looks_at(robot: Robot) -> None:
             ball.evaluate(kinematics.rotations, kinematics.origins)
             gaps.append(ball.values.min())
         smallest[clearance] = min(gaps)
-    assert smallest[None] < 0.0
-    assert smallest[0.02] > 0.02 - 1e-5
+    assert smallest[None] < 0.06
+    assert smallest[0.1] > 0.1 - 1e-5
