@@ -85,7 +85,14 @@ def solve_ipopt(
         "max_iter": options.max_iterations,
         "print_level": 5 if options.verbose else 0,
         "sb": "yes",
-        "acceptable_iter": 0,
+        # Feasible, and the objective as good as constant over some iterations: contact forces, which it weighs next to
+        # nothing, would go on being sorted for a hundred more.
+        "acceptable_iter": 4,
+        "acceptable_tol": 1e6,
+        "acceptable_constr_viol_tol": 0.5 * min(options.equality_tolerance, options.inequality_tolerance),
+        "acceptable_dual_inf_tol": 1e10,
+        "acceptable_compl_inf_tol": options.optimality_tolerance,
+        "acceptable_obj_change_tol": options.optimality_tolerance**2,
         **_SETTINGS,
     }
     if options.time_limit is not None:
