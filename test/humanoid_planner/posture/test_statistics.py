@@ -86,8 +86,11 @@ def test_histogram_holds_every_call(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     axes = pytest.importorskip("matplotlib.axes")
     drawn: dict[str, np.ndarray] = {}
 
-    def stairs(_: object, counts: np.ndarray, edges: np.ndarray, **options: object) -> None:
+    original = axes.Axes.stairs
+
+    def stairs(self: object, counts: np.ndarray, edges: np.ndarray, **options: object) -> object:
         drawn[str(options["label"])] = np.append(counts, edges)
+        return original(self, counts, edges, **options)
 
     monkeypatch.setattr(axes.Axes, "stairs", stairs)
     log().plot(tmp_path / "times.png")
