@@ -7,6 +7,7 @@ c  one evaluation of the constraints and their Jacobian
 d  problems without solution: time until that is known
 e  warehouse, refrigerator and car (Tab. 4.2 of the thesis): STP-BV by radius, against plain polyhedra
 f  random stances on stairs: Tab. 7.1 of the thesis
+g  a ball followed with the eyes, warm beside cold (X03; the thesis: some 10 ms a step)
 
 Times are wall-clock times of single searches in one process, problems put together beforehand; contestants take turns
 on the same starts. "solved" is what the constraints say at the answer, to 1e-5, not what a solver says of itself.
@@ -44,8 +45,10 @@ from humanoid_planner.posture.collision_model import CollisionModel
 from humanoid_planner.posture.criterion import NearReference
 from humanoid_planner.posture.force_model import Load
 from humanoid_planner.posture.generate import solve_problem
-from humanoid_planner.posture.link_tasks import centre_of_mass_at, point_at
+from humanoid_planner.posture.geometric_task import GeometricTask
+from humanoid_planner.posture.link_tasks import centre_of_mass_at, gaze, point_at
 from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.reactive import ReactivePosture
 from humanoid_planner.posture.statistics import GenerationLog
 
 SOLVED = 1e-5
@@ -308,7 +311,38 @@ def part_f(robot: Robot, arguments: argparse.Namespace) -> None:
         log.plot(arguments.out / "generations.png")
 
 
-PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f}
+def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
+    case = hand_on(robot, "table")
+    stance = case.stance.removing("left_hand_fingers")
+
+    def look(kinematics: RobotKinematics, ball: NDArray[np.float64]) -> GeometricTask:
+        return gaze(kinematics, "HEAD_LINK1", [0.1, 0.0, 0.12], [1.0, 0.0, 0.0], ball, distance=0.3)
+
+    print(f"\n{'g  steps of the ball':24}{'solved %':>10}{'warm ms':>9}{'cold ms':>9}{'ratio':>7}", end="")
+    print(f"{'with set-up ms':>16}{'ratio':>7}   (means)")
+    for count in (100, 1000):
+        t = 2 * np.pi * np.arange(100) / count
+        path = np.column_stack([0.6 + 0.35 * np.cos(t), 0.5 * np.sin(t), 1.2 + 0.25 * np.sin(2 * t)])
+        follow = ReactivePosture(robot, stance, look, path[0], scene=case.scene)
+        follow.step(path[0])
+        warm, cold, whole, solved = [], [], [], 0
+        for ball in path:
+            began = time.perf_counter()
+            solved += follow.step(ball).success
+            warm.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            alone = ReactivePosture(robot, stance, look, ball, scene=case.scene)
+            made = time.perf_counter()
+            alone.step(ball)
+            whole.append(time.perf_counter() - began)
+            cold.append(time.perf_counter() - made)
+        a, b, c = (1e3 * float(np.mean(times)) for times in (warm, cold, whole))
+        step = float(np.linalg.norm(np.diff(path, axis=0), axis=1).mean())
+        name = f"   of {1e3 * step:.0f} mm"
+        print(f"{name:24}{solved:10}{a:9.2f}{b:9.2f}{b / a:7.1f}{c:16.2f}{c / a:7.1f}")
+
+
+PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f, "g": part_g}
 
 
 def main() -> None:
