@@ -6,3 +6,10 @@ from pathlib import Path
 from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
+
+from humanoid_planner.equilibrium.contact_points import ContactPoints  # noqa: E402
+from humanoid_planner.equilibrium.force_distribution import Equilibrium, check_equilibrium, in_equilibrium  # noqa: E402
+from humanoid_planner.equilibrium.support_polygon import SupportPolygon  # noqa: E402
+from humanoid_planner.equilibrium.wrench_cone import WrenchCone  # noqa: E402
+
+__all__ = ["ContactPoints", "Equilibrium", "SupportPolygon", "WrenchCone", "check_equilibrium", "in_equilibrium"]
