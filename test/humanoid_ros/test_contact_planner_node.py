@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import yaml
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -38,6 +39,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from humanoid_model import Robot, load_robot  # noqa: E402
+from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_ros.conversions import array, placement  # noqa: E402
 from humanoid_ros.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.posture_messages import configuration, posture_message  # noqa: E402
@@ -270,6 +272,18 @@ def test_the_last_answer_is_drawn_for_those_who_come_late(contact_planner: Any, 
     base = contact_planner.listen(PoseStamped, "posture_base", LATCHED).wait()
     assert base.header.frame_id == "world"
     assert base.pose == answer.posture.posture.base
+
+
+def test_rviz_shows_what_is_drawn(contact_planner: Any) -> None:
+    with open(find_resource("config/humanoid_stack.rviz"), encoding="utf-8") as file:
+        displays = yaml.safe_load(file)["Visualization Manager"]["Displays"]
+    (topic,) = (display["Topic"] for display in displays if display["Name"] == "Posture")
+    checked(contact_planner)
+    name = contact_planner.node.resolve_topic_name(topic["Value"])
+    (offered,) = contact_planner.node.get_publishers_info_by_topic(name)
+    assert offered.topic_type == "visualization_msgs/msg/MarkerArray"
+    assert offered.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    assert (topic["Durability Policy"], topic["Reliability Policy"]) == ("Transient Local", "Reliable")
 
 
 def test_diagnostics_count(contact_planner: Any) -> None:
