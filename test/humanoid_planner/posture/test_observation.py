@@ -94,6 +94,16 @@ def test_criterion_brings_the_centre_of_mass_to_the_middle(robot: Robot, feet: P
     assert np.linalg.norm(G - feet.polygon.largest_circle()[0]) < 0.02
 
 
+def test_the_robot_steps_back_from_what_is_too_near(robot: Robot, feet: PairedFeet) -> None:
+    """An object right before the head: at the distance asked for, and not farther than that without need."""
+    target = np.array([0.3, 0.0, 1.35])
+    for distance in (0.4, 0.9):
+        (result,) = observation_postures(robot, GROUND, feet, EYE, target, [direction(0, 5)], distance=distance)
+        assert result.success
+        H = link_frame(robot, result.q, EYE.link).act(np.asarray(EYE.point))
+        assert distance - 1e-4 < np.linalg.norm(target - H) < distance + 0.2
+
+
 def test_impossible_views_are_explained(robot: Robot, feet: PairedFeet) -> None:
     """An object 3 m up can't be seen from above."""
     (result,) = observation_postures(robot, GROUND, feet, EYE, [1.0, 0, 3.0], [direction(0, 60)], distance=DISTANCE)
@@ -163,6 +173,8 @@ def test_bad_input_is_refused(robot: Robot, feet: PairedFeet) -> None:
     kinematics = RobotKinematics(robot)
     with pytest.raises(InputError, match="Give at most"):
         feet.stability(kinematics, 0.5)
+    with pytest.raises(InputError, match="Give at most"):
+        observation_postures(robot, GROUND, feet, EYE, [1, 0, 1], [[1, 0, 0]], stability_margin=0.5)
     with pytest.raises(InputError, match="no direction"):
         observation_task(kinematics, EYE, [1, 0, 1], [0, 0, 0])
     with pytest.raises(InputError, match="unknown link 'EYE'"):
