@@ -45,6 +45,9 @@ _SHORT = 1e-3
 """Radius of the trust region at which a violation is taken for final."""
 _STATIONARY = 1e-3
 """Relative predicted decrease of the violation, for a step of 0.1, below which there is none."""
+_TROUBLE, _HOPELESS, _LARGE = 3.0, 0.5, 0.05
+"""A model that leaves more than that part of a violation of more than that, and whose step can't be taken whole, is one
+trouble; half a trouble is forgotten where it can, all where a model leaves less. On a long way steps are taken whole."""
 _WINDOW, _KEPT = 6, 0.7
 """Steps without progress: after so many, more than this part of the violation is left."""
 
@@ -269,7 +272,7 @@ class _Sqp:
         size = max(1.0, 0.1 * float(np.abs(point.x).max(initial=0.0)))
         radius, penalty, restoring, nearly = _FIRST_RADIUS * size, 1.0, False, _NEARLY_OPTIMAL
         history = [point.excess]
-        idle = 0
+        idle, trouble = 0, 0.0
         model = self.model(point.x, None, None)
         while True:
             self.check_limits()
@@ -306,10 +309,10 @@ class _Sqp:
                 return
             if not point.feasible:
                 idle = idle + 1 if reduction <= _STATIONARY * point.excess * min(1.0, radius / 0.1) else 0
-                if idle >= 2 or self.idles(history, predicted_excess):
+                if idle >= 2 or trouble >= _TROUBLE or self.idles(history, predicted_excess):
                     if self.inside.any() and point.excess < 100.0 * float(self.inside.max()):
                         # Perhaps there is no room to aim inside.
-                        self.inside, idle, history = 0.0 * self.inside, 0, [point.excess]
+                        self.inside, idle, trouble, history = 0.0 * self.inside, 0, 0.0, [point.excess]
                         continue
                     raise _Stop(*contradiction(self.share(point)))
             if reduction > 0.0 and point.excess > 1e-9:
@@ -331,6 +334,10 @@ class _Sqp:
             trial = self.evaluate(point.x + d)
             ratio = (before - merit(trial)) / max(predicted, 1e-16)
             accepted = ratio > _ACCEPTED or negligible
+            if predicted_excess <= _HOPELESS * point.excess or point.excess < _LARGE:
+                trouble = 0.0
+            else:
+                trouble = max(0.0, trouble - 0.5) if accepted else trouble + 1.0
             if not accepted:
                 for fraction in _FRACTIONS:
                     part = self.evaluate(point.x + fraction * d)

@@ -104,7 +104,7 @@ class CollisionModel:
                 found = _without_limited(own, pairs, limits), limits
                 save_pairs(path, *found)
             known[r, R] = _RobotVolumes(own, *found)
-        self.robot, self.scene = robot, scene
+        self.robot, self.scene, self._r = robot, scene, r
         self._own = known[r, R].volumes
         self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
         self.volumes = (*self._own, *self._around)
@@ -149,9 +149,16 @@ class CollisionModel:
             for one in self._own:
                 for other in self.volumes:
                     if one.owner in near and other.owner == touched:
-                        slack = _thickness(one) + _thickness(other) + _PLAY
+                        slack = self._thickness(one) + self._thickness(other) + _PLAY
                         rules.append(MarginRule(one.name, other.name, -slack))
         return rules
+
+    def _thickness(self, placed: PlacedVolume) -> float:
+        """How far a volume is outside of the shape that it covers, at most [m]."""
+        if not isinstance(placed.volume, SphereTorusVolume):
+            return 0.0
+        # A round shape's own radius is part of the volume's small radius.
+        return placed.volume.margin_bound - placed.volume.r + self._r
 
     def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
         """Limits of the robot's compound joints; None when it has none."""
@@ -170,11 +177,6 @@ def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:
         if link in description.parent_joint:
             found.add(description.parent_joint[link].parent)
     return found
-
-
-def _thickness(placed: PlacedVolume) -> float:
-    """How far a volume is outside of the shape that it covers, at most [m]."""
-    return placed.volume.margin_bound if isinstance(placed.volume, SphereTorusVolume) else 0.0
 
 
 def _make_distances(volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> PairDistances:

@@ -39,6 +39,10 @@ from humanoid_planner.posture.task import Task, check_number, check_vector
 STABILITIES = ("auto", "none", "polygon", "forces", "polytope")
 #: Beyond this pitch of the base the angles are counted from the start's orientation instead of the world's axes [rad].
 _STEEP = 1.0
+#: Median distance of contacts from their places beyond which a start is moved to them [m].
+_FAR = 0.5
+#: Length of the arm that tells a contact's direction when it is [m].
+_ARM = 0.1
 
 
 class PostureProblem:
@@ -163,6 +167,9 @@ class PostureProblem:
     def start(self, q: ArrayLike, forces: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """(n,) variables at a posture: within the bounds, the weight shared among the contact points.
 
+        A posture whose contacts are farther than half a metre from their places is moved there as a whole, and turned
+        about the vertical: a search needn't walk.
+
         Args:
             q: (nq,) posture in Pinocchio's order.
             forces: (k, 3) contact forces in the world [N]; None shares the weight.
@@ -172,7 +179,7 @@ class PostureProblem:
         """
         program, state = self.program, self.state
         x: NDArray[np.float64] = np.zeros(state.size)
-        x[: state.first_force] = self.kinematics.coordinates(q)
+        x[: state.first_force] = self._near_contacts(self.kinematics.coordinates(q))
         x = np.clip(x, program.lower, program.upper)
         state.set(x)
         model = state.place_forces()
@@ -193,6 +200,33 @@ class PostureProblem:
             efforts = state.efforts[torques.rows] / torques.units
             x[state.first_extra : state.first_extra + len(torques.rows)] = efforts
         return np.asarray(np.clip(x, program.lower, program.upper))
+
+    def _near_contacts(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(nx,) variables, a floating base that is far away moved to where the stance's contacts fit best."""
+        tree, kinematics = self.kinematics.tree, self.kinematics
+        fixed = [placed for placed in self.contacts if placed.fixed_in_world]
+        if tree.base is None or not fixed:
+            return x
+        kinematics.set(x)
+        here, there = [], []
+        for placed in fixed:
+            kinematics.place_body(placed.body)
+            R, p = kinematics.rotations[placed.body], kinematics.origins[placed.body]
+            patch, target = placed.placement_body_patch, placed.placement_ground_contact
+            for along in (np.zeros(3), _ARM * np.eye(3)[0]):
+                here.append(p + R @ patch.act(along))
+                there.append(target.act(along))
+        start, end = np.array(here), np.array(there)
+        if np.median(np.linalg.norm(end - start, axis=1)) < _FAR:
+            return x
+        a, b = start - start.mean(axis=0), end - end.mean(axis=0)
+        # The turn about the vertical that fits best has a closed form.
+        angle = np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a[:, :2] * b[:, :2]).sum())
+        motion = pin.SE3(pin.utils.rotate("z", float(angle)), np.zeros(3))
+        motion = pin.SE3(motion.rotation, end.mean(axis=0) - motion.rotation @ start.mean(axis=0))
+        robot = kinematics.robot
+        q = kinematics.configuration(x)
+        return kinematics.coordinates(robot.place_base(q, motion * robot.placement_base(q)))
 
     def posture(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """(nq,) posture of the variables (n,)."""

@@ -113,3 +113,15 @@ def test_distances_are_computed_once_per_posture(model: CollisionModel) -> None:
     problem.program.constraints(x + 1e-3)
     assert task.evaluations == before + task.size
     assert problem.kinematics.size == RobotKinematics(HRP2).size
+
+
+def test_links_beside_a_contact_may_come_as_near_as_their_shapes(model: CollisionModel) -> None:
+    """Their margins go, their shapes stay: a shin is a capsule, whose own radius is no margin."""
+    scene = load_scene("stairs")
+    step = next(surface for surface in scene.surfaces if surface.name == "step_1")
+    task = model.task(Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),)))
+    assert task is not None
+    margins = dict(zip(task.labels, task.lower, strict=True))
+    assert -0.035 < margins["collision LLEG_LINK3 step_1"] < -0.02
+    assert margins["collision LLEG_LINK2 step_1"] == 0.0
+    assert margins["collision LLEG_LINK3 step_2"] == 0.0

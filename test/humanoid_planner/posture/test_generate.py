@@ -481,3 +481,19 @@ def test_the_users_arrays_stay_as_they_are() -> None:
 def test_unknown_solver_is_named() -> None:
     with pytest.raises(InputError, match="unknown solver 'snopt'"):
         generate_posture(HRP2, Stance(feet()), solver="snopt")
+
+
+def test_a_start_far_away_is_moved_to_the_contacts() -> None:
+    far = pin.SE3(pin.utils.rotate("z", 2.5), np.array([30.0, -12.0, 1.0])) * HRP2.placement_base(HALF_SITTING)
+    problem = PostureProblem(HRP2, ON_TABLE, stability="forces", start=HALF_SITTING)
+    near = problem.start(HALF_SITTING)
+    moved = problem.start(HRP2.place_base(HALF_SITTING, far))
+    # Feet and hand of one posture don't fit exactly; the feet's share of it is within the hand's way to the table.
+    assert np.linalg.norm(moved[:3] - near[:3]) < 0.6
+    result = generate_posture(
+        HRP2, ON_TABLE, initial=HRP2.place_base(HALF_SITTING, far), criterion=NEAR, stability="forces"
+    )
+    assert result.success, result.explanation
+    check_contacts(HRP2, ON_TABLE, result.q)
+    # Nearby the start is what it was.
+    np.testing.assert_allclose(near[:6], KINEMATICS.coordinates(HALF_SITTING)[:6])
