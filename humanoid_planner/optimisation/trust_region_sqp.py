@@ -24,6 +24,9 @@ from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, Solv
 
 _COMPLIANCE = 1e-8
 """Of elastic constraints, relative to the Hessian: one is missed by this times its multiplier."""
+_FAR, _SOFT = 0.3, 1e-2
+"""Violation beyond which constraints are as compliant as that: far away, linearisations that contradict each other are
+settled better by a compromise that stays near than by the last bit of one that doesn't. Needs the true Hessian."""
 _PROXIMAL = 1e-3
 """Added to the Hessian's diagonal: it may be singular, as for a floating base that no criterion holds."""
 _FIRST_RADIUS, _LARGEST_RADIUS, _LEAST_RADIUS = 0.5, 2.0, 1e-9
@@ -47,9 +50,10 @@ _STATIONARY = 1e-3
 """Relative predicted decrease of the violation, for a step of 0.1, below which there is none."""
 _TROUBLE, _HOPELESS, _LARGE = 3.0, 0.5, 0.05
 """A model that leaves more than that part of a violation of more than that, and whose step can't be taken whole, is one
-trouble; half a trouble is forgotten where it can, all where a model leaves less. On a long way steps are taken whole."""
-_WINDOW, _KEPT = 6, 0.7
-"""Steps without progress: after so many, more than this part of the violation is left."""
+trouble; half a trouble is forgotten where it can, all where a model leaves less. On a long way steps are taken
+whole."""
+_WINDOW, _LEARNING, _KEPT = 4, 2, 0.75
+"""Steps without progress: after so many, more than this part of the violation is left; BFGS gets some more steps."""
 
 
 class _Stop(Exception):  # noqa: N818
@@ -80,6 +84,7 @@ class _Model:
     gradient: NDArray[np.float64]
     J: NDArray[np.float64]
     H: NDArray[np.float64]  # of the objective, regularised, or of the Lagrangian by BFGS
+    exact: bool  # the former
 
 
 def solve_sqp(
@@ -93,9 +98,9 @@ def solve_sqp(
     Each iteration minimises a quadratic model over the linearised constraints, a box around the iterate (the trust
     region) and the variables' bounds; iterates never leave the latter. Constraints are elastic with a steep quadratic
     cost, so that contradicting linearisations and dependent constraints are no failure: the step then is the one that
-    violates least, and among those the best. A step, or a part of it, is accepted by the penalty function f + rho
-    \\|v\\|, v being the violations. Once the objective has no more to gain, steps only restore feasibility, by the
-    shortest way.
+    violates least, and among those the best; far from all constraints, the cost is less steep. A step, or a part of
+    it, is accepted by the penalty function f + rho \\|v\\|, v being the violations. Once the objective has no more to
+    gain, steps only restore feasibility, by the shortest way.
 
     Inequalities aim inside their bounds by a hundred tolerances, so that a step's curvature doesn't leave them violated
     again and again. The Hessian is the program's (Gauss-Newton), the curvature of constraints that the program knows
@@ -105,8 +110,7 @@ def solve_sqp(
     other nearby.
 
     Sources: trust region with elastic constraints and l2 penalty after Byrd and Omojokun (Nocedal & Wright 2006,
-        section
-    18.5), penalty update (18.36), damped BFGS (procedure 18.2).
+    section 18.5), penalty update (18.36), damped BFGS (procedure 18.2).
 
     Args:
         program: the problem.
@@ -203,7 +207,7 @@ class _Sqp:
         else:
             y = gradient - earlier.gradient + (J - earlier.J).T @ self.multipliers
             H = _damped_bfgs(earlier.H, step, y, self.jacobian_evaluations == 2)
-        return _Model(gradient, J, H)
+        return _Model(gradient, J, H, own is not None)
 
     # The whole solution
 
@@ -299,17 +303,17 @@ class _Sqp:
                 self.multipliers, self.bound_multipliers = step.multipliers, step.bound_multipliers
             gain = -float(model.gradient @ d + 0.5 * d @ (self.H @ d))
             tolerance = self.options.optimality_tolerance
-            # What a gradient of the tolerance's size could still gain, or less.
+            # What a gradient of the tolerance's size could still gain, or less; the curvature by BFGS can't tell.
             length = float(np.abs(d[self.trusted]).max(initial=0.0))
-            free = length < 0.99 * radius
-            negligible_gain = free and abs(gain) <= _GAIN * tolerance**2 * max(0.1, abs(point.objective))
+            allowed = _GAIN * tolerance**2 * max(0.1, abs(point.objective))
+            negligible_gain = model.exact and length < 0.99 * radius and abs(gain) <= allowed
             optimal = negligible_gain or self.optimality(point, model, step, radius) <= tolerance
             if point.feasible and optimal:
                 self.best = point
                 return
             if not point.feasible:
                 idle = idle + 1 if reduction <= _STATIONARY * point.excess * min(1.0, radius / 0.1) else 0
-                if idle >= 2 or trouble >= _TROUBLE or self.idles(history, predicted_excess):
+                if idle >= 2 or trouble >= _TROUBLE or self.idles(history, predicted_excess, model.exact):
                     if self.inside.any() and point.excess < 100.0 * float(self.inside.max()):
                         # Perhaps there is no room to aim inside.
                         self.inside, idle, trouble, history = 0.0 * self.inside, 0, 0.0, [point.excess]
@@ -378,12 +382,13 @@ class _Sqp:
             if curvature is not None:
                 H = H + curvature
         self.H = H
-        # An elastic row is missed by its compliance times its multiplier: it aims that much farther.
+        base = _SOFT if model.exact and point.excess > _FAR and not restoring else _COMPLIANCE
+        # A steep elastic row is missed by its compliance times its multiplier: it aims that much farther.
         c = point.constraints + _COMPLIANCE * self.multipliers
         inside = 0.0 if point.feasible else self.inside
         reach = np.where(self.trusted, radius, np.inf)
         ridge = max(1.0, float(H.diagonal().max(initial=0.0)))
-        for compliance, stiffening, guess in (
+        for factor, stiffening, guess in (
             (1.0, 0.0, self.working_set),
             (1.0, 0.0, None),
             (100.0, 1e-6, None),
@@ -398,7 +403,7 @@ class _Sqp:
                 np.maximum(program.lower - point.x, -reach),
                 np.minimum(program.upper - point.x, reach),
                 weights=np.ones(self.m),
-                compliance=compliance * _COMPLIANCE,
+                compliance=factor * base,
                 working_set=guess,
             )
             if solution is not None:
@@ -429,11 +434,12 @@ class _Sqp:
         ):
             self.best = point
 
-    def idles(self, history: list[float], predicted_excess: float) -> bool:
+    def idles(self, history: list[float], predicted_excess: float, exact: bool) -> bool:
         """Whether the violation has hardly fallen over the last steps, and the model doesn't promise that it will."""
-        if len(history) <= _WINDOW or history[-1] < 1e3 * self.options.equality_tolerance:
+        window = _WINDOW if exact else _WINDOW + _LEARNING
+        if len(history) <= window or history[-1] < 1e3 * self.options.equality_tolerance:
             return False
-        return history[-1] > _KEPT * history[-1 - _WINDOW] and predicted_excess > 0.3 * history[-1]
+        return history[-1] > _KEPT * history[-1 - window] and predicted_excess > 0.3 * history[-1]
 
     def check_limits(self) -> None:
         """Raises _Stop when a limit is reached."""
