@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import coal
@@ -143,6 +143,12 @@ def _warehouse(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Su
     )
     reach = point_at(kinematics, "LARM_LINK5", HAND, [0.49, 0.70, 1.55], name="left hand at the crate")
     return stance, (reach,), (-0.03, 0.0, 0.5)
+
+
+def reaching(case: Case, at: NDArray[np.float64]) -> Case:
+    """The warehouse's posture with the left hand at another point (3,) of the world (m)."""
+    reach = point_at(RobotKinematics(case.robot), "LARM_LINK5", HAND, at, name="left hand at a point")
+    return replace(case, options={**case.options, "tasks": (reach,)})
 
 
 def _fridge(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Surface]) -> _Parts:

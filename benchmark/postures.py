@@ -8,6 +8,7 @@ d  problems without solution: time until that is known
 e  warehouse, refrigerator and car (Tab. 4.2 of the thesis): STP-BV by radius, against plain polyhedra
 f  random stances on stairs: Tab. 7.1 of the thesis
 g  a ball followed with the eyes, warm beside cold (X03; the thesis: some 10 ms a step)
+h  warehouse, the left hand anywhere around the body, which provokes self-collisions: STP-BV against plain polyhedra
 
 Times are wall-clock times of single searches in one process, problems put together beforehand; contestants take turns
 on the same starts. "solved" is what the constraints say at the answer, to 1e-5, not what a solver says of itself.
@@ -32,6 +33,7 @@ from posture_problems import (
     hand_on,
     perturbed,
     random_case,
+    reaching,
     scene_case,
 )
 from scipy.optimize import minimize
@@ -342,7 +344,36 @@ def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
         print(f"{name:24}{solved:10}{a:9.2f}{b:9.2f}{b / a:7.1f}{c:16.2f}{c / a:7.1f}")
 
 
-PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f, "g": part_g}
+def part_h(robot: Robot, arguments: argparse.Namespace) -> None:
+    case = scene_case("warehouse")
+    options = SolverOptions(max_iterations=arguments.scene_iterations, optimality_tolerance=arguments.tolerance)
+    models = {
+        "R = 20 m": CollisionModel(case.robot, case.scene, R=20.0),
+        "plain polyhedra": CollisionModel(case.robot, case.scene, make_distances=PolyhedronPairs),
+    }
+    at = np.random.default_rng(1).uniform([0.15, -0.5, 0.95], [0.6, 0.7, 1.7], (arguments.reaches, 3))
+    rows: dict[str, list[tuple[float, ...]]] = {label: [] for label in models}
+    for point in tqdm(at, desc="reaches", leave=False):
+        reach = reaching(case, point)
+        for label, model in models.items():
+            problem = make_problem(reach, **collision_options(reach, model))
+            result = solve_problem(problem, case.start, solver=arguments.solvers[0], options=options, explain=False)
+            good = residual(problem.program, result.x) < SOLVED
+            rows[label].append((result.iterations, 1e3 * result.time, 100.0 * good, result.criterion))
+    tables = {label: np.array(some) for label, some in rows.items()}
+    both = np.all([table[:, 2] > 0 for table in tables.values()], axis=0)
+    print(f"\n{f'h  {len(at)} reaches, both solved {both.sum()}':46}{'solved %':>9}{'iterations mean':>17}", end="")
+    print(f"{'of both solved: mean':>22}{'median':>8}{'95 %':>7}{'most':>6}{'mean ms':>9}")
+    for label, table in tables.items():
+        some = table[both, 0]
+        median, p95 = np.percentile(some, (50, 95))
+        print(
+            f"   {label:43}{table[:, 2].mean():9.1f}{table[:, 0].mean():17.1f}{some.mean():22.1f}{median:8.0f}"
+            f"{p95:7.0f}{some.max():6.0f}{table[:, 1].mean():9.1f}"
+        )
+
+
+PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f, "g": part_g, "h": part_h}
 
 
 def main() -> None:
@@ -352,12 +383,13 @@ def main() -> None:
     parser.add_argument("--peer-starts", type=int, default=20, help="of these for SciPy, which takes seconds each")
     parser.add_argument("--scene-starts", type=int, default=11, help="starts of part e")
     parser.add_argument("--scenes", nargs="+", default=["car", "fridge", "warehouse"], help="scenes of part e")
-    parser.add_argument("--scene-iterations", type=int, default=500, help="most iterations of a search in part e")
-    parser.add_argument("--tolerance", type=float, default=1e-3, help="optimality tolerance of part e")
+    parser.add_argument("--scene-iterations", type=int, default=500, help="most iterations of a search in e and h")
+    parser.add_argument("--tolerance", type=float, default=1e-3, help="optimality tolerance of e and h")
+    parser.add_argument("--reaches", type=int, default=150, help="problems of part h")
     parser.add_argument("--problems", type=int, default=2000, help="random problems of part f")
     parser.add_argument("--blocks", type=int, default=15, help="blocks of parts c and d of which the median is taken")
     parser.add_argument("--iterations", type=int, default=150, help="most iterations of a search")
-    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), help="ours to measure; e and f take the first")
+    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), help="ours to measure; e to h take the first")
     parser.add_argument("--without-collisions", action="store_true", help="leave collisions out of parts c and f")
     parser.add_argument("--out", type=Path, help="folder for the calls of part f as a table and as a histogram")
     arguments = parser.parse_args()
