@@ -9,6 +9,7 @@ import numpy as np
 from humanoid_stack.msg import ConstraintViolation, ContactForce, PostureReport
 
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.placed_contact import PlacedContact
 from humanoid_planner.posture.posture_result import PostureResult
 from humanoid_planner.posture.problem import surface_frame
@@ -19,7 +20,7 @@ def report_message(result: PostureResult) -> PostureReport:
     """Report of how a posture generation ended."""
     return PostureReport(
         code=int(result.status),
-        explanation="" if result.success else result.explanation,
+        explanation="" if result.status == ReturnCode.SUCCESS else result.explanation,
         violations=[
             ConstraintViolation(
                 constraint=violation.constraint,

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
-from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.optimisation.solve import SOLVERS
+from humanoid_planner.posture.centring import centre_in_polygon, centre_in_wrenches
 from humanoid_planner.posture.criterion import (
-    CentreOfMassNear,
     Criterion,
     LeastTorque,
     NearReference,
@@ -44,9 +42,6 @@ from humanoid_ros.posture_messages import configuration, posture_message
 from humanoid_ros.posture_task_messages import load, posture_task
 from humanoid_ros.request_fields import enumerated, known_name, not_negative
 from humanoid_ros.stance_messages import contact_locations, request_scene, stance, stance_message
-
-REGION_TOLERANCE = 2e-3
-"""How well the region of centres of mass in equilibrium is known, with some room [m]."""
 
 
 class StabilityKind(IntEnum):
@@ -268,34 +263,9 @@ def _criterion(
         return LeastTorque(kinematics, weight or 1.0)
     if kind is CriterionKind.NO_CRITERION:
         return None
-    bearing = bearing_contacts(robot, held, scene, kinematics, at_posture=False)
-    if len(bearing.points) == 0:
-        raise InputError(
-            f"is {kind.value} ({kind.name}), but no contact bears force",
-            element="criterion",
-            remedy="Give a contact that does, or another criterion",
-        )
-    if kind is CriterionKind.CENTRE_IN_POLYGON:
-        return CentreOfMassNear(SupportPolygon.of_points(bearing.points.positions).largest_circle()[0])
-    region = centre_of_mass_region(bearing.points, kinematics.total_mass, gravity=scene.gravity)
-    if len(region) == 0:
-        raise InputError(
-            f"is {kind.value} ({kind.name}), but nowhere can the contacts hold the robot's weight",
-            element="criterion",
-            remedy="Give other contacts, or another criterion",
-        )
-    return CentreOfMassNear(_middle(SupportPolygon.of_points(region)))
-
-
-def _middle(region: SupportPolygon) -> NDArray[np.float64]:
-    """(2,) middle of the centres of circles that are nearly the largest in a region known to a millimetre or so.
-
-    In what is a rectangle but for that millimetre the very largest circle may be at either end.
-    """
-    centre, radius = region.largest_circle()
-    if radius <= REGION_TOLERANCE:
-        return centre
-    return np.asarray(region.shrunk(radius - REGION_TOLERANCE).vertices.mean(axis=0))
+    placed = [place_contact(contact, kinematics, scene) for contact in held.contacts]
+    centre = centre_in_polygon if kind is CriterionKind.CENTRE_IN_POLYGON else centre_in_wrenches
+    return centre(kinematics, placed, scene.gravity)
 
 
 def _fill(asked: _Asked, result: PostureResult, response: GeneratePosture.Response) -> ShownPosture:

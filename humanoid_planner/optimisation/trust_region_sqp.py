@@ -52,7 +52,7 @@ _TROUBLE, _HOPELESS, _LARGE = 3.0, 0.5, 0.05
 """A model that leaves more than that part of a violation of more than that, and whose step can't be taken whole, is one
 trouble; half a trouble is forgotten where it can, all where a model leaves less. On a long way steps are taken
 whole."""
-_WINDOW, _LEARNING, _KEPT = 4, 2, 0.75
+_WINDOW, _LEARNING, _KEPT = 3, 3, 0.8
 """Steps without progress: after so many, more than this part of the violation is left; BFGS gets some more steps."""
 
 

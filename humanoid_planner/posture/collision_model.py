@@ -35,15 +35,12 @@ from humanoid_planner.posture.compound_task import CompoundTask
 #: Radii of the volumes: margin around the shapes and smoothness of their faces (specification 001 P06, P08) [m].
 SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
 
-MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
-
-
 #: Bodies farther apart than this are compared by their bounding balls [m].
 CUTOFF = 0.3
-
-
 #: How far shapes of links next to a contact may be in what it touches: pads and palms are often flush [m].
 _PLAY = 1e-3
+
+MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +135,7 @@ class CollisionModel:
         """Links next to a touching one may come as near to what it touches as their shapes allow.
 
         Fingers that lie on a table have the palm a few millimetres above it: the volumes' margins would forbid the
-            contact.
+        contact.
         """
         description = self.robot.description
         rules = []

@@ -33,7 +33,7 @@ _SHARE = 0.02
 #: Conflicting constraints that are tried for removal.
 _MOST_REMOVALS = 6
 
-Solve = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions], SolverResult]
+Solve = Callable[[NonlinearProgram, NDArray[np.float64]], SolverResult | None]
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ def find_conflict(
         problem: that has no solution nearby.
         x: (n,) least-violating point.
         x0: (n,) where the search for it began, and begins again without a constraint.
-        solve: a solver; None leaves the removal out.
-        options: for it.
+        solve: solves a problem from a start, or gives None when there is no time left for it; None leaves the removal
+            out.
+        options: tolerances of the search.
     """
     program = problem.program
     groups, names = _groups(problem)
@@ -152,21 +153,20 @@ def find_conflict(
     if solve is not None:
         for owner in strong[:_MOST_REMOVALS]:
             reduced = _Without(program, groups == owner, owner - count if owner >= count else None)
-            if solve(reduced, x0, options).success:
+            found_one = solve(reduced, x0)
+            if found_one is None:
+                break
+            if found_one.residual <= min(options.equality_tolerance, options.inequality_tolerance):
                 removal = name_of(owner)
                 break
     return Conflict(found, removal)
 
 
-def describe(violations: tuple[Violation, ...], conflict: Conflict, message: str) -> str:
+def describe(violations: tuple[Violation, ...], conflict: Conflict) -> str:
     """The reason in one or a few sentences."""
-    parts = []
-    if violations:
-        worst = "; ".join(str(violation) for violation in violations[:3])
-        more = f" and {len(violations) - 3} more" if len(violations) > 3 else ""
-        parts.append(f"No posture found: {worst}{more}")
-    else:
-        parts.append(f"No posture found: {message}")
+    worst = "; ".join(str(violation) for violation in violations[:3])
+    more = f" and {len(violations) - 3} more" if len(violations) > 3 else ""
+    parts = [f"No posture found: {worst}{more}"]
     if len(conflict.names) > 1:
         parts.append(f"These hold each other back: {', '.join(conflict.names[:8])}")
     if conflict.removal:

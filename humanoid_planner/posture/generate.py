@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,7 @@ def generate_posture(
         solver: "sqp", "ipopt" or "feasible_sqp".
         options: for the solver.
         explain: after a failure, find out what is in conflict and what would have to go; this solves up to six
-            problems more.
+            problems more, as long as the options' time limit allows.
         **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
 
     Returns:
@@ -138,22 +140,29 @@ def _answer(
     x = solution.x
     violations: tuple[Violation, ...] = ()
     conflict, explanation = Conflict((), ""), "Found."
-    success = solution.code == ReturnCode.SUCCESS
-    if not success:
+    if solution.code != ReturnCode.SUCCESS:
         violations = find_violations(problem, x, options)
+        explanation = f"Found, but the criterion could perhaps be lower: {solution.message}."
+    if violations:
         if explain:
+            # The time limit is the answer's, not that of each search for what would have to go.
+            end = math.inf if options.time_limit is None else began - elapsed + options.time_limit
 
-            def again(reduced: NonlinearProgram, start: NDArray[np.float64], limits: SolverOptions) -> SolverResult:
+            def again(reduced: NonlinearProgram, start: NDArray[np.float64]) -> SolverResult | None:
+                left = end - time.perf_counter()
+                if left <= 0.0:
+                    return None
+                limits = options if left == math.inf else replace(options, time_limit=left)
                 return solve(reduced, start, solver=solver, options=limits)
 
             conflict = find_conflict(problem, x, x0, again, options)
-        explanation = describe(violations, conflict, solution.message)
+        explanation = describe(violations, conflict)
     state.set(x)
     model = state.place_forces()
     by_forces = problem.stability == "forces"
     count = len(model.points)
     return PostureResult(
-        success=success,
+        success=not violations,
         status=solution.code,
         explanation=explanation,
         q=problem.posture(x),

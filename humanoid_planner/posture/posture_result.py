@@ -42,7 +42,8 @@ class PostureResult:
 
     Attributes:
         success: whether the posture fulfils everything.
-        status: return code of the thesis (specification 001 section 4.3.5).
+        status: return code of the thesis (specification 001 section 4.3.5); not 0 in spite of success where the
+            criterion could perhaps be lower.
         explanation: in words.
         q: (nq,) posture in Pinocchio's order.
         x: (n,) all variables of the problem.

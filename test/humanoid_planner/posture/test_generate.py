@@ -471,6 +471,32 @@ def test_limits_on_iterations_and_time_are_kept() -> None:
     assert result.status == ReturnCode.TIME_LIMIT
 
 
+def test_a_posture_that_may_not_be_the_best_is_a_posture_all_the_same() -> None:
+    held = Stance(tuple(where_it_is(name, FLOOR, HRP2, HALF_SITTING) for name in ("left_sole", "right_sole")))
+    straight = NearReference(RobotKinematics(HRP2), HRP2.postures["zero"])
+    result = generate_posture(
+        HRP2, held, initial=HALF_SITTING, criterion=straight, options=SolverOptions(max_iterations=0)
+    )
+    assert result.success
+    assert result.violations == ()
+    assert result.status == ReturnCode.MAX_ITERATIONS
+    assert result.explanation.startswith("Found, but")
+    best = generate_posture(HRP2, held, initial=HALF_SITTING, criterion=straight)
+    assert best.status == ReturnCode.SUCCESS
+    assert best.criterion < result.criterion
+
+
+def test_the_time_limit_is_for_the_explanation_too() -> None:
+    beyond = Stance((*feet(), dataclasses.replace(HAND_ON_TABLE, x=3.0)))
+    problem = PostureProblem(HRP2, beyond, criterion=NEAR)
+    asked = solve_problem(problem, HALF_SITTING)
+    assert asked.removal
+    hurried = solve_problem(problem, HALF_SITTING, options=SolverOptions(time_limit=0.0))
+    assert not hurried.success
+    assert hurried.conflicting
+    assert not hurried.removal
+
+
 def test_the_users_arrays_stay_as_they_are() -> None:
     start = HALF_SITTING.copy()
     before = start.copy()
