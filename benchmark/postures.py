@@ -151,7 +151,7 @@ def from_perturbed(problem: PostureProblem, case: Case, arguments: argparse.Name
     for start in tqdm(range(arguments.starts), desc=case.name, leave=False):
         q = perturbed(case.robot, case.start, rng)
         for solver, some in runs.items():
-            if solver != PEER or start < arguments.peer_starts:
+            if solver == arguments.solvers[0] or start < arguments.peer_starts:
                 some.append(search(problem, q, solver, arguments.options))
     return {solver: some for solver, some in runs.items() if some}
 
@@ -380,7 +380,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append", help="one part, may be repeated; all by default")
     parser.add_argument("--starts", type=int, default=200, help="perturbed starts of parts a and b")
-    parser.add_argument("--peer-starts", type=int, default=20, help="of these for SciPy, which takes seconds each")
+    parser.add_argument("--peer-starts", type=int, default=20, help="of these for all solvers but the first")
     parser.add_argument("--scene-starts", type=int, default=11, help="starts of part e")
     parser.add_argument("--scenes", nargs="+", default=["car", "fridge", "warehouse"], help="scenes of part e")
     parser.add_argument("--scene-iterations", type=int, default=500, help="most iterations of a search in e and h")

@@ -6,7 +6,7 @@ on all variables: near a solution with hard constraints, the same with every row
 constraints, where linearisations contradict each other. DAQP takes elastic constraints as they are (their compliance
 enters the dual's diagonal), the others get a slack variable per row. Nonlinear solvers: benchmark/postures.py.
 
-Needs quadprog, piqp and proxsuite besides.
+Needs the peers besides: `pip install quadprog piqp proxsuite`.
 """
 
 from __future__ import annotations
