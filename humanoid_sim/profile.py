@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import time
 
-STAGES = ("dynamics", "detection", "assembly", "contacts", "integration")
+STAGES = ("modules", "dynamics", "detection", "assembly", "contacts", "integration")
 
 
 class Profile:
     """Seconds spent in each stage of a simulation step.
 
-    The stages: ``dynamics`` (placements, inertia, bias), ``detection`` of contact points, ``assembly`` (free
+    The stages: ``modules`` (what acts around the step), ``dynamics`` (placements, inertia, bias), ``detection`` of
+        contact points, ``assembly`` (free
     motion, contact Jacobian, Delassus operator), ``contacts`` (their solver), ``integration`` (position
     correction, integration, bookkeeping).
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,7 @@ from humanoid_sim.dynamics.delassus import contact_jacobian
 from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
 from humanoid_sim.dynamics.free_motion import add_wrench
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.module import Module
 from humanoid_sim.profile import Profile
 from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
@@ -85,6 +86,7 @@ class SimulationState:
         servos: targets, gains and modes.
         contact_forces: forces of the last step by contact slot, for the warm start, shape (slots, 3).
         wrenches: external wrenches that still act.
+        modules: what each module saved, by name.
     """
 
     step_count: int
@@ -93,6 +95,7 @@ class SimulationState:
     servos: Servos
     contact_forces: NDArray[np.float64]
     wrenches: tuple[_AppliedWrench, ...]
+    modules: Mapping[str, object]
 
 
 class Simulation:
@@ -128,6 +131,7 @@ class Simulation:
         sensors: sensor readings.
         robots: robots by name.
         bodies: free and fixed bodies by name.
+        modules: what acts around each step, by name, in the order in which it acts.
         profile: where the time goes.
     """
 
@@ -202,6 +206,7 @@ class Simulation:
         self._last_wrenches: list[_AppliedWrench] = []
         self._mimics = self._find_mimics()
         self._outcome: tuple[NDArray[np.float64], int, float] | None = None
+        self.modules: dict[str, Module] = {}
         self.profile = Profile()
         self.sensors = Sensors(self)
         self.robots = {
@@ -233,6 +238,9 @@ class Simulation:
             self.profile,
         )
         profile.begin()
+        for module in self.modules.values():
+            module.before_step(self)
+        profile.end("modules")
         q, v, dt = self.q, self.v, self.dt
         self._follow_mimics()
         pin.crba(model, data, q, pin.Convention.WORLD)
@@ -372,6 +380,9 @@ class Simulation:
             self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
         self._outcome = (residuals, iterations, profile.last["contacts"])
         profile.end("integration")
+        for module in self.modules.values():
+            module.after_step(self)
+        profile.end("modules")
         profile.finish()
 
     def run(
@@ -630,6 +641,52 @@ class Simulation:
         self.q[slices.q] = q
         self.v[slices.v] = slices.stepped(q, v)
 
+    # -- modules -----------------------------------------------------------------------------
+
+    def add_module(self, module: Module) -> None:
+        """Let a module act around each step, after those that are there already.
+
+        Raises:
+            InputError: another module has its name, one that it requires is missing, or it doesn't fit the scene.
+        """
+        if module.name in self.modules:
+            raise InputError(
+                f"there is a module '{module.name}' already",
+                element="module",
+                remedy="Remove it first, or give the new one another name",
+            )
+        for name in module.requires:
+            if name not in self.modules:
+                raise InputError(
+                    f"the module '{module.name}' requires the module '{name}', which is not there",
+                    element="module",
+                    remedy=f"Add '{name}' first",
+                )
+        module.attach(self)
+        self.modules[module.name] = module
+        self._initial = replace(self._initial, modules={**self._initial.modules, module.name: module.save()})
+
+    def remove_module(self, name: str) -> None:
+        """Let a module act no longer.
+
+        Raises:
+            InputError: there is none of that name, or another one requires it.
+        """
+        if name not in self.modules:
+            raise InputError(
+                f"there is no module '{name}'",
+                element="module",
+                remedy=f"There are {', '.join(self.modules) or 'none'}",
+            )
+        for other in self.modules.values():
+            if name in other.requires:
+                raise InputError(
+                    f"the module '{other.name}' requires the module '{name}'",
+                    element="module",
+                    remedy=f"Remove '{other.name}' first",
+                )
+        self.modules.pop(name).detach(self)
+
     # -- saving and restoring ----------------------------------------------------------------
 
     def save_state(self) -> SimulationState:
@@ -641,6 +698,7 @@ class Simulation:
             copy.deepcopy(self.servos),
             self._slot_forces.copy(),
             tuple(copy.deepcopy(self._wrenches)),
+            {name: module.save() for name, module in self.modules.items()},
         )
 
     def restore_state(self, state: SimulationState) -> None:
@@ -660,10 +718,13 @@ class Simulation:
         self._slot_forces = state.contact_forces.copy()
         self._used_slots = np.flatnonzero(self._slot_forces.any(axis=1))
         self._wrenches = list(copy.deepcopy(state.wrenches))
+        for name, module in self.modules.items():
+            if name in state.modules:
+                module.restore(state.modules[name])
         self._forget_last_step()
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Go back to the start; modules go back to how they were when they were added."""
         self.restore_state(self._initial)
         self.profile.reset()
 

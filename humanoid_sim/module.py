@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What acts around each step of a simulation: devices, monitors, recorders, controllers of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+
+class Module:
+    """A part of a simulation that a user adds or leaves out (specification 000 §1.4).
+
+    A module is added by :meth:`~humanoid_sim.simulation.Simulation.add_module`. It overrides the methods that it needs.
+
+    Attributes:
+        name: under which the simulation knows it.
+        requires: names of modules that must have been added before.
+    """
+
+    name: str
+    requires: tuple[str, ...] = ()
+
+    def attach(self, simulation: Simulation) -> None:
+        """Get ready for a simulation.
+
+        Raises:
+            InputError: the module can't work with this scene.
+        """
+
+    def before_step(self, simulation: Simulation) -> None:
+        """Set targets and apply wrenches for the step that comes."""
+
+    def after_step(self, simulation: Simulation) -> None:
+        """Read what the step gave."""
+
+    def save(self) -> object:
+        """A copy of everything that decides how the module goes on; None for a module without memory."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Go back to what :meth:`save` returned."""
+
+    def detach(self, simulation: Simulation) -> None:
+        """Let go of what the module holds."""

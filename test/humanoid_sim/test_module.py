@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules act before and after each step, in their order, and are saved with the simulation."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_sim import Module, Simulation
+
+
+class Counter(Module):
+    """Counts its calls and keeps what it saw."""
+
+    def __init__(self, name: str, requires: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.requires = requires
+        self.count = 0
+        self.log: list[tuple[str, int]] = []
+        self.attached = False
+
+    def attach(self, simulation: Simulation) -> None:
+        self.attached = True
+
+    def before_step(self, simulation: Simulation) -> None:
+        self.log.append(("before", simulation.step_count))
+        simulation.apply_wrench("rough_box", [0.0, 0.0, 500.0], duration=simulation.dt)
+
+    def after_step(self, simulation: Simulation) -> None:
+        self.count += 1
+        self.log.append(("after", simulation.step_count))
+
+    def save(self) -> object:
+        return self.count
+
+    def restore(self, state: object) -> None:
+        assert isinstance(state, int)
+        self.count = state
+
+    def detach(self, simulation: Simulation) -> None:
+        self.attached = False
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    return Simulation("box_on_slope")
+
+
+def test_a_module_acts_around_each_step(simulation: Simulation) -> None:
+    module = Counter("counter")
+    simulation.add_module(module)
+    simulation.step()
+    simulation.step()
+    assert module.log == [("before", 0), ("after", 1), ("before", 1), ("after", 2)]
+    assert simulation.profile.stages["modules"] > 0.0
+
+
+def test_wrenches_of_a_module_act_in_the_step_that_comes() -> None:
+    free, pushed = Simulation("box_on_slope"), Simulation("box_on_slope")
+    pushed.add_module(Counter("counter"))
+    free.step()
+    pushed.step()
+    vertical = pushed.world.free_bodies["rough_box"].v.start + 2
+    assert pushed.v[vertical] > free.v[vertical] + 0.01
+
+
+def test_modules_are_saved_restored_and_reset(simulation: Simulation) -> None:
+    module = Counter("counter")
+    module.count = 7
+    simulation.add_module(module)
+    simulation.run(0.003)
+    state = simulation.save_state()
+    simulation.run(0.002)
+    assert module.count == 12
+    simulation.restore_state(state)
+    assert module.count == 10
+    simulation.reset()
+    assert module.count == 7
+
+
+def test_removed_modules_act_no_longer(simulation: Simulation) -> None:
+    module = Counter("counter")
+    simulation.add_module(module)
+    assert module.attached
+    simulation.remove_module("counter")
+    assert not module.attached
+    simulation.step()
+    assert module.log == []
+
+
+def test_what_a_module_requires_must_be_there(simulation: Simulation) -> None:
+    with pytest.raises(InputError, match="requires the module 'first', which is not there"):
+        simulation.add_module(Counter("second", ("first",)))
+    simulation.add_module(Counter("first"))
+    simulation.add_module(Counter("second", ("first",)))
+    with pytest.raises(InputError, match="'second' requires the module 'first'"):
+        simulation.remove_module("first")
+    with pytest.raises(InputError, match="already"):
+        simulation.add_module(Counter("first"))
+    with pytest.raises(InputError, match="there is no module 'third'"):
+        simulation.remove_module("third")
