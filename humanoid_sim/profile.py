@@ -12,9 +12,8 @@ class Profile:
     """Seconds spent in each stage of a simulation step.
 
     The stages: ``modules`` (what acts around the step), ``dynamics`` (placements, inertia, bias), ``detection`` of
-        contact points, ``assembly`` (free
-    motion, contact Jacobian, Delassus operator), ``contacts`` (their solver), ``integration`` (position
-    correction, integration, bookkeeping).
+    contact points, ``assembly`` (free motion, contact Jacobian, Delassus operator), ``contacts`` (their solver),
+    ``integration`` (position correction, integration, bookkeeping).
 
     Attributes:
         steps: number of steps measured.
