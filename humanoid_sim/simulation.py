@@ -28,11 +28,11 @@ from humanoid_sim.dynamics.contact_step import (
     assemble,
     displace,
     first_not_finite,
-    move_joints,
 )
 from humanoid_sim.dynamics.delassus import contact_jacobian
 from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
 from humanoid_sim.dynamics.free_motion import add_wrench
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.module import Module
 from humanoid_sim.profile import Profile
@@ -173,14 +173,9 @@ class Simulation:
         model = self.world.model
         self._data = model.createData()
         self._flat = flat = FlatModel.from_pinocchio(model)
-        self._kinematics = (
-            flat.kinds, flat.parents, flat.idx_q, flat.axes, flat.rotations, flat.translations,
-        )  # fmt: skip
         self._detector = ContactDetector(self.world)
-        self._R = np.zeros((model.njoints, 3, 3))
-        self._p = np.zeros((model.njoints, 3))
-        self._twists = np.zeros((model.njoints, 6))
-        self._curvatures = np.zeros((model.njoints, 6))
+        self._motion = motion = TreeMotion.of_size(model.njoints, model.nv)
+        self._R, self._p, self._twists, self._curvatures = motion.R, motion.p, motion.twists, motion.curvatures
         self._R_now = np.zeros_like(self._R)
         self._p_now = np.zeros_like(self._p)
         self._factor = np.zeros((model.nv, model.nv))
@@ -246,10 +241,7 @@ class Simulation:
         pin.crba(model, data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(model, data, q, v)
         M, J, bias = data.M, data.J, data.nle
-        move_joints(
-            *self._kinematics, flat.last_dof, flat.dof_parent, q, v, J, self._R, self._p, self._twists,
-            self._curvatures,
-        )
+        move_tree(flat, q, v, self._motion)
         external = self._external_efforts(J)
         error = servos.error(model, q)
         profile.end("dynamics")
@@ -528,7 +520,7 @@ class Simulation:
 
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
-        joint_placements(*self._kinematics, self.q, self._R_now, self._p_now)
+        joint_placements(self._flat, self.q, self._R_now, self._p_now)
         return self._R_now, self._p_now
 
     def placement(self, body: str) -> pin.SE3:

@@ -8,33 +8,8 @@ from numba import njit
 
 from humanoid_sim.contact.approach import shift_normal_velocities
 from humanoid_sim.dynamics.delassus import add_generalized_forces, contact_velocities, delassus
-from humanoid_sim.dynamics.flat_model import joint_curvatures, joint_placements, joint_twists
 from humanoid_sim.dynamics.free_motion import free_motion, servo_efforts
 from humanoid_sim.dynamics.ltl import solve
-
-
-@njit(cache=True)
-def move_joints(
-    kinds: np.ndarray,
-    parents: np.ndarray,
-    idx_q: np.ndarray,
-    axes: np.ndarray,
-    rotations: np.ndarray,
-    translations: np.ndarray,
-    last_dof: np.ndarray,
-    dof_parent: np.ndarray,
-    q: np.ndarray,
-    v: np.ndarray,
-    J: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    twists: np.ndarray,
-    curvatures: np.ndarray,
-) -> None:
-    """``joint_placements``, ``joint_twists`` and ``joint_curvatures`` of the flat model in one call."""
-    joint_placements(kinds, parents, idx_q, axes, rotations, translations, q, R, p)
-    joint_twists(parents, last_dof, dof_parent, J, v, twists)
-    joint_curvatures(parents, last_dof, dof_parent, J, v, twists, curvatures)
 
 
 @njit(cache=True)

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_sim import Simulation
 from humanoid_sim.contact.midpoint import midpoint_shifts
-from humanoid_sim.dynamics.flat_model import FlatModel, joint_curvatures, joint_twists
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 
 
 def test_shift_is_the_change_of_velocity_over_half_a_step() -> None:
@@ -20,10 +21,9 @@ def test_shift_is_the_change_of_velocity_over_half_a_step() -> None:
         q, v = random_state(model, rng)
         data = model.createData()
         pin.computeJointJacobians(model, data, q)
-        flat = FlatModel.from_pinocchio(model)
-        twists, curvatures = np.empty((model.njoints, 6)), np.empty((model.njoints, 6))
-        joint_twists(flat.parents, flat.last_dof, flat.dof_parent, data.J, v, twists)
-        joint_curvatures(flat.parents, flat.last_dof, flat.dof_parent, data.J, v, twists, curvatures)
+        motion = TreeMotion.of_size(model.njoints, model.nv)
+        move_tree(FlatModel.from_pinocchio(model), q, v, motion)
+        twists, curvatures = motion.twists, motion.curvatures
         a, b = rng.integers(1, model.njoints, 2)
         point = rng.normal(size=3)
         frames = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0]])
