@@ -39,6 +39,14 @@ def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.nda
 
 
 @njit(cache=True)
+def add_contact_force(W: np.ndarray, k: int, d_n: float, d_t1: float, d_t2: float, v: np.ndarray) -> None:
+    """Keep the velocities up with a change (d_n, d_t1, d_t2) of the force whose first row is ``k``."""
+    if d_n != 0.0 or d_t1 != 0.0 or d_t2 != 0.0:
+        for c in range(v.size):
+            v[c] += W[k, c] * d_n + W[k + 1, c] * d_t1 + W[k + 2, c] * d_t2
+
+
+@njit(cache=True)
 def natural_map(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:

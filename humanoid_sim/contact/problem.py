@@ -91,7 +91,13 @@ class ContactStatus(Enum):
     """How a contact solver ended."""
 
     CONVERGED = "converged"
+    """The natural-map residual is within the tolerance."""
+    APPROXIMATE = "solved with an approximate law of friction"
+    """The solver has solved its own problem (no friction, faceted cones), which is not the exact one."""
     NOT_CONVERGED = "not converged"
+    """Out of iterations, or stuck."""
+    TIME_LIMIT = "time limit"
+    """Out of time; the best iterate so far is returned."""
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_sim.contact.cone import contact_residuals
+from humanoid_sim.contact.fixed_point import fixed_point
+from humanoid_sim.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
+from humanoid_sim.contact.jacobi import jacobi
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
+from humanoid_sim.contact.projection import projection
 
 SolverKernel = Callable[
     [
@@ -28,8 +34,75 @@ SolverKernel = Callable[
 ]
 """(W, v_free, mu, f in/out, tolerance, max_iterations, v out, residuals out) -> iterations."""
 
-SOLVERS: dict[str, SolverKernel] = {"nsgs": nsgs}
-"""Contact solvers by name; a solver of one's own is added here."""
+LawResidual = Callable[
+    [NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], float
+]
+"""(W, v_free, mu, f, v) -> relative residual of a solver's own law of friction."""
+
+
+@dataclass(frozen=True)
+class ContactSolver:
+    """A contact solver and what may be asked of it.
+
+    Attributes:
+        kernel: the solver itself.
+        anytime: whether a call with few iterations brings the forces nearer and the next call goes on from
+            them, so that it can be stopped by the clock.
+        law_residual: residual of the law that it solves, where that is not Coulomb's; None for exact solvers.
+    """
+
+    kernel: SolverKernel
+    anytime: bool = False
+    law_residual: LawResidual | None = None
+
+
+SOLVERS: dict[str, ContactSolver] = {
+    "nsgs": ContactSolver(nsgs, anytime=True),
+    "gauss_seidel_projected": ContactSolver(gauss_seidel_projected, anytime=True, law_residual=radial_residual),
+    "jacobi": ContactSolver(jacobi, anytime=True),
+    "projection": ContactSolver(projection, anytime=True),
+    "fixed_point": ContactSolver(fixed_point, anytime=True),
+}
+"""Contact solvers by name; :func:`register_solver` adds one of one's own."""
+
+
+def register_solver(
+    name: str,
+    kernel: SolverKernel,
+    *,
+    anytime: bool = False,
+    law_residual: LawResidual | None = None,
+    replace: bool = False,
+) -> None:
+    """Make a contact solver of one's own known by a name, for :func:`solve_contacts` and simulations.
+
+    Args:
+        name: the name.
+        kernel: the solver, compiled or plain Python. It reads W, v_free and mu, starts from the forces f,
+            overwrites them, and fills v and the residuals (``contact_residuals`` does).
+        anytime: whether it may be called for a few iterations at a time, each call going on from the
+            forces of the last.
+        law_residual: for a solver of an approximate law of friction, how far forces are from that law.
+        replace: whether the name may be that of an existing solver, which it then takes the place of.
+
+    Raises:
+        InputError: an empty name, a name that is taken without ``replace``, a kernel that can't be called.
+    """
+    if not name or name != name.strip():
+        raise InputError(f"the solver's name is {name!r}", element="name", remedy="Give a word")
+    if not callable(kernel):
+        raise InputError(
+            f"the kernel of the solver '{name}' is a {type(kernel).__name__}",
+            element="kernel",
+            remedy="Give a function (W, v_free, mu, f, tolerance, max_iterations, v, residuals) -> iterations",
+        )
+    if name in SOLVERS and not replace:
+        raise InputError(
+            f"there is a contact solver '{name}' already",
+            element="name",
+            remedy="Choose another name, or say replace=True to take its place",
+        )
+    SOLVERS[name] = ContactSolver(kernel, anytime, law_residual)
 
 
 def find_solver(method: str) -> SolverKernel:
@@ -38,6 +111,10 @@ def find_solver(method: str) -> SolverKernel:
     Raises:
         InputError: there is none of that name.
     """
+    return _find(method).kernel
+
+
+def _find(method: str) -> ContactSolver:
     if method not in SOLVERS:
         raise InputError(
             f"there is no contact solver '{method}'",
@@ -54,30 +131,43 @@ def solve_contacts(
     tolerance: float = 1e-9,
     max_iterations: int = 2000,
     warm_start: ArrayLike | None = None,
+    time_budget: float | None = None,
 ) -> ContactResult:
     """Solve a frictional contact problem.
 
     Args:
         problem: the problem.
-        method: ``"nsgs"``, block Gauss-Seidel with exact cones.
+        method: one of :data:`SOLVERS`.
         tolerance: bound on the relative natural-map residual.
-        max_iterations: bound on the number of sweeps.
+        max_iterations: bound on the number of sweeps, pivots or Newton iterations.
         warm_start: forces to start from, shape (m, 3); zero if not given.
+        time_budget: seconds after which no further iteration is begun; None for no limit. The best iterate so
+            far is returned.
 
     Returns:
         Forces, velocities, residuals, iterations, status and time. A problem that did not converge is
         returned with its best iterate and says so in the status.
 
     Raises:
-        InputError: unknown method, tolerance or iteration bound out of range, warm start of another shape.
+        InputError: unknown method, tolerance, iteration bound or budget out of range, a budget for a solver that
+            can't be stopped, warm start of another shape, a solver whose library is not installed.
     """
-    kernel = find_solver(method)
+    solver = _find(method)
     if not tolerance > 0.0:
         raise InputError(f"the tolerance is {tolerance}", element="tolerance", remedy="Give a positive number")
     if max_iterations < 1:
-        raise InputError(
-            f"max_iterations is {max_iterations}", element="max_iterations", remedy="Give 1 or more"
-        )
+        raise InputError(f"max_iterations is {max_iterations}", element="max_iterations", remedy="Give 1 or more")
+    if time_budget is not None:
+        if not time_budget > 0.0:
+            raise InputError(
+                f"the time budget is {time_budget} s", element="time_budget", remedy="Give a positive number, or None"
+            )
+        if not solver.anytime:
+            raise InputError(
+                f"the solver '{method}' can't be stopped on the way",
+                element="time_budget",
+                remedy=f"Choose one of {', '.join(sorted(n for n, s in SOLVERS.items() if s.anytime))}, or no budget",
+            )
     m = problem.mu.size
     f = np.zeros(3 * m)
     if warm_start is not None:
@@ -91,10 +181,74 @@ def solve_contacts(
         f[:] = start.reshape(-1)
     v = np.empty(3 * m)
     residuals = np.zeros(5)
-    begin = time.perf_counter()
-    iterations = kernel(problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals)
-    elapsed = time.perf_counter() - begin
-    status = ContactStatus.CONVERGED if residuals[0] <= tolerance else ContactStatus.NOT_CONVERGED
+    begin = perf_counter()
+    out_of_time = False
+    if time_budget is None:
+        iterations = solver.kernel(
+            problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals
+        )
+    else:
+        iterations, out_of_time = _solve_in_time(
+            solver.kernel, problem, f, tolerance, max_iterations, v, residuals, begin, time_budget
+        )
+    elapsed = perf_counter() - begin
+    if residuals[0] <= tolerance:
+        status = ContactStatus.CONVERGED
+    elif (
+        solver.law_residual is not None
+        and solver.law_residual(problem.W, problem.v_free, problem.mu, f, v) <= tolerance
+    ):
+        status = ContactStatus.APPROXIMATE
+    elif out_of_time:
+        status = ContactStatus.TIME_LIMIT
+    else:
+        status = ContactStatus.NOT_CONVERGED
     return ContactResult(
         f.reshape(m, 3), v.reshape(m, 3), Residuals(*residuals.tolist()), iterations, status, elapsed
     )
+
+
+def _solve_in_time(
+    kernel: SolverKernel,
+    problem: ContactProblem,
+    f: NDArray[np.float64],
+    tolerance: float,
+    max_iterations: int,
+    v: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    begin: float,
+    time_budget: float,
+) -> tuple[int, bool]:
+    """Iterate in chunks, each from the forces of the last, with a look at the clock between them.
+
+    The first chunk is one iteration. The next ones are as long as half of the time that is left allows at the pace seen
+    so far: the clock is read a few times in all, and the budget is overrun by an iteration at most as
+    long as iterations cost alike.
+
+    Returns:
+        Iterations, and whether the time is why they ended. ``f``, ``v`` and ``residuals`` are those of the best
+        iterate between two readings.
+    """
+    best = f.copy()
+    contact_residuals(problem.W, problem.v_free, problem.mu, best, v, residuals)
+    best_residual = float(residuals[0])
+    iterations = 0
+    chunk = 1
+    out_of_time = False
+    while best_residual > tolerance and iterations < max_iterations:
+        done = kernel(problem.W, problem.v_free, problem.mu, f, tolerance, chunk, v, residuals)
+        iterations += done
+        if residuals[0] < best_residual:
+            best_residual = float(residuals[0])
+            best[:] = f
+        elapsed = perf_counter() - begin
+        if done < chunk and best_residual > tolerance:  # it gave up by itself
+            break
+        if elapsed >= time_budget:
+            out_of_time = best_residual > tolerance
+            break
+        pace = max(elapsed / iterations, 1e-9) if iterations else elapsed
+        chunk = min(max(int(0.5 * (time_budget - elapsed) / pace), 1), max_iterations - iterations)
+    f[:] = best
+    contact_residuals(problem.W, problem.v_free, problem.mu, f, v, residuals)
+    return iterations, out_of_time
