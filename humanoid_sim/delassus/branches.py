@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coordinates on the branches from the world to the bodies that constraints act on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.dynamics.flat_model import FlatModel
+
+
+@njit(cache=True, error_model="numpy")
+def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarray, count: int) -> int:
+    """Add the coordinates that move a joint's body and aren't marked yet to a list.
+
+    Args:
+        model: the tree.
+        joint: the joint, 0 for the world.
+        marks: 1 for coordinates that are in the list, shape (nv,).
+        found: the list, shape (nv,).
+        count: its length.
+
+    Returns:
+        The new length.
+    """
+    k = model.last_dof[joint]
+    while k >= 0 and marks[k] == 0:
+        marks[k] = 1
+        found[count] = k
+        count += 1
+        k = model.dof_parent[k]
+    return count
+
+
+@njit(cache=True, error_model="numpy")
+def sort_branches(found: np.ndarray, count: int, marks: np.ndarray) -> None:
+    """Sort a list of coordinates from the roots to the tips and clear its marks, shapes (nv,)."""
+    if 8 * count < marks.size:
+        found[:count].sort()
+        for i in range(count):
+            marks[found[i]] = 0
+        return
+    i = 0
+    for k in range(marks.size):
+        if marks[k] != 0:
+            marks[k] = 0
+            found[i] = k
+            i += 1

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""From the operator between bodies to that between constraint rows: :math:`\Lambda = X\,\Omega\,X^T`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.delassus.constraint_rows import ConstraintRows
+from humanoid_sim.dynamics.articulated_body import FAST
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def project(
+    rows: ConstraintRows,
+    starts: np.ndarray,
+    first: int,
+    last: int,
+    trees: np.ndarray,
+    place: np.ndarray,
+    sizes: np.ndarray,
+    offsets: np.ndarray,
+    omega: np.ndarray,
+    scale: float,
+    reach: np.ndarray,
+    W: np.ndarray,
+) -> None:
+    r"""Blocks of ``scale`` times :math:`X\,\Omega\,X^T` between the wrench rows of a group (thesis equation 3.45).
+
+    Only the upper triangle is computed, the rest is mirrored. Blocks between bodies of different trees are zero.
+
+    Args:
+        rows: all rows; those of one block act on the same two bodies.
+        starts: first row of each block, and one behind the last row, shape (blocks + 1,).
+        first: first block of the group.
+        last: one behind its last block.
+        trees: tree of each joint, shape (njoints,).
+        place: place of each joint among the bodies of its tree that constraints act on, shape (njoints,).
+        sizes: number of those bodies, by tree, shape (ntrees,).
+        offsets: where in ``omega`` the blocks of a tree begin, shape (ntrees,).
+        omega: operators of the trees, :math:`\Omega_{ij}` at ``offsets + i * size + j``, shape (any, 6, 6).
+        scale: the time step, for the operator at velocity level.
+        reach: work space, shape (2 * most bodies of a tree, 6, 6).
+        W: receives the operator, shape (n, n) with n the rows of the group.
+    """
+    origin = starts[first]
+    for c in range(first, last):
+        r_c = starts[c]
+        if rows.dofs[r_c] >= 0:
+            continue
+        k_c = starts[c + 1] - r_c
+        a_c, b_c = rows.joint_a[r_c], rows.joint_b[r_c]
+        tree_a = trees[a_c]
+        tree_b = trees[b_c]
+        # reach[i] are the rows of X times Omega to body i of the tree, side b already subtracted
+        size_a = sizes[tree_a] if tree_a >= 0 else 0
+        for i in range(size_a):
+            block = omega[offsets[tree_a] + place[a_c] * size_a + i]
+            for r in range(k_c):
+                for y in range(6):
+                    total = 0.0
+                    for x in range(6):
+                        total += rows.wrenches[r_c + r, x] * block[x, y]
+                    reach[i, r, y] = scale * total
+        size_b = 0
+        if tree_b >= 0:
+            size_b = sizes[tree_b]
+            shift = 0 if tree_b == tree_a else size_a
+            for i in range(size_b):
+                block = omega[offsets[tree_b] + place[b_c] * size_b + i]
+                for r in range(k_c):
+                    for y in range(6):
+                        total = 0.0
+                        for x in range(6):
+                            total += rows.wrenches[r_c + r, x] * block[x, y]
+                        if shift == 0 and tree_b == tree_a:
+                            reach[i, r, y] -= scale * total
+                        else:
+                            reach[shift + i, r, y] = -scale * total
+        for d in range(c, last):
+            r_d = starts[d]
+            if rows.dofs[r_d] >= 0:
+                continue
+            k_d = starts[d + 1] - r_d
+            a_d, b_d = rows.joint_a[r_d], rows.joint_b[r_d]
+            at_a = _place_in_reach(trees[a_d], tree_a, tree_b, size_a, place[a_d])
+            at_b = _place_in_reach(trees[b_d], tree_a, tree_b, size_a, place[b_d])
+            for r in range(k_c):
+                for s in range(k_d):
+                    value = 0.0
+                    w = rows.wrenches[r_d + s]
+                    if at_a >= 0:
+                        y_a = reach[at_a, r]
+                        value += (
+                            y_a[0] * w[0] + y_a[1] * w[1] + y_a[2] * w[2]
+                            + y_a[3] * w[3] + y_a[4] * w[4] + y_a[5] * w[5]
+                        )  # fmt: skip
+                    if at_b >= 0:
+                        y_b = reach[at_b, r]
+                        value -= (
+                            y_b[0] * w[0] + y_b[1] * w[1] + y_b[2] * w[2]
+                            + y_b[3] * w[3] + y_b[4] * w[4] + y_b[5] * w[5]
+                        )  # fmt: skip
+                    W[r_c - origin + r, r_d - origin + s] = value
+                    W[r_d - origin + s, r_c - origin + r] = value
+
+
+@njit(cache=True, error_model="numpy")
+def _place_in_reach(tree: int, tree_a: int, tree_b: int, size_a: int, place: int) -> int:
+    """Where the rows that lead to a body are, -1 where none do."""
+    if tree < 0:
+        return -1
+    if tree == tree_a:
+        return place
+    if tree == tree_b:
+        return place + size_a
+    return -1

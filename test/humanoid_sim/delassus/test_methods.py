@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All ways to the Delassus operator against J M^-1 J^T with Pinocchio's matrices, on random trees (oracle N4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.random_tree import random_state, random_tree
+from numpy.testing import assert_allclose
+
+from humanoid_sim.delassus.branches import mark_branch, sort_branches
+from humanoid_sim.delassus.chang_khatib import chang_khatib
+from humanoid_sim.delassus.constraint_rows import ConstraintRows
+from humanoid_sim.delassus.projection import project
+from humanoid_sim.delassus.unit_forces import unit_forces
+from humanoid_sim.delassus.unit_wrenches import unit_wrenches
+from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+
+BLOCKS = 7
+
+
+class Tree:
+    """Random trees in one model, with random constraint rows and the dense matrices of Pinocchio."""
+
+    def __init__(self, seed: int, trees: int = 1) -> None:
+        rng = np.random.default_rng(seed)
+        model = random_tree(rng, int(rng.integers(3, 20)))
+        for _ in range(trees - 1):
+            random_tree(rng, int(rng.integers(2, 6)), model)
+        self.model = model
+        q, v = random_state(model, rng)
+        self.flat = FlatModel.from_pinocchio(model)
+        self.motion = TreeMotion.of_size(model.njoints, model.nv)
+        move_tree(self.flat, q, v, self.motion)
+        self.articulated = ArticulatedInertia.of_size(model.njoints, model.nv)
+        own = rng.uniform(0.0, 0.3, model.nv)
+        articulated_body(
+            self.flat, self.motion, np.zeros(model.nv), own, np.zeros((model.njoints, 6)), self.articulated,
+            np.empty(model.nv),
+        )  # fmt: skip
+        M = np.array(pin.crba(model, model.createData(), q, pin.Convention.WORLD))
+        self.M = np.triu(M) + np.triu(M, 1).T + np.diag(own)
+        self.rng = rng
+
+    def rows(self, *, efforts: bool) -> tuple[ConstraintRows, np.ndarray, np.ndarray]:
+        """Rows in blocks of one to three, where each block begins, and the dense Jacobian."""
+        rng, flat = self.rng, self.flat
+        rows = ConstraintRows.of_size(3 * BLOCKS)
+        starts = [0]
+        for _ in range(BLOCKS):
+            begin = starts[-1]
+            if efforts and rng.random() < 0.4:
+                rows.dofs[begin] = int(rng.integers(self.model.nv))
+                starts.append(begin + 1)
+                continue
+            size = int(rng.integers(1, 4))
+            a = int(rng.integers(1, self.model.njoints))
+            b = int(rng.integers(0, self.model.njoints))
+            for r in range(begin, begin + size):
+                rows.wrenches[r] = rng.normal(size=6)
+                rows.joint_a[r], rows.joint_b[r] = a, b if b != a else 0
+            starts.append(begin + size)
+        J = np.zeros((starts[-1], self.model.nv))
+        for r in range(starts[-1]):
+            if rows.dofs[r] >= 0:
+                J[r, rows.dofs[r]] = 1.0
+                continue
+            for sign, joint in ((1.0, rows.joint_a[r]), (-1.0, rows.joint_b[r])):
+                k = flat.last_dof[joint]
+                while k >= 0:
+                    J[r, k] += sign * rows.wrenches[r] @ self.motion.S[k]
+                    k = flat.dof_parent[k]
+        return rows, np.array(starts), J
+
+    def operators(self, rows: ConstraintRows, count: int, method) -> tuple[np.ndarray, ...]:
+        """Operators of all trees by one of the body-level methods, as :func:`project` takes them."""
+        flat = self.flat
+        ntrees = int(flat.trees.max()) + 1
+        place = np.full(self.model.njoints, -1)
+        bodies: list[list[int]] = [[] for _ in range(ntrees)]
+        for r in range(count):
+            for joint in (int(rows.joint_a[r]), int(rows.joint_b[r])):
+                if joint > 0 and place[joint] < 0 and rows.dofs[r] < 0:
+                    place[joint] = len(bodies[flat.trees[joint]])
+                    bodies[flat.trees[joint]].append(joint)
+        sizes = np.array([len(own) for own in bodies])
+        offsets = np.concatenate([[0], np.cumsum(sizes**2)[:-1]])
+        omega = np.full((int((sizes**2).sum()) + 1, 6, 6), np.nan)
+        marks, found = np.zeros(self.model.nv, dtype=np.int64), np.zeros(self.model.nv, dtype=np.int64)
+        for tree, own in enumerate(bodies):
+            length = 0
+            for joint in own:
+                length = mark_branch(flat, joint, marks, found, length)
+            sort_branches(found, length, marks)
+            assert not marks.any()
+            size = len(own)
+            blocks = omega[offsets[tree] : offsets[tree] + size * size].reshape(size, size, 6, 6)
+            method(self, np.array(own, dtype=np.int64), found[:length].copy(), blocks)
+        return place, sizes, offsets, omega
+
+
+def by_unit_wrenches(tree: Tree, bodies: np.ndarray, branch: np.ndarray, omega: np.ndarray) -> None:
+    nv = tree.model.nv
+    U, A = np.empty((nv, 6)), np.empty((nv, 6, 6))
+    unit_wrenches(tree.flat, tree.motion.S, tree.articulated, bodies, branch, U, A, omega)
+
+
+def by_chang_khatib(tree: Tree, bodies: np.ndarray, branch: np.ndarray, omega: np.ndarray) -> None:
+    nv = tree.model.nv
+    path, diagonal = np.zeros(nv, dtype=np.int64), np.empty((nv, 6, 6))
+    chang_khatib(tree.flat, tree.motion.S, tree.articulated, bodies, branch, path, diagonal, omega)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("trees", [1, 3])
+def test_unit_forces(seed: int, trees: int) -> None:
+    tree = Tree(seed, trees)
+    rows, starts, J = tree.rows(efforts=True)
+    n = len(J)
+    expected = 1e-3 * J @ np.linalg.solve(tree.M, J.T)
+    W = np.full((n, n), np.nan)
+    marks = np.zeros(tree.model.nv, dtype=np.int64)
+    unit_forces(
+        tree.flat, tree.motion.S, tree.articulated, rows, 0, n, np.ones(n, dtype=np.bool_), 1e-3, marks, W
+    )
+    assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
+    assert starts[-1] == n
+
+
+@pytest.mark.parametrize("method", [by_unit_wrenches, by_chang_khatib])
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("trees", [1, 3])
+def test_body_level_methods(method, seed: int, trees: int) -> None:
+    tree = Tree(seed, trees)
+    rows, starts, J = tree.rows(efforts=False)
+    n = len(J)
+    expected = 1e-3 * J @ np.linalg.solve(tree.M, J.T)
+    place, sizes, offsets, omega = tree.operators(rows, n, method)
+    for size, offset in zip(sizes, offsets, strict=True):
+        blocks = omega[offset : offset + size * size].reshape(size, size, 6, 6)
+        assert_allclose(blocks, blocks.transpose(1, 0, 3, 2), atol=1e-10 * max(np.abs(blocks).max(initial=0.0), 1.0))
+    W = np.full((n, n), np.nan)
+    reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
+    project(rows, starts, 0, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1e-3, reach, W)
+    assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_efforts_and_wrenches_together() -> None:
+    """Rows of efforts by unit forces, the rest by the bodies."""
+    for seed in range(10):
+        tree = Tree(seed, 2)
+        rows, starts, J = tree.rows(efforts=True)
+        n = len(J)
+        expected = J @ np.linalg.solve(tree.M, J.T)
+        place, sizes, offsets, omega = tree.operators(rows, n, by_chang_khatib)
+        W = np.full((n, n), np.nan)
+        reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
+        project(rows, starts, 0, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1.0, reach, W)
+        marks = np.zeros(tree.model.nv, dtype=np.int64)
+        unit_forces(
+            tree.flat, tree.motion.S, tree.articulated, rows, 0, n, rows.dofs[:n] >= 0, 1.0, marks, W
+        )
+        assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_operator_of_a_group_that_starts_in_the_middle() -> None:
+    tree = Tree(3)
+    rows, starts, J = tree.rows(efforts=False)
+    place, sizes, offsets, omega = tree.operators(rows, len(J), by_unit_wrenches)
+    begin = starts[2]
+    n = len(J) - begin
+    W = np.full((n, n), np.nan)
+    reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
+    project(rows, starts, 2, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1.0, reach, W)
+    expected = (J @ np.linalg.solve(tree.M, J.T))[begin:, begin:]
+    assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
