@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deformable soles by linear finite elements (specification 000 §§17 to 19)."""
 
+from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.material import RUBBER, Material
 from humanoid_sim.flexibility.stiffness import SurfaceCompliance, surface_compliance
 from humanoid_sim.flexibility.structured_mesh import block_mesh
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
-__all__ = ["RUBBER", "Material", "SurfaceCompliance", "TetrahedralMesh", "block_mesh", "surface_compliance"]
+__all__ = [
+    "RUBBER",
+    "DeformableSole",
+    "Material",
+    "SurfaceCompliance",
+    "TetrahedralMesh",
+    "block_mesh",
+    "surface_compliance",
+]

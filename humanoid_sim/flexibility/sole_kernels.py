@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""What a step does with a deformable sole, in compiled loops on flat arrays (specification 000 §§17.6 and 18).
+
+A sole's vertices are its free surface nodes first, then the fixed ones. A contact of a sole is a point of a surface
+triangle: three vertices and their barycentric weights; a contact at a node has the weights (1, 0, 0).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.flexibility.force_distribution import closest_on_triangle
+
+
+@njit(cache=True)
+def place_vertices(R: np.ndarray, p: np.ndarray, rest: np.ndarray, U: np.ndarray, world: np.ndarray) -> None:
+    """Vertices of the deformed sole in the world.
+
+    Args:
+        R: rotation of the frame that the sole is glued to, shape (3, 3).
+        p: its origin [m], shape (3,).
+        rest: vertices at rest in that frame [m], shape (k, 3).
+        U: displacements of the first, free ones in that frame [m], flat, shape (3 free,).
+        world: receives the positions [m], shape (k, 3).
+    """
+    free = U.size // 3
+    for i in range(rest.shape[0]):
+        x, y, z = rest[i, 0], rest[i, 1], rest[i, 2]
+        if i < free:
+            x += U[3 * i]
+            y += U[3 * i + 1]
+            z += U[3 * i + 2]
+        for r in range(3):
+            world[i, r] = p[r] + R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
+
+
+@njit(cache=True)
+def half_space_nodes(
+    R: np.ndarray,
+    world: np.ndarray,
+    U: np.ndarray,
+    normal: np.ndarray,
+    offset: float,
+    reach: float,
+    count: int,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    vertices: np.ndarray,
+    weights: np.ndarray,
+) -> int:
+    """Free nodes that touch a half-space, deformed or at rest: the flat-floor test of the thesis (§4.5).
+
+    A node that is pushed in lies on the plane; at rest it would lie behind it.
+
+    Args:
+        R: rotation of the sole's frame, shape (3, 3).
+        world: vertices of the deformed sole [m], shape (k, 3).
+        U: displacements in the sole's frame [m], shape (3 free,).
+        normal: outward unit normal of the half-space, shape (3,).
+        offset: the plane is where ``normal @ x == offset`` [m].
+        reach: nodes up to this far above count too [m].
+        count: number of contacts found before.
+        positions: receives the nodes' positions, shape (capacity, 3).
+        normals: receives the normals, into the sole, shape (capacity, 3).
+        gaps: receives the signed distances of the deformed nodes [m], shape (capacity,).
+        vertices: receives the vertices of each contact, shape (capacity, 3).
+        weights: receives their weights, shape (capacity, 3).
+
+    Returns:
+        Number of contacts, those before included.
+    """
+    # normal in the sole's frame, to take the displacement along it off again
+    n_0 = R[0, 0] * normal[0] + R[1, 0] * normal[1] + R[2, 0] * normal[2]
+    n_1 = R[0, 1] * normal[0] + R[1, 1] * normal[1] + R[2, 1] * normal[2]
+    n_2 = R[0, 2] * normal[0] + R[1, 2] * normal[1] + R[2, 2] * normal[2]
+    for i in range(U.size // 3):
+        gap = normal[0] * world[i, 0] + normal[1] * world[i, 1] + normal[2] * world[i, 2] - offset
+        at_rest = gap - (n_0 * U[3 * i] + n_1 * U[3 * i + 1] + n_2 * U[3 * i + 2])
+        if min(gap, at_rest) > reach:
+            continue
+        gaps[count] = gap
+        for r in range(3):
+            positions[count, r] = world[i, r]
+            normals[count, r] = normal[r]
+            vertices[count, r] = i
+            weights[count, r] = 0.0
+        weights[count, 0] = 1.0
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def bounds(world: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
+    """Smallest and largest coordinates of points, shape (k, 3), into two vectors of shape (3,)."""
+    for r in range(3):
+        lowest[r] = world[0, r]
+        highest[r] = world[0, r]
+    for i in range(1, world.shape[0]):
+        for r in range(3):
+            lowest[r] = min(lowest[r], world[i, r])
+            highest[r] = max(highest[r], world[i, r])
+
+
+@njit(cache=True)
+def ball_contacts(
+    world: np.ndarray,
+    triangles: np.ndarray,
+    centres: np.ndarray,
+    radii: np.ndarray,
+    reach: float,
+    depth: float,
+    count: int,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    vertices: np.ndarray,
+    weights: np.ndarray,
+    other: np.ndarray,
+) -> int:
+    """Balls (grains, or with radius zero the peaks of rough ground) against the triangles of a sole.
+
+    Each ball touches at most once, where it is closest to the surface.
+
+    Args:
+        world: vertices of the deformed sole [m], shape (k, 3).
+        triangles: of the sole's surface, counter-clockwise from outside, shape (s, 3).
+        centres: of the balls in the world [m], shape (b, 3).
+        radii: of the balls, 0 or more [m], shape (b,).
+        reach: balls up to this far away count too [m].
+        depth: centres that are deeper inside the sole than this are taken to be on its other side [m].
+        count: number of contacts found before.
+        positions: as in :func:`half_space_nodes`; the point on the sole.
+        normals: as there; into the sole.
+        gaps: as there.
+        vertices: as there.
+        weights: as there.
+        other: receives the index of the ball of each contact, shape (capacity,).
+
+    Returns:
+        Number of contacts, those before included.
+    """
+    lowest, highest, w, best = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    m, normal = np.empty(3), np.empty(3)
+    bounds(world, lowest, highest)
+    for ball in range(radii.size):
+        near = radii[ball] + reach
+        x = centres[ball]
+        outside = False
+        for r in range(3):
+            outside = outside or x[r] < lowest[r] - near or x[r] > highest[r] + near
+        if outside:
+            continue
+        least = max(near, depth) ** 2
+        found = -1
+        side = -np.inf
+        for t in range(triangles.shape[0]):
+            a, b, c = world[triangles[t, 0]], world[triangles[t, 1]], world[triangles[t, 2]]
+            squared = closest_on_triangle(a, b, c, x, w)
+            if squared > least * (1.0 + 1e-12):
+                continue
+            area = 0.0
+            for r in range(3):
+                c1 = (r + 1) % 3
+                c2 = (r + 2) % 3
+                m[r] = (b[c1] - a[c1]) * (c[c2] - a[c2]) - (b[c2] - a[c2]) * (c[c1] - a[c1])
+                area += m[r] * m[r]
+            area = math.sqrt(area)
+            height = 0.0
+            for r in range(3):
+                height += m[r] / area * (x[r] - a[r])
+            # At a shared edge or corner, the triangle that the ball stands off most tells inside from outside.
+            if squared >= least * (1.0 - 1e-12) and found >= 0 and abs(height) <= abs(side):
+                continue
+            least = min(squared, least)
+            found = t
+            side = height
+            for r in range(3):
+                best[r] = w[r]
+                normal[r] = -m[r] / area
+        if found < 0:
+            continue
+        distance = math.sqrt(least)
+        gap = (distance if side >= 0.0 else -distance) - radii[ball]
+        if gap > reach:
+            continue
+        for r in range(3):
+            positions[count, r] = 0.0
+            for j in range(3):
+                positions[count, r] += best[j] * world[triangles[found, j], r]
+        if side >= 0.0 and distance > 1e-9:  # also right at edges, where no triangle's normal is
+            for r in range(3):
+                normal[r] = (positions[count, r] - x[r]) / distance
+        gaps[count] = gap
+        for r in range(3):
+            normals[count, r] = normal[r]
+            vertices[count, r] = triangles[found, r]
+            weights[count, r] = best[r]
+        other[count] = ball
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def triangle_nodes(
+    world: np.ndarray,
+    free: int,
+    corners: np.ndarray,
+    reach: float,
+    depth: float,
+    count: int,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    vertices: np.ndarray,
+    weights: np.ndarray,
+    other: np.ndarray,
+) -> int:
+    """Free nodes of a sole that touch a ground of triangles from outside.
+
+    A node touches the triangle it is straight above or below of, the one that it is least deep under. Together with
+    :func:`ball_contacts` for the ground's peaks this finds where rough ground carries; edges that cross edges
+    are left out, so the mesh of the sole must be fine against the ground.
+
+    Args:
+        world: vertices of the deformed sole [m], shape (k, 3).
+        free: number of free nodes, the first vertices.
+        corners: corners of the ground's triangles, counter-clockwise from outside [m], shape (t, 3, 3).
+        reach: nodes up to this far above count too [m].
+        depth: nodes deeper below a triangle than this don't belong to it [m].
+        count: number of contacts found before.
+        positions: as in :func:`half_space_nodes`.
+        normals: as there.
+        gaps: as there.
+        vertices: as there.
+        weights: as there.
+        other: receives the index of the triangle of each contact, shape (capacity,).
+
+    Returns:
+        Number of contacts, those before included.
+    """
+    lowest, highest, m, w = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    bounds(world, lowest, highest)
+    first = count
+    touched = np.full(free, -1)
+    for t in range(corners.shape[0]):
+        a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
+        outside = False
+        for r in range(3):
+            least = min(a[r], b[r], c[r])
+            most = max(a[r], b[r], c[r])
+            outside = outside or least > highest[r] + depth or most < lowest[r] - max(reach, 0.0)
+        if outside:
+            continue
+        area = 0.0
+        for r in range(3):
+            c1 = (r + 1) % 3
+            c2 = (r + 2) % 3
+            m[r] = (b[c1] - a[c1]) * (c[c2] - a[c2]) - (b[c2] - a[c2]) * (c[c1] - a[c1])
+            area += m[r] * m[r]
+        area = math.sqrt(area)
+        for i in range(free):
+            gap = 0.0
+            for r in range(3):
+                gap += m[r] / area * (world[i, r] - a[r])
+            if gap > reach or gap < -depth:
+                continue
+            # straight above or below: the closest point is the foot of the perpendicular
+            if closest_on_triangle(a, b, c, world[i], w) > gap * gap + 1e-12 * area:
+                continue
+            k = touched[i]
+            if k < 0:
+                k = count
+                count += 1
+                touched[i] = k
+            elif gap <= gaps[k]:
+                continue
+            gaps[k] = gap
+            other[k] = t
+            for r in range(3):
+                positions[k, r] = world[i, r]
+                normals[k, r] = m[r] / area
+                vertices[k, r] = i
+                weights[k, r] = 1.0 if r == 0 else 0.0
+    return max(count, first)
+
+
+@njit(cache=True)
+def add_compliance(
+    R: np.ndarray,
+    S: np.ndarray,
+    U: np.ndarray,
+    contacts: np.ndarray,
+    signs: np.ndarray,
+    vertices: np.ndarray,
+    weights: np.ndarray,
+    frames: np.ndarray,
+    dt: float,
+    W: np.ndarray,
+    v_free: np.ndarray,
+) -> None:
+    r"""Add a sole to the contact problem: :math:`P S P^T/\delta t` and :math:`-P U/\delta t` (thesis 4.21, 4.32).
+
+    Args:
+        R: rotation of the sole's frame, shape (3, 3).
+        S: compliance of the free nodes in that frame [m/N], shape (3 free, 3 free).
+        U: their displacements [m], shape (3 free,).
+        contacts: indices of the sole's contacts in the problem, shape (c,).
+        signs: 1 where the sole's body is body a of the contact, -1 where it is body b, shape (c,).
+        vertices: of each of these contacts, shape (c, 3).
+        weights: same.
+        frames: frames (n, t1, t2) of all contacts as rows, shape (m, 3, 3).
+        dt: time step [s].
+        W: Delassus operator with the rigid bodies in it, added to, shape (3m, 3m).
+        v_free: free velocities, added to, shape (3m,).
+    """
+    free = U.size // 3
+    count = contacts.size
+    A = np.empty((count, 3, 3))  # contact frame from the sole's, times the sign
+    for c in range(count):
+        for r in range(3):
+            for s in range(3):
+                value = 0.0
+                for q in range(3):
+                    value += frames[contacts[c], r, q] * R[q, s]
+                A[c, r, s] = signs[c] * value
+    block, half = np.empty((3, 3)), np.empty((3, 3))
+    for c in range(count):
+        row = 3 * contacts[c]
+        for j in range(3):
+            a = vertices[c, j]
+            if a >= free or weights[c, j] == 0.0:
+                continue
+            for r in range(3):
+                for s in range(3):
+                    v_free[row + r] -= weights[c, j] * A[c, r, s] * U[3 * a + s] / dt
+        for d in range(c + 1):
+            column = 3 * contacts[d]
+            block[:] = 0.0
+            for j in range(3):
+                a = vertices[c, j]
+                if a >= free or weights[c, j] == 0.0:
+                    continue
+                for k in range(3):
+                    b = vertices[d, k]
+                    if b >= free or weights[d, k] == 0.0:
+                        continue
+                    w = weights[c, j] * weights[d, k] / dt
+                    for r in range(3):
+                        for s in range(3):
+                            block[r, s] += w * S[3 * a + r, 3 * b + s]
+            for r in range(3):
+                for s in range(3):
+                    half[r, s] = A[c, r, 0] * block[0, s] + A[c, r, 1] * block[1, s] + A[c, r, 2] * block[2, s]
+            for r in range(3):
+                for s in range(3):
+                    value = half[r, 0] * A[d, s, 0] + half[r, 1] * A[d, s, 1] + half[r, 2] * A[d, s, 2]
+                    W[row + r, column + s] += value
+                    if c != d:
+                        W[column + s, row + r] += value
+
+
+@njit(cache=True)
+def deform(
+    R: np.ndarray,
+    S: np.ndarray,
+    contacts: np.ndarray,
+    signs: np.ndarray,
+    vertices: np.ndarray,
+    weights: np.ndarray,
+    frames: np.ndarray,
+    forces: np.ndarray,
+    U: np.ndarray,
+) -> None:
+    r"""Displacements of all surface nodes under the contact forces, :math:`U = S P^T f` (thesis equation 4.22).
+
+    Args:
+        R: as in :func:`add_compliance`, also for the rest.
+        S: same.
+        contacts: same.
+        signs: same.
+        vertices: same.
+        weights: same.
+        frames: same.
+        forces: of all contacts, (n, t1, t2) [N], shape (3m,).
+        U: receives the displacements [m], shape (3 free,).
+    """
+    free = U.size // 3
+    F = np.zeros(U.size)
+    for c in range(contacts.size):
+        k = contacts[c]
+        for s in range(3):
+            value = 0.0  # force on the sole along axis s of its frame
+            for q in range(3):
+                world = 0.0
+                for r in range(3):
+                    world += frames[k, r, q] * forces[3 * k + r]
+                value += R[q, s] * world
+            for j in range(3):
+                if vertices[c, j] < free:
+                    F[3 * vertices[c, j] + s] += signs[c] * weights[c, j] * value
+    U[:] = 0.0
+    for a in range(U.size):  # S is symmetric: adding its rows runs along contiguous memory
+        if F[a] != 0.0:
+            for b in range(U.size):
+                U[b] += S[a, b] * F[a]
+
+
+@njit(cache=True)
+def add_body_motion(
+    operator: np.ndarray,
+    bodies: np.ndarray,
+    arms: np.ndarray,
+    frames: np.ndarray,
+    dt: float,
+    W: np.ndarray,
+) -> None:
+    r"""Add :math:`\delta t\,X_i \Omega_{ab} X_j^T` for many contacts on few bodies.
+
+    With about a hundred contacts on two feet this is cheaper than rows of :math:`J M^{-1} J^T`: the robot enters with
+    one 6x6 block per pair of bodies.
+
+    Args:
+        operator: body-level Delassus operator :math:`\Omega = J M^{-1} J^T` of the bodies' twists (linear, angular,
+            world axes, each at the body's reference point) [1/kg and so on], shape (b, b, 6, 6).
+        bodies: body of each contact, shape (m,).
+        arms: from the body's reference point to each contact, world axes [m], shape (m, 3).
+        frames: contact frames (n, t1, t2) as rows, shape (m, 3, 3).
+        dt: time step [s].
+        W: Delassus operator, added to, shape (3m, 3m).
+    """
+    m = bodies.size
+    X = np.empty((m, 3, 6))
+    for i in range(m):
+        for r in range(3):
+            for s in range(3):
+                c1 = (s + 1) % 3
+                c2 = (s + 2) % 3
+                X[i, r, s] = frames[i, r, s]
+                X[i, r, 3 + s] = arms[i, c1] * frames[i, r, c2] - arms[i, c2] * frames[i, r, c1]
+    reduced = np.empty((operator.shape[0], 3, 6))
+    for i in range(m):
+        for b in range(operator.shape[0]):
+            for r in range(3):
+                for s in range(6):
+                    value = 0.0
+                    for q in range(6):
+                        value += X[i, r, q] * operator[bodies[i], b, q, s]
+                    reduced[b, r, s] = dt * value
+        for j in range(i + 1):
+            Y = reduced[bodies[j]]
+            for r in range(3):
+                for s in range(3):
+                    value = 0.0
+                    for q in range(6):
+                        value += Y[r, q] * X[j, s, q]
+                    W[3 * i + r, 3 * j + s] += value
+                    if i != j:
+                        W[3 * j + s, 3 * i + r] += value
