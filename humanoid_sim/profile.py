@@ -65,6 +65,24 @@ class Profile:
         """Mean seconds per step."""
         return sum(self.sums.values()) / max(self.steps, 1)
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of each stage in the time of all steps; they sum to 1 once a step was measured."""
+        total = sum(self.sums.values())
+        return {stage: seconds / total if total > 0.0 else 0.0 for stage, seconds in self.sums.items()}
+
+    def table(self, dt: float) -> str:
+        """Table to print: a line per stage and the real-time factor of steps of size ``dt`` [s]."""
+        means, shares = self.stages, self.shares
+        lines = [f"{'stage':<14}{'µs/step':>10}{'share':>9}"]
+        lines += [f"{stage:<14}{1e6 * means[stage]:>10.1f}{100 * shares[stage]:>8.1f}%" for stage in means]
+        lines.append(f"{'all':<14}{1e6 * self.mean:>10.1f}{100 * sum(shares.values()):>8.1f}%")
+        lines.append(
+            f"longest step {1e6 * self.longest:.1f} µs of {1e6 * dt:g}, {self.steps} steps, "
+            f"{self.real_time_factor(dt):.3g} x real time"
+        )
+        return "\n".join(lines)
+
     def real_time_factor(self, dt: float) -> float:
         """How many times faster than real time the steps of size ``dt`` [s] are, on average."""
         return dt / self.mean if self.mean > 0.0 else float("inf")

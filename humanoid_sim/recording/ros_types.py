@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS 2 message types for logs, the stack's own ones included, without a ROS 2 installation."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from humanoid_model.errors import InputError
+from humanoid_model.resources import find_resource
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
+_OWN = ("ContactForce", "ContactForces", "SolverStatus", "StageTime", "SimulationStatus")
+
+
+@cache
+def ros_types() -> Typestore:
+    """Types of ROS 2 Jazzy and those of ``msg/`` that a log holds.
+
+    Raises:
+        InputError: the library ``rosbags`` is not installed.
+    """
+    try:
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+    except ImportError as problem:
+        raise InputError(
+            "logs of ROS 2 messages need the library rosbags",
+            element="record",
+            remedy="pip install rosbags mcap, or record tables (--csv)",
+        ) from problem
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name in _OWN:
+        text = find_resource(f"msg/{name}.msg").read_text(encoding="utf-8")
+        store.register(get_types_from_msg(text, f"humanoid_stack/msg/{name}"))
+    return store

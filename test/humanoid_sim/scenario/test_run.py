@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario runs through its life, and ends cleanly when it fails."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fixtures.scenes import ball, floor, place, scene
+
+from humanoid_model.errors import InputError
+from humanoid_sim import Module, Simulation
+from humanoid_sim.contact.solve import SOLVERS
+from humanoid_sim.recording import CsvRecorder, McapRecorder
+from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
+from humanoid_sim.state_file import read_state
+
+BALL = "bodies:\n  ball: {mass: 1, xyz: [0, 0, 1], shapes: [{sphere: 0.1}]}\n"
+SCENE = scene(floor(), ball("ball", 0.1, place(0, 0, 0.5)))
+
+
+class Story(Scenario):
+    scene = SCENE
+    duration = 0.01
+    fails_in = ""
+    problem: type[BaseException] = ValueError
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def tell(self, what: str, simulation: Simulation) -> None:
+        self.told.append(f"{what} {simulation.step_count}")
+        if what == self.fails_in and (what != "loop" or simulation.step_count == 4):
+            raise self.problem("as asked")
+
+    def init(self, simulation: Simulation) -> None:
+        self.tell("init", simulation)
+
+    def loop(self, simulation: Simulation) -> bool | None:
+        self.tell("loop", simulation)
+        return None
+
+    def end(self, simulation: Simulation) -> None:
+        self.tell("end", simulation)
+
+
+class Watcher(Module):
+    name = "watcher"
+
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+        self.attached = False
+
+    def attach(self, simulation: Simulation) -> None:
+        self.attached = True
+
+    def after_step(self, simulation: Simulation) -> None:
+        self.steps.append(simulation.step_count)
+
+    def detach(self, simulation: Simulation) -> None:
+        self.attached = False
+
+
+def run(story: Scenario, **options: Any) -> Any:
+    return run_scenario(story, make_simulation(story), **options)
+
+
+def test_init_then_loop_before_each_step_then_end() -> None:
+    story, watcher = Story(), Watcher()
+    result = run(story, duration=0.003, modules=[watcher])
+    assert story.told == ["init 0", "loop 0", "loop 1", "loop 2", "end 3"]
+    assert watcher.steps == [1, 2, 3]
+    assert not watcher.attached
+    assert result.steps == 3
+    assert result.simulation.modules == {}
+
+
+def test_a_scenario_may_end_by_itself() -> None:
+    class Short(Story):
+        duration = None  # type: ignore[assignment]
+
+        def loop(self, simulation: Simulation) -> bool:
+            return simulation.step_count == 5
+
+    assert run(Short()).steps == 5
+
+
+def test_time_step_solver_and_choices_are_the_scenarios() -> None:
+    class Chosen(Story):
+        dt = 0.002
+        options = {"tolerance": 1e-6}  # noqa: RUF012
+
+        def prepare(self, scene: Any) -> Any:
+            self.seen = scene.name
+            return scene
+
+    story = Chosen()
+    simulation = make_simulation(story)
+    assert simulation.dt == 0.002
+    assert story.seen == "test"
+    assert make_simulation(Story()).dt == 0.001
+
+
+@pytest.mark.parametrize(("phase", "steps"), [("init", 0), ("loop", 4), ("end", 10)])
+def test_a_scenario_that_raises_is_told_with_time_and_step(phase: str, steps: int, tmp_path: Path) -> None:
+    story, watcher = Story(), Watcher()
+    story.fails_in = phase
+    message = f"{phase}: ValueError: as asked .t = {0.001 * steps:g} s, after step {steps}"
+    with pytest.raises(ScenarioError, match=message) as told:
+        run(story, modules=[watcher], failed_state=tmp_path / "failed.npz")
+    assert told.value.step == steps
+    assert told.value.time == pytest.approx(0.001 * steps)
+    assert told.value.phase == phase
+    assert not watcher.attached
+    assert [word.split()[0] for word in story.told].count("end") == (phase != "init")
+    again = Simulation(SCENE)
+    read_state(again, tmp_path / "failed.npz")
+    assert again.step_count == steps
+    np.testing.assert_array_equal(again.q, told.value.simulation.q)
+
+
+def test_file_and_line_of_a_failure_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "falls.py"
+    (tmp_path / "a_ball.yaml").write_text(BALL)
+    path.write_text(
+        "from humanoid_sim.scenario import Scenario\n"
+        "class Falls(Scenario):\n"
+        "    scene = 'a_ball.yaml'\n"
+        "    duration = 0.01\n"
+        "    def loop(self, simulation):\n"
+        "        if simulation.step_count == 2:\n"
+        "            simulation.apply_wrench('nobody', [1, 0, 0], duration=1.0)\n"
+    )
+    scenario = load_scenario(path)()
+    with pytest.raises(ScenarioError, match=r"falls.py:7: loop: InputError: .*no body 'nobody'") as told:
+        run_scenario(scenario, make_simulation(scenario, path), source=path)
+    assert told.value.line == 7
+    assert "apply_wrench('nobody'" in told.value.trace
+    assert told.value.state_file is None
+
+
+def test_a_state_that_explodes_ends_the_run_with_the_state_before(tmp_path: Path) -> None:
+    class Explodes(Story):
+        def loop(self, simulation: Simulation) -> None:
+            if simulation.step_count == 3:
+                simulation.apply_wrench("ball", [1e308] * 3, duration=1.0)
+                simulation.apply_wrench("ball", [1e308] * 3, duration=1.0)
+
+    with pytest.raises(ScenarioError, match=r"step: SimulationError.*after step 3"):
+        run(Explodes(), failed_state=tmp_path / "failed.npz")
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    story, watcher = Story(), Watcher()
+    story.fails_in, story.problem = "loop", KeyboardInterrupt
+    result = run(story, modules=[watcher])
+    assert result.interrupted
+    assert story.told[-1] == "end 4"
+    assert not watcher.attached
+
+
+@pytest.mark.parametrize("fails_in", ["", "loop"])
+def test_no_thread_and_no_file_stays_open(tmp_path: Path, fails_in: str) -> None:
+    """F018: what was opened for a run is closed after it, also when it failed."""
+    threads, files = threading.active_count(), set(os.listdir("/proc/self/fd"))
+    story = Story()
+    story.fails_in = fails_in
+    recorders = [CsvRecorder(tmp_path / "tables"), McapRecorder(tmp_path / "log.mcap", every=1)]
+    try:
+        run(story, modules=recorders)
+    except ScenarioError:
+        assert fails_in
+    assert threading.active_count() == threads
+    assert set(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_solver_of_the_users_file_is_used(tmp_path: Path) -> None:
+    """F005: the file registers a contact solver by name; it decides what the bodies do."""
+    path = tmp_path / "own_solver.py"
+    path.write_text(
+        "from humanoid_sim.contact.solve import register_solver\n"
+        "from humanoid_sim.scenario import Scenario\n"
+        "def nothing_holds(W, v_free, mu, f, tolerance, max_iterations, v, residuals):\n"
+        "    f[:] = 0.0\n"
+        "    v[:] = v_free\n"
+        "    residuals[:] = 0.0\n"
+        "    return 1\n"
+        "register_solver('nothing_holds', nothing_holds)\n"
+        "class Falls(Scenario):\n"
+        "    solver = 'nothing_holds'\n"
+        "    duration = 0.4\n"
+    )
+    heights = []
+    try:
+        for solver in ("nothing_holds", "nsgs"):
+            scenario = load_scenario(path)() if not heights else Scenario()
+            scenario.scene, scenario.solver = SCENE, solver
+            simulation = make_simulation(scenario, path)
+            run_scenario(scenario, simulation, duration=0.4)
+            heights.append(simulation.bodies["ball"].placement_world_body.translation[2])
+    finally:
+        SOLVERS.pop("nothing_holds", None)
+    assert heights == pytest.approx([0.5 - 4.9 * 0.4**2, 0.1], abs=2e-3)  # free fall through the floor
+
+
+def test_paths_of_scenes_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(BALL)
+    story = Story()
+    story.scene = "own.yaml"
+    assert list(make_simulation(story, tmp_path / "story.py").bodies) == ["ball"]
+
+
+@pytest.mark.parametrize("duration", [-1.0, float("nan"), float("inf")])
+def test_durations_that_are_no_time_are_refused(duration: float) -> None:
+    with pytest.raises(InputError, match="duration is"):
+        run(Story(), duration=duration)
+
+
+def test_a_scenario_without_scene_is_refused() -> None:
+    with pytest.raises(InputError, match="names no scene"):
+        make_simulation(Scenario())
+
+
+def test_recorders_that_cannot_write_are_no_fault_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    story = Story()
+    with pytest.raises(InputError, match="no tables can be written there"):
+        run(story, modules=[CsvRecorder(tmp_path / "taken")])
+    assert story.told == ["init 0", "end 0"]
