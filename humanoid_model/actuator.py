@@ -12,6 +12,8 @@ import pinocchio as pin
 
 #: Natural frequency of a position-controlled joint with default gains, Hz.
 DEFAULT_FREQUENCY = 8.0
+#: How long a motor may give more than its nominal effort when nothing is said, s (specification 000 section 20.4).
+DEFAULT_PEAK_TIME = 3.0
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Actuator:
         effort: largest effort, N m or N; infinite when unlimited.
         velocity: largest speed, rad/s or m/s; infinite when unlimited.
         armature: rotor inertia seen at the joint, kg m^2 or kg.
+        gear_ratio: turns of the motor per turn of the joint: the motor gives ``effort / gear_ratio``.
+        viscous_friction: of joint and gear, N m s/rad or N s/m.
+        dry_friction: likewise, N m or N.
+        nominal_effort: largest effort that may last, N m or N; infinite when it is not below ``effort``.
+        peak_time: how long the effort may be above the nominal one, s.
     """
 
     stiffness: float
@@ -31,6 +38,11 @@ class Actuator:
     effort: float
     velocity: float
     armature: float
+    gear_ratio: float = 1.0
+    viscous_friction: float = 0.0
+    dry_friction: float = 0.0
+    nominal_effort: float = math.inf
+    peak_time: float = DEFAULT_PEAK_TIME
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.actuator import Actuator, Spring, default_gains
+from humanoid_model.actuator import DEFAULT_PEAK_TIME, Actuator, Spring, default_gains
 from humanoid_model.contact import ContactLocation
 from humanoid_model.description import Mimic, RobotDescription
 from humanoid_model.errors import RobotError
@@ -20,7 +20,7 @@ from humanoid_model.lowest_point import lowest_point
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
 from humanoid_model.robot_file import RobotFile, read_robot_file
-from humanoid_model.sensor import Sensor
+from humanoid_model.sensor import Noise, Sensor
 from humanoid_model.urdf import read_urdf
 
 #: Velocity coordinates beyond which a robot is refused: Pinocchio's data grow with their cube, here to 2 GB.
@@ -67,6 +67,7 @@ class Robot:
         springs: passive joints' springs by joint name.
         mimics: joints that follow others; they keep a coordinate of their own, and postures respect them.
         sensors: by name.
+        encoders: noise of measured joint positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
         approximate: what is approximate about the robot, None when nothing is said to be.
     """
@@ -88,6 +89,7 @@ class Robot:
     springs: Mapping[str, Spring]
     mimics: Mapping[str, Mimic]
     sensors: Mapping[str, Sensor]
+    encoders: Mapping[str, Mapping[str, Noise]]
     limbs: Mapping[str, tuple[str, ...]]
     approximate: str | None
 
@@ -213,7 +215,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         else floating_base
     )
     _check_size(description, floats and own_base is None)
-    description = _with_actuator_limits(description, file)
+    description = _with_actuator_data(description, file)
     given = _all_joints(description, file) if file.actuators is None else file.actuators
     model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
     model.name = description.name
@@ -250,6 +252,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         springs=dict(file.springs),
         mimics={name: joint.mimic for name, joint in description.joints.items() if joint.mimic},
         sensors=dict(file.sensors),
+        encoders=dict(file.encoders),
         limbs=dict(file.limbs),
         approximate=file.approximate,
     )
@@ -296,8 +299,8 @@ def _all_joints(description: RobotDescription, file: RobotFile) -> dict[str, dic
     return {name: {} for name in (*own, *file.ball_joints)}
 
 
-def _with_actuator_limits(description: RobotDescription, file: RobotFile) -> RobotDescription:
-    """The description with the effort and velocity limits that the YAML gives instead of the URDF's."""
+def _with_actuator_data(description: RobotDescription, file: RobotFile) -> RobotDescription:
+    """The description with the limits and the friction that the YAML gives instead of the URDF's."""
     joints = dict(description.joints)
     for name, values in (file.actuators or {}).items():
         for member in file.ball_joints.get(name, (name,)):
@@ -308,7 +311,12 @@ def _with_actuator_limits(description: RobotDescription, file: RobotFile) -> Rob
                     effort=values.get("effort", limit.effort),
                     velocity=values.get("velocity", limit.velocity),
                 )
-                joints[member] = dataclasses.replace(joints[member], limit=limit)
+                joints[member] = dataclasses.replace(
+                    joints[member],
+                    limit=limit,
+                    damping=values.get("viscous_friction", joints[member].damping),
+                    friction=values.get("dry_friction", joints[member].friction),
+                )
     return dataclasses.replace(description, joints=joints)
 
 
@@ -332,6 +340,11 @@ def _actuators(
             effort=float(model.effortLimit[where].min()),
             velocity=float(model.velocityLimit[where].min()),
             armature=values.get("armature", 0.0),
+            gear_ratio=values.get("gear_ratio", 1.0),
+            viscous_friction=float(model.damping[where].max()),
+            dry_friction=float(model.friction[where].max()),
+            nominal_effort=values.get("nominal_effort", math.inf),
+            peak_time=values.get("peak_time", DEFAULT_PEAK_TIME),
         )
     return actuators
 

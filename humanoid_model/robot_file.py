@@ -14,7 +14,7 @@ from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import Joint, RobotDescription
 from humanoid_model.errors import RobotError
-from humanoid_model.sensor import SENSOR_TYPES, Sensor
+from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
 _KEYS = (
@@ -26,9 +26,23 @@ _KEYS = (
     "actuators",
     "springs",
     "sensors",
+    "encoders",
     "limbs",
 )
-_ACTUATOR_KEYS = ("stiffness", "damping", "effort", "velocity", "armature")
+_ACTUATOR_KEYS = (
+    "stiffness",
+    "damping",
+    "effort",
+    "velocity",
+    "armature",
+    "gear_ratio",
+    "rotor_inertia",
+    "viscous_friction",
+    "dry_friction",
+    "nominal_effort",
+    "peak_time",
+)
+_NOISE_KEYS = ("deviation", "bias", "bias_walk", "resolution", "time_constant", "latency")
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,7 @@ class RobotFile:
         actuators: what is given of each actuator, by joint; None when the file has no ``actuators``.
         springs: passive joints' springs by joint.
         sensors: by name.
+        encoders: noise of the joints' measured positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
     """
 
@@ -56,6 +71,7 @@ class RobotFile:
     actuators: dict[str, dict[str, float]] | None = None
     springs: dict[str, Spring] = field(default_factory=dict)
     sensors: dict[str, Sensor] = field(default_factory=dict)
+    encoders: dict[str, dict[str, Noise]] = field(default_factory=dict)
     limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -96,6 +112,7 @@ class _Reader:
             actuators=self.read_actuators() if "actuators" in values else None,
             springs={key: self.read_spring(key, node) for key, node in self.section("springs")},
             sensors={key: self.read_sensor(key, node) for key, node in self.section("sensors")},
+            encoders=self.read_encoders(),
             limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
         )
 
@@ -188,10 +205,19 @@ class _Reader:
                     f"no joint that moves by itself is named '{pattern}'", f"Such are {_some(self.driven)}"
                 )
             values = {
-                key: value.number(lowest=0.0) for key, value in node.mapping(_ACTUATOR_KEYS).items()
+                key: value.number(above=0.0) if key in ("gear_ratio", "peak_time") else value.number(lowest=0.0)
+                for key, value in node.mapping(_ACTUATOR_KEYS).items()
             }
             for joint in matching:
                 given[joint] = given.get(joint, {}) | values
+                if "armature" in given[joint] and "rotor_inertia" in given[joint]:
+                    raise node.fail(
+                        f"the actuator of '{joint}' has both 'armature' and 'rotor_inertia'",
+                        "Give the inertia at the joint (armature) or that of the motor (rotor_inertia)",
+                    )
+        for values in given.values():
+            if "rotor_inertia" in values:
+                values["armature"] = values.pop("rotor_inertia") * values.get("gear_ratio", 1.0) ** 2
         return given
 
     def read_spring(self, name: str, node: YamlNode) -> Spring:
@@ -218,13 +244,58 @@ class _Reader:
         return tuple(names)
 
     def read_sensor(self, name: str, node: YamlNode) -> Sensor:
-        values = node.mapping(("type", "link", "xyz", "rpy"))
+        values = node.mapping(("type", "link", "xyz", "rpy", "gain", "noise"))
         if "type" not in values or "link" not in values:
             raise node.fail("lacks 'type' or 'link'", "Give both")
         kind, link = values["type"].string(SENSOR_TYPES), self.link(values["link"])
         if kind == "force_torque" and link in self.description.rigid_group(self.description.root):
             raise values["link"].fail(f"no joint carries the link '{link}'", "Name a link that a joint moves")
-        return Sensor(name, kind, link, read_placement(values))
+        gain = np.eye(6)
+        if "gain" in values:
+            if kind != "force_torque":
+                raise values["gain"].fail(f"a sensor of type {kind} has no gain", "Leave it out")
+            gain = self.read_gain(values["gain"])
+        noise = self.read_noises(values["noise"], SENSOR_QUANTITIES[kind], 3) if "noise" in values else {}
+        return Sensor(name, kind, link, read_placement(values), gain, noise)
+
+    def read_gain(self, node: YamlNode) -> np.ndarray:
+        rows = node.items()
+        if len(rows) != 6:
+            raise node.fail(f"holds {len(rows)} rows", "Give six rows of six numbers, the force first")
+        gain = np.array([row.numbers(6) for row in rows])
+        if np.linalg.cond(gain) > 1e12:
+            raise node.fail("is singular", "Give a matrix that can be inverted")
+        return gain
+
+    def read_noises(self, node: YamlNode, quantities: tuple[str, ...], axes: int) -> dict[str, Noise]:
+        return {key: self.read_noise(value, axes) for key, value in node.mapping(quantities).items()}
+
+    def read_noise(self, node: YamlNode, axes: int) -> Noise:
+        values = node.mapping(_NOISE_KEYS)
+        numbers: dict[str, float] = {}
+        for key in ("deviation", "bias_walk", "resolution", "time_constant"):
+            if key in values:
+                numbers[key] = values[key].number(lowest=0.0)
+        bias: float | tuple[float, ...] = 0.0
+        if "bias" in values:
+            each = values["bias"].is_list
+            bias = tuple(values["bias"].numbers(axes).tolist()) if each else values["bias"].number()
+        latency = values["latency"].number(lowest=0.0) if "latency" in values else 0.0
+        if latency != int(latency):
+            raise values["latency"].fail(f"is {latency:g}", "Give a whole number of samples")
+        return Noise(bias=bias, latency=int(latency), **numbers)
+
+    def read_encoders(self) -> dict[str, dict[str, Noise]]:
+        movable = [name for name, joint in self.description.joints.items() if joint.limit is not None]
+        encoders: dict[str, dict[str, Noise]] = {}
+        for pattern, node in self.section("encoders"):
+            matching = [joint for joint in movable if fnmatchcase(joint, pattern)]
+            if not matching:
+                raise node.fail(f"no joint of one coordinate is named '{pattern}'", f"Such are {_some(movable)}")
+            noises = self.read_noises(node, ENCODER_QUANTITIES, 1)
+            for joint in matching:
+                encoders[joint] = encoders.get(joint, {}) | noises
+        return encoders
 
 
 def _some(names: Mapping[str, object] | list[str]) -> str:

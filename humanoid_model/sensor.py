@@ -1,16 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors that a robot carries."""
+"""Sensors that a robot carries, and how far they are from ideal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
 import pinocchio as pin
 
 from humanoid_model.value_equality import ValueEquality
 
 #: Kinds of sensors.
 SENSOR_TYPES = ("imu", "force_torque")
+#: What each kind of sensor measures, three numbers each; rotations disturb an orientation in the sensor's own axes.
+SENSOR_QUANTITIES = {
+    "imu": ("orientation", "angular_velocity", "linear_acceleration"),
+    "force_torque": ("force", "torque"),
+}
+#: What the encoder of a joint measures.
+ENCODER_QUANTITIES = ("position", "velocity")
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How a measurement differs from what is measured (specification 000 section 20.2, requirement R5).
+
+    The signal passes a first-order low-pass filter, gets bias and noise, is rounded, and comes late. All numbers are
+    in the unit of what is measured: rad, rad/s, m/s^2, N, N m; zero leaves the part out.
+
+    Attributes:
+        deviation: standard deviation of white Gaussian noise, drawn afresh for each sample and axis.
+        bias: constant error, one number for all axes or one for each.
+        bias_walk: the bias wanders by this standard deviation in one second, ever further as the square root of time.
+        resolution: step to whose multiples readings are rounded.
+        time_constant: of the filter, s.
+        latency: by how many samples readings come late.
+    """
+
+    deviation: float = 0.0
+    bias: float | tuple[float, ...] = 0.0
+    bias_walk: float = 0.0
+    resolution: float = 0.0
+    time_constant: float = 0.0
+    latency: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +57,14 @@ class Sensor(ValueEquality):
             moving joint that carries the link: a standing robot's ankles read its weight upwards.
         link: link that carries it.
         placement_link_sensor: sensor frame in the link frame.
+        gain: of a force-torque sensor, (6, 6): true wrench = gain (raw reading + offset), the force first; the identity
+            for a perfect sensor.
+        noise: by quantity, of :data:`SENSOR_QUANTITIES`; those left out are measured without noise.
     """
 
     name: str
     type: str
     link: str
     placement_link_sensor: pin.SE3
+    gain: np.ndarray = field(default_factory=lambda: np.eye(6))
+    noise: Mapping[str, Noise] = field(default_factory=dict)

@@ -46,6 +46,11 @@ class YamlNode:
         step = f"[{key}]" if isinstance(key, int) else (f".{key}" if self.path else str(key))
         return YamlNode(node, self.path + step, self.source, self.error)
 
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list."""
+        return isinstance(self.node, yaml.SequenceNode)
+
     def mapping(self, allowed: Iterable[str] | None = None) -> dict[str, YamlNode]:
         """The values of a mapping by key, in the order of the file.
 

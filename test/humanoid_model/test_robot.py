@@ -319,6 +319,22 @@ def test_the_yaml_says_what_is_driven_and_how(tmp_path):
     assert robot.springs["hip"].stiffness == 3
 
 
+def test_friction_of_the_yaml_counts_instead_of_the_urdfs(tmp_path):
+    urdf = LEG.replace("</robot>", "").replace(
+        LEG[LEG.index("<joint") : LEG.index("</joint>") + len("</joint>")],
+        LEG[LEG.index("<joint") : LEG.index("</joint>")] + '<dynamics damping="0.5" friction="0.25"/></joint>',
+    )
+    first = load_robot(save(tmp_path, urdf + "</robot>"))
+    driven = next(name for name, actuator in first.actuators.items() if actuator.dry_friction)
+    assert (first.actuators[driven].viscous_friction, first.actuators[driven].dry_friction) == (0.5, 0.25)
+    yaml = f"actuators: {{{driven}: {{viscous_friction: 2, dry_friction: 3, gear_ratio: 50, nominal_effort: 1}}}}"
+    robot = load_robot(save(tmp_path, urdf + "</robot>", yaml))
+    actuator, place = robot.actuators[driven], robot.index_v(driven)
+    assert (actuator.viscous_friction, actuator.dry_friction) == (2, 3)
+    assert (robot.model.damping[place], robot.model.friction[place]) == (2, 3)
+    assert (actuator.gear_ratio, actuator.nominal_effort, actuator.peak_time) == (50, 1, 3)
+
+
 def test_a_joint_with_a_spring_is_passive(tmp_path):
     robot = load_robot(save(tmp_path, LEG, "springs: {hip: {stiffness: 3}}"))
     assert set(robot.actuators) == {"knee"}

@@ -10,6 +10,7 @@ from humanoid_model.actuator import Spring
 from humanoid_model.errors import RobotError
 from humanoid_model.robot import load_robot
 from humanoid_model.robot_file import RobotFile, read_robot_file
+from humanoid_model.sensor import Noise
 from humanoid_model.urdf import read_urdf
 
 LIMIT = '<limit lower="-1" upper="2" effort="5" velocity="6"/>'
@@ -87,6 +88,46 @@ limbs:
     assert file.limbs == {"leg": ("ball",)}
 
 
+def test_sensors_can_be_imperfect(tmp_path):
+    gain = [[float(i == j) + 0.01 * (i + 2 * j) for j in range(6)] for i in range(6)]
+    file = read(
+        tmp_path,
+        f"""
+sensors:
+  ankle:
+    link: b
+    type: force_torque
+    gain: {gain}
+    noise:
+      force: {{deviation: 0.5, bias: [1, 2, 3], bias_walk: 0.1, resolution: 0.25, time_constant: 2e-3, latency: 4}}
+  imu: {{type: imu, link: a, noise: {{orientation: {{bias: 0.01}}, angular_velocity: {{}}}}}}
+  bare: {{type: imu, link: a}}
+encoders:
+  "*": {{position: {{resolution: 0.001}}}}
+  knee: {{velocity: {{latency: 2}}}}
+""",
+    )
+    ankle = file.sensors["ankle"]
+    assert np.allclose(ankle.gain, gain, atol=0)
+    assert ankle.noise == {"force": Noise(0.5, (1.0, 2.0, 3.0), 0.1, 0.25, 0.002, 4)}
+    assert file.sensors["imu"].noise == {"orientation": Noise(bias=0.01), "angular_velocity": Noise()}
+    assert np.array_equal(file.sensors["bare"].gain, np.eye(6))
+    assert not file.sensors["bare"].noise
+    assert set(file.encoders) == {"hip", "knee", "follower", "slide", "toe"}
+    assert file.encoders["hip"] == {"position": Noise(resolution=0.001)}
+    assert file.encoders["knee"] == {"position": Noise(resolution=0.001), "velocity": Noise(latency=2)}
+
+
+def test_the_inertia_of_a_motor_counts_at_the_joint_by_the_square_of_the_ratio(tmp_path):
+    text = 'actuators:\n  "*": {rotor_inertia: 2e-5}\n  hip: {gear_ratio: 100, nominal_effort: 3, peak_time: 2}\n'
+    file = read(tmp_path, text)
+    assert file.actuators is not None
+    assert file.actuators["hip"] == {
+        "gear_ratio": 100, "nominal_effort": 3, "peak_time": 2, "armature": pytest.approx(0.2),
+    }  # fmt: skip
+    assert file.actuators["knee"] == {"armature": pytest.approx(2e-5)}
+
+
 def test_nothing_said_is_nothing_known(tmp_path):
     assert read(tmp_path, "approximate: x") == RobotFile(approximate="x")
     assert read(tmp_path, "floating_base: true").actuators is None
@@ -162,6 +203,40 @@ MALFORMED = {
     "actuator of a mimic": ("actuators:\n  follower: {}", 2, "actuators.follower", "named 'follower'", "hip"),
     "actuator key": ("actuators:\n  hip: {gain: 1}", 2, "actuators.hip.gain", "unknown key", "stiffness"),
     "negative gain": ("actuators:\n  hip: {damping: -1}", 2, "actuators.hip.damping", "is -1", "0 or more"),
+    "negative friction": (
+        "actuators:\n  hip: {dry_friction: -1}", 2, "actuators.hip.dry_friction", "is -1", "0 or more",
+    ),
+    "gear ratio of zero": ("actuators:\n  hip: {gear_ratio: 0}", 2, "actuators.hip.gear_ratio", "is 0", "more than 0"),
+    "two inertias": (
+        "actuators:\n  '*': {armature: 1}\n  hip: {rotor_inertia: 1}", 3, "actuators.hip", "has both", "or that of",
+    ),
+    "gain of five rows": (
+        "sensors:\n  s: {type: force_torque, link: b, gain: [[1, 2, 3, 4, 5, 6]]}",
+        2, "sensors.s.gain", "holds 1 rows", "six rows",
+    ),
+    "singular gain": (
+        f"sensors:\n  s: {{type: force_torque, link: b, gain: {[[1.0] * 6] * 6}}}",
+        2, "sensors.s.gain", "is singular", "inverted",
+    ),
+    "gain of an imu": (
+        "sensors:\n  s: {type: imu, link: b, gain: []}", 2, "sensors.s.gain", "type imu has no gain", "Leave it out",
+    ),
+    "noise of nothing": (
+        "sensors:\n  s: {type: imu, link: b, noise: {force: {}}}",
+        2, "sensors.s.noise.force", "unknown key", "orientation, angular_velocity",
+    ),
+    "negative noise": (
+        "sensors:\n  s: {type: imu, link: b, noise: {orientation: {deviation: -1}}}",
+        2, "sensors.s.noise.orientation.deviation", "is -1", "0 or more",
+    ),
+    "bias of two": (
+        "sensors:\n  s: {type: imu, link: b, noise: {orientation: {bias: [1, 2]}}}",
+        2, "sensors.s.noise.orientation.bias", "holds 2 values", "3 numbers",
+    ),
+    "half a sample late": (
+        "encoders:\n  hip: {position: {latency: 0.5}}", 2, "encoders.hip.position.latency", "0.5", "whole",
+    ),
+    "encoder of nothing": ("encoders:\n  tool: {}", 2, "encoders.tool", "named 'tool'", "hip, knee"),
     "spring of nothing": ("springs:\n  tool: {stiffness: 1}", 2, "springs.tool", "'tool' is no joint", "hip"),
     "spring of nothing stiff": ("springs:\n  hip: {damping: 1}", 2, "springs.hip", "lacks 'stiffness'", "N m/rad"),
     "sensor type": ("sensors:\n  s: {type: lidar, link: a}", 2, "sensors.s.type", "'lidar'", "imu, force_torque"),
