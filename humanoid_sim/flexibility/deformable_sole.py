@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility.material import Material
 from humanoid_sim.flexibility.sole_kernels import place_vertices
 from humanoid_sim.flexibility.stiffness import surface_compliance
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.linalg import splu
 
+from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility.material import Material
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
 
