@@ -21,7 +21,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def read_log(path: str | Path) -> dict[str, Columns]:
-    """Tables of a log by name, see :data:`~humanoid_sim.recording.table.TABLES`; those that it doesn't hold are absent.
+    """Tables of a log by name, see :data:`~humanoid_sim.recording.table.TABLES`; empty ones are left out.
 
     Args:
         path: a folder of CSV tables, an ``.mcap`` file, or a rosbag2 folder (MCAP or SQLite).
@@ -69,7 +69,8 @@ def _read_tables(folder: Path) -> dict[str, Columns]:
                         f"the row has {len(row)} of {len(header)} values", source=path, line=lines.line_num
                     )
                 rows.append(row)
-        tables[name] = _columns(name, rows, path)
+        if rows:
+            tables[name] = _columns(name, rows, path)
     return tables
 
 

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command runs scenarios and scenes, and says what is wrong with what it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from humanoid_sim.__main__ import main
+from humanoid_sim.recording import read_log
+
+SCENE = """
+bodies:
+  floor: {shapes: [{half_space: true}]}
+  ball: {mass: 2, xyz: [0, 0, 0.1], shapes: [{sphere: 0.1}]}
+  other: {mass: 1, xyz: [1, 0, 0.1], shapes: [{sphere: 0.1}]}
+pairs:
+  - {between: [ball, other], collide: false}
+  - {between: [ball, floor], friction: 0.7}
+"""
+SCENARIO = """
+from humanoid_sim.scenario import Scenario
+
+class Push(Scenario):
+    scene = "balls.yaml"
+    duration = 0.02
+    force = 3.0
+    fails_at = -1
+
+    def loop(self, simulation):
+        if simulation.step_count == self.fails_at:
+            raise RuntimeError("as asked")
+        simulation.apply_wrench("ball", [0, 0, self.force], duration=simulation.dt)
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "balls.yaml").write_text(SCENE)
+    (tmp_path / "push.py").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_scenario_runs_and_is_recorded(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "push.py", "--set", "force=5", "--record", "log.mcap", "--csv", "tables", "--every", "2"]
+    assert main([*words, "--plot", "picture.png", "--progress", "--save-state", "end.npz"]) == 0
+    out = capsys.readouterr()
+    assert "20 steps of 0.001 s to t = 0.02 s" in out.out
+    assert "100.0%" in out.out
+    assert "20/20" in out.err
+    for log in ("log.mcap", "tables"):
+        contacts = read_log(log)["contacts"]
+        ball = (contacts["body_a"] == "ball") & (contacts["time"] > 0.015)
+        np.testing.assert_allclose(contacts["force_z"][ball], 2 * 9.81 - 5.0, rtol=1e-6)
+        assert len(np.unique(contacts["time"])) == 10
+    assert Path("picture.png").stat().st_size > 1000
+    assert main(["run", "push.py", "--start-from", "end.npz", "--duration", "0.01"]) == 0
+    assert "10 steps of 0.001 s to t = 0.03 s" in capsys.readouterr().out
+
+
+def test_a_failing_scenario_leaves_its_log_and_its_state(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "push.py", "--set", "fails_at=7", "--csv", "tables", "--every", "1"]) == 1
+    error = capsys.readouterr().err
+    assert "push.py:12: loop: RuntimeError: as asked (t = 0.007 s, after step 7)" in error
+    assert 'raise RuntimeError("as asked")' in error
+    assert len(read_log("tables")["energy"]["time"]) == 7
+    assert main(["run", "push.py", "--start-from", "tables/push.failed.npz", "--duration", "0.001"]) == 0
+    assert "t = 0.008 s" in capsys.readouterr().out
+
+
+def test_a_scene_runs_without_a_scenario(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["run", "balls.yaml", "--duration", "0.01", "--dt", "0.002", "--every", "1", "--plot", "picture.svg"]) == 0
+    )
+    assert "5 steps of 0.002 s" in capsys.readouterr().out
+    assert Path("picture.svg").read_text().count("ball on floor") == 1
+    assert sorted(path.name for path in scenario.iterdir()) == ["balls.yaml", "picture.svg", "push.py"]
+
+
+def test_info_lists_bodies_pairs_and_parameters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "balls.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  time step 0.001 s, gravity 0 0 -9.81 m/s^2" in lines
+    assert "  floor: fixed, halfspace, at 0 0 0 m" in lines
+    assert "  ball: 2 kg, sphere, at 0 0 0.1 m" in lines
+    assert "  floor - ball: friction 0.7, restitution 0" in lines
+    assert "  ball - other: never touch" in lines
+
+
+def test_plots_are_drawn_from_a_log(scenario: Path) -> None:
+    assert main(["run", "push.py", "--csv", "tables"]) == 0
+    assert main(["plot", "tables", "--what", "energy", "solver", "--out", "two.png"]) == 0
+    assert Path("two.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "nowhere.py"], "there is no file 'nowhere.py'"),
+        (["run", "nothing"], "unknown scene 'nothing'"),
+        (["run", "push.py", "--set", "pusch=3"], "has no parameter 'pusch'"),
+        (["run", "push.py", "--solver", "guess"], "no contact solver 'guess'"),
+        (["run", "push.py", "--dt", "0"], "dt is 0.0"),
+        (["run", "push.py", "--dt", "nan"], "dt is nan"),
+        (["run", "push.py", "--duration", "-1"], "duration is -1.0"),
+        (["run", "push.py", "--every", "0", "--csv", "x"], "every is 0"),
+        (["run", "push.py", "--record", "log.bag"], "ends in .mcap"),
+        (["run", "push.py", "--start-from", "balls.yaml"], "the file is damaged or no state"),
+        (["run", "balls.yaml", "--set", "force=3"], "is a scene"),
+        (["run", "push.py", "--scene", "nothing"], "unknown scene 'nothing'"),
+        (["info", "nothing"], "unknown scene 'nothing'"),
+        (["plot", "nowhere", "--out", "x.png"], "there is no such log"),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    scenario: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
