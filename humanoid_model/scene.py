@@ -20,6 +20,10 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 DEFAULT_TIME_STEP = 1e-3
 #: Friction between things for which the scene names none (specification 000 section 26.1).
 DEFAULT_FRICTION = 0.4
+#: How contacts of a pair are found, the default first (specification 000 section 13): the patch of points where the
+#: shapes touch; the nearest points; whether they overlap, without forces; where their triangles intersect; the patch at
+#: the first time of contact.
+CONTACT_METHODS = ("patch", "distance", "boolean", "penetration", "continuous")
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,12 @@ class PairProperties:
     Attributes:
         friction: Coulomb coefficient, 0 or more.
         restitution: Newton's coefficient, in 0..1.
+        method: how contacts are found, one of ``CONTACT_METHODS``.
     """
 
     friction: float = DEFAULT_FRICTION
     restitution: float = 0.0
+    method: str = CONTACT_METHODS[0]
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class PairRule:
         friction: None leaves what an earlier rule says.
         restitution: likewise.
         collide: whether the pairs may touch; None leaves what an earlier rule says.
+        method: how contacts are found, one of ``CONTACT_METHODS``; None leaves what an earlier rule says.
     """
 
     first: str
@@ -52,6 +59,7 @@ class PairRule:
     friction: float | None = None
     restitution: float | None = None
     collide: bool | None = None
+    method: str | None = None
 
     def matches(self, a: str, b: str) -> bool:
         """Whether the rule is about two bodies."""
@@ -150,6 +158,7 @@ class Scene(ValueEquality):
         rules: properties of pairs; of several rules that match a pair the last one that says something counts.
         gravity: (3,) m/s^2.
         time_step: s.
+        self_collision: whether links of one robot may touch each other.
         camera: None when the file names none.
         lights: in the order of the file.
         source: file that the scene comes from.
@@ -162,6 +171,7 @@ class Scene(ValueEquality):
     rules: tuple[PairRule, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
     time_step: float = DEFAULT_TIME_STEP
+    self_collision: bool = False
     camera: Camera | None = None
     lights: tuple[Light, ...] = ()
     source: str = field(compare=False, default="")
@@ -175,12 +185,13 @@ class Scene(ValueEquality):
 
     def pairs(self, a: str, b: str) -> PairProperties:
         """How two bodies touch, by their names (``robot/link`` for a robot's links)."""
-        friction, restitution = DEFAULT_FRICTION, 0.0
+        friction, restitution, method = DEFAULT_FRICTION, 0.0, CONTACT_METHODS[0]
         for rule in self.rules:
             if rule.matches(a, b):
                 friction = friction if rule.friction is None else rule.friction
                 restitution = restitution if rule.restitution is None else rule.restitution
-        return PairProperties(friction, restitution)
+                method = method if rule.method is None else rule.method
+        return PairProperties(friction, restitution, method)
 
     def collides(self, a: str, b: str) -> bool:
         """Whether two bodies may touch at all; by default all may."""

@@ -3,209 +3,163 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pinocchio as pin
-from numba import njit
 from numpy.typing import NDArray
 
-from humanoid_model.description import Box, HalfSpace
+from humanoid_model.description import HalfSpace, Shape
+from humanoid_sim.detection.broad_phase import place_shapes
 from humanoid_sim.detection.contact_points import ContactPoints
-from humanoid_sim.detection.face_contact import MAX_POINTS
 from humanoid_sim.detection.half_space import (
-    SLOTS_PER_FEATURE,
     Feature,
+    PlaneTable,
+    feature_table,
     features_of,
     half_space_contacts,
     point_features,
 )
-from humanoid_sim.detection.shape_pair import ConvexShape, ShapePair
+from humanoid_sim.detection.pair_classes import PairClasses
+from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
+from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.triangle_mesh import bounding_tree
+from humanoid_sim.detection.world_contacts import (
+    BLOCK,
+    MORE_PAIRS,
+    MORE_POINTS,
+    MORE_SLOTS,
+    WorldShapes,
+    keep_blocks,
+    world_contacts,
+)
 from humanoid_sim.world import World, WorldBody
 
 CONTACT_MARGIN = 2e-3
 """Shapes nearer than this are handed to the contact solver, which decides whether they touch [m]."""
 
 
-@njit(cache=True)
-def near_pairs(
-    R: np.ndarray,
-    p: np.ndarray,
-    twists: np.ndarray,
-    pair_shapes: np.ndarray,
-    shape_joint: np.ndarray,
-    shape_rotation: np.ndarray,
-    shape_centre: np.ndarray,
-    shape_half: np.ndarray,
-    margin: float,
-    dt: float,
-    near: np.ndarray,
-    travels: np.ndarray,
-) -> int:
-    """Pairs whose bounding boxes along the world's axes come within the margin in the next two steps.
-
-    Args:
-        R: rotations of the joint frames, shape (njoints, 3, 3).
-        p: origins of the joint frames in the world [m], shape (njoints, 3).
-        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
-        pair_shapes: shapes of each pair, shape (k, 2).
-        shape_joint: joint that moves each shape, shape (n,).
-        shape_rotation: from the frame of the shape's bounding box to the joint frame, shape (n, 3, 3).
-        shape_centre: centre of the shape's bounding box in the joint frame [m], shape (n, 3).
-        shape_half: half edge lengths of the bounding box [m], shape (n, 3).
-        margin: distance up to which pairs count as near [m].
-        dt: time step [s].
-        near: receives the pairs, shape (k,).
-        travels: receives how far each shape can move in two steps [m], shape (n,).
-
-    Returns:
-        The number of near pairs.
-    """
-    n = shape_joint.size
-    centres = np.empty((n, 3))
-    halves = np.empty((n, 3))
-    for s in range(n):
-        j = shape_joint[s]
-        speed = 0.0
-        spin = 0.0
-        for r in range(3):
-            centres[s, r] = (
-                p[j, r]
-                + R[j, r, 0] * shape_centre[s, 0]
-                + R[j, r, 1] * shape_centre[s, 1]
-                + R[j, r, 2] * shape_centre[s, 2]
-            )
-        for r in range(3):
-            c1 = (r + 1) % 3
-            c2 = (r + 2) % 3
-            v = twists[j, r] + twists[j, 3 + c1] * centres[s, c2] - twists[j, 3 + c2] * centres[s, c1]
-            speed += v * v
-            spin += twists[j, 3 + r] ** 2
-        radius = np.sqrt(shape_half[s, 0] ** 2 + shape_half[s, 1] ** 2 + shape_half[s, 2] ** 2)
-        travel = 2.0 * dt * (np.sqrt(speed) + np.sqrt(spin) * radius)
-        travels[s] = travel
-        for r in range(3):
-            half = travel
-            for c in range(3):
-                entry = (
-                    R[j, r, 0] * shape_rotation[s, 0, c]
-                    + R[j, r, 1] * shape_rotation[s, 1, c]
-                    + R[j, r, 2] * shape_rotation[s, 2, c]
-                )
-                half += abs(entry) * shape_half[s, c]
-            halves[s, r] = half
-    count = 0
-    for k in range(pair_shapes.shape[0]):
-        a = pair_shapes[k, 0]
-        b = pair_shapes[k, 1]
-        if (
-            abs(centres[a, 0] - centres[b, 0]) <= halves[a, 0] + halves[b, 0] + margin
-            and abs(centres[a, 1] - centres[b, 1]) <= halves[a, 1] + halves[b, 1] + margin
-            and abs(centres[a, 2] - centres[b, 2]) <= halves[a, 2] + halves[b, 2] + margin
-        ):
-            near[count] = k
-            count += 1
-    return count
-
-
 class ContactDetector:
     """Finds where the bodies of a world touch.
 
-    Shapes against half-spaces go through compiled features; all other pairs go through coal, after a
-    test of their bounding boxes. A link with a support contact (a sole) touches half-spaces with
-    the corners of that contact instead of its shapes.
+    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are looked
+    at whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
+    that contact instead of its shapes.
+
+    Room for pairs, points and slots grows as needed; a slot once given to a pair stays the pair's.
 
     Attributes:
         points: the contact points that :meth:`detect` found last.
-        slot_count: number of different values in ``points.slots``.
+        slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
     """
 
     def __init__(self, world: World) -> None:
-        """Prepare features, shapes and pairs.
+        """Prepare features, shapes and trees.
 
         Raises:
             InputError: a mesh file can't be read.
         """
         self._world = world
-        features: list[tuple[WorldBody, Feature]] = []
+        names = [body.name for body in world.bodies]
+        self._classes = PairClasses.of_scene(world.scene, names)
+        owners = {name: i for i, name in enumerate(dict.fromkeys(body.owner for body in world.bodies))}
+        self._owner = np.array([owners[body.owner] for body in world.bodies], dtype=np.int64)
+        groups: list[tuple[int, int, list[Feature]]] = []
         planes: list[tuple[WorldBody, pin.SE3]] = []
-        shapes: list[tuple[WorldBody, pin.SE3, ConvexShape]] = []
+        shapes: list[tuple[WorldBody, pin.SE3, SolidShape]] = []
         for body in world.bodies:
             placed = [(shape, body.placement_joint_body * place) for shape, place in body.shapes]
             planes += [(body, place) for shape, place in placed if isinstance(shape, HalfSpace)]
             solid = [(shape, place) for shape, place in placed if not isinstance(shape, HalfSpace)]
-            shapes += [(body, place, ConvexShape(shape)) for shape, place in solid]
-            if len(body.corners) > 0:
-                corners = point_features(body.corners)
-                features += [(body, corner.moved(body.placement_joint_body)) for corner in corners]
-            else:
-                features += [
-                    (body, feature.moved(place)) for shape, place in solid for feature in features_of(shape)
-                ]
-        self._prepare_half_spaces(features, planes)
-        self._prepare_pairs(shapes)
-        first = len(features) * len(planes) * SLOTS_PER_FEATURE
-        self._first_pair_slot = first
-        self.slot_count = first + len(self._pair_shapes) * MAX_POINTS
-        self.points = ContactPoints(self.slot_count)
+            shapes += [(body, place, part) for shape, place in solid for part in solids_of(shape)]
+            groups.append((body.joint, world.index[body.name], self._features(body, solid)))
+        self._features_table = feature_table(groups)
+        self._planes = self._plane_table(planes)
+        shapes.sort(key=lambda entry: entry[0].joint == 0)  # those that move first
+        self._table: ShapeTable = shape_table([solid for _, _, solid in shapes])
+        self._shapes = self._world_shapes(shapes)
+        self._place_fixed()
+        self._first_pair_slot = int(self._features_table.slot[-1]) * len(planes)
+        n = len(shapes)
+        self._most_blocks = min(n * (n - 1) // 2, 64 + 8 * n) + 4
+        self._make_room(pairs=64 + 8 * n, points=64 + min(64 * n, 16 * BLOCK + 8 * n))
+        self._make_slots()
 
-    def _prepare_half_spaces(
-        self, features: list[tuple[WorldBody, Feature]], planes: list[tuple[WorldBody, pin.SE3]]
-    ) -> None:
-        index = self._world.index
-        friction = np.full((len(features), len(planes)), -1.0)
-        restitution = np.zeros((len(features), len(planes)))
-        for i, (body, _) in enumerate(features):
-            for j, (ground, _) in enumerate(planes):
-                if self._may_touch(body, ground):
-                    pair = self._world.scene.pairs(body.name, ground.name)
-                    friction[i, j], restitution[i, j] = pair.friction, pair.restitution
-        self._half_space_arguments = (
-            np.array([body.joint for body, _ in features], dtype=np.int64),
-            np.array([index[body.name] for body, _ in features], dtype=np.int64),
-            np.array([feature.centre for _, feature in features]).reshape(-1, 3),
-            np.array([feature.radius for _, feature in features], dtype=float),
-            np.array([feature.axis for _, feature in features]).reshape(-1, 3),
-            np.array([body.joint for body, _ in planes], dtype=np.int64),
-            np.array([index[body.name] for body, _ in planes], dtype=np.int64),
-            np.array([place.rotation[:, 2] for _, place in planes]).reshape(-1, 3),
-            np.array([place.translation for _, place in planes]).reshape(-1, 3),
-            friction,
-            restitution,
-        )
-
-    def _prepare_pairs(self, shapes: list[tuple[WorldBody, pin.SE3, ConvexShape]]) -> None:
-        self._shapes = shapes
-        pairs = []
-        self._pair_properties = []
-        for (i, (a, _, _)), (j, (b, _, _)) in itertools.combinations(enumerate(shapes), 2):
-            if self._may_touch(a, b):
-                pairs.append((i, j))
-                self._pair_properties.append(self._world.scene.pairs(a.name, b.name))
-        self._pair_shapes = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        self._shape_joint = np.array([body.joint for body, _, _ in shapes], dtype=np.int64)
-        self._shape_rotation = np.array([place.rotation for _, place, _ in shapes]).reshape(-1, 3, 3)
-        self._shape_centre = np.array([place.act(shape.centre) for _, place, shape in shapes]).reshape(-1, 3)
-        self._shape_half = np.array([shape.half_sizes for _, _, shape in shapes]).reshape(-1, 3)
-        if pairs:
-            self._compile()
-        self._near = np.zeros(len(pairs), dtype=np.int64)
-        self._travels = np.zeros(len(shapes))
-        self._pairs: dict[int, ShapePair] = {}
-        self._frames = [(place.rotation.copy(), place.translation.copy()) for _, place, _ in shapes]
+    # Preparation -------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _compile() -> None:
-        """Compile the narrow phase now, not in the middle of a run when two shapes first meet."""
-        cube = ConvexShape(Box(np.ones(3)))
-        R, below, above = np.eye(3), np.zeros(3), np.array([0.0, 0.0, 1.0])
-        ShapePair(cube, cube).contacts(R, above, R, below, CONTACT_MARGIN)
+    def _features(body: WorldBody, solid: list[tuple[Shape, pin.SE3]]) -> list[Feature]:
+        if len(body.corners) > 0:
+            return [corner.moved(body.placement_joint_body) for corner in point_features(body.corners)]
+        return [feature.moved(place) for shape, place in solid for feature in features_of(shape)]
 
-    def _may_touch(self, a: WorldBody, b: WorldBody) -> bool:
-        """Bodies of one tree don't collide with each other, nor do two fixed bodies."""
-        if a.owner == b.owner or (a.joint == 0 and b.joint == 0):
-            return False
-        return self._world.scene.collides(a.name, b.name)
+    def _plane_table(self, planes: list[tuple[WorldBody, pin.SE3]]) -> PlaneTable:
+        index = self._world.index
+        return PlaneTable(
+            joint=np.array([body.joint for body, _ in planes], dtype=np.int64),
+            body=np.array([index[body.name] for body, _ in planes], dtype=np.int64),
+            normal=np.array([place.rotation[:, 2] for _, place in planes]).reshape(-1, 3),
+            point=np.array([place.translation for _, place in planes]).reshape(-1, 3),
+        )
+
+    def _world_shapes(self, shapes: list[tuple[WorldBody, pin.SE3, SolidShape]]) -> WorldShapes:
+        moving = sum(body.joint != 0 for body, _, _ in shapes)
+        owners = int(self._owner.max()) + 1 if len(self._owner) else 0
+        return WorldShapes(
+            moving=moving,
+            joint=np.array([body.joint for body, _, _ in shapes], dtype=np.int64),
+            body=np.array([self._world.index[body.name] for body, _, _ in shapes], dtype=np.int64),
+            rotation=np.array([place.rotation for _, place, _ in shapes]).reshape(-1, 3, 3),
+            origin=np.array([place.translation for _, place, _ in shapes]).reshape(-1, 3),
+            node_box=np.zeros((0, 6)),
+            node_child=np.zeros((0, 2), dtype=np.int64),
+            leaf=np.zeros(0, dtype=np.int64),
+            owner=self._owner,
+            body_class=self._classes.body,
+            method=self._classes.method,
+            friction=self._classes.friction,
+            restitution=self._classes.restitution,
+            link=np.zeros(len(self._world.bodies), dtype=np.int64),
+            links=np.zeros(owners, dtype=np.int64),
+            link_start=np.zeros(owners, dtype=np.int64),
+            link_pairs=np.zeros(0, dtype=np.bool_),
+        )
+
+    def _place_fixed(self) -> None:
+        """Places of the shapes that don't move, and the tree of them."""
+        n, moving = len(self._shapes.joint), self._shapes.moving
+        self._rotations, self._origins = np.zeros((n, 3, 3)), np.zeros((n, 3))
+        self._travels, self._boxes = np.zeros(n), np.zeros((n, 6))
+        self._order = np.arange(moving)
+        self._found = np.zeros(max(n - moving, 1), dtype=np.int64)
+        if n == moving:
+            return
+        place_shapes(
+            self._table, moving, n, np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 6)), self._shapes.joint,
+            self._shapes.rotation, self._shapes.origin, CONTACT_MARGIN, 0.0,
+            self._rotations, self._origins, self._travels, self._boxes,
+        )  # fmt: skip
+        order, node_box, node_child = bounding_tree(self._boxes[moving:, :3], self._boxes[moving:, 3:])
+        self._shapes = self._shapes._replace(
+            node_box=node_box, node_child=node_child, leaf=(moving + order).astype(np.int64)
+        )
+
+    def _make_room(self, pairs: int = 0, points: int = 0) -> None:
+        if pairs:
+            self._candidates = np.zeros((pairs, 2), dtype=np.int64)
+            self._near, self._special = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
+        if points:
+            self.points = ContactPoints(points)
+
+    def _make_slots(self) -> None:
+        """A larger table of the pairs that have slots; those that had some keep them."""
+        size = 2
+        while size < 4 * self._most_blocks:
+            size *= 2
+        self._block_keys: NDArray[np.int64] = np.full(size, -1, dtype=np.int64)
+        self._blocks: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self._used = np.zeros(2, dtype=np.int64)
+        self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
+
+    # Every step --------------------------------------------------------------------------------------------
 
     def detect(
         self,
@@ -223,83 +177,44 @@ class ContactDetector:
             dt: time step, for what will arrive during the step [s].
 
         Returns:
-            :attr:`points`, overwritten.
+            :attr:`points`, overwritten, or a larger object in its place.
         """
-        points = self.points
-        points.size = half_space_contacts(
-            R,
-            p,
-            twists,
-            *self._half_space_arguments,
-            CONTACT_MARGIN,
-            dt,
-            points.positions,
-            points.normals,
-            points.gaps,
-            points.friction,
-            points.restitution,
-            points.joint_a,
-            points.joint_b,
-            points.body_a,
-            points.body_b,
-            points.slots,
-            points.corner,
-        )
-        if len(self._pair_shapes) == 0:
-            return points
-        count = near_pairs(
-            R,
-            p,
-            twists,
-            self._pair_shapes,
-            self._shape_joint,
-            self._shape_rotation,
-            self._shape_centre,
-            self._shape_half,
-            CONTACT_MARGIN,
-            dt,
-            self._near,
-            self._travels,
-        )
-        for k in self._near[:count]:
-            self._add_pair(int(k), R, p)
-        return points
+        while True:
+            points = self.points
+            arrays = (
+                points.positions, points.normals, points.gaps, points.friction, points.restitution, points.joint_a,
+                points.joint_b, points.body_a, points.body_b, points.slots, points.corner,
+            )  # fmt: skip
+            classes = self._classes
+            points.size = half_space_contacts(
+                self._features_table, self._planes, self._owner, classes.body, classes.method, classes.friction,
+                classes.restitution, R, p, twists, CONTACT_MARGIN, dt, *arrays,
+            )  # fmt: skip
+            if points.size < 0:
+                self._make_room(points=2 * len(points.gaps))
+                continue
+            if self._shapes.moving == 0:
+                return points
+            count, specials = world_contacts(
+                self._table, self._shapes, R, p, twists, CONTACT_MARGIN, dt, self._rotations, self._origins,
+                self._travels, self._boxes, self._order, self._candidates, self._found, self._near, self._special,
+                self._block_keys, self._blocks, self._used, self._most_blocks, self._first_pair_slot, *arrays,
+                points.size,
+            )  # fmt: skip
+            if count >= 0:
+                points.size = count
+                return points
+            self._grow(count)
 
-    def _place(
-        self, shape: int, R: NDArray[np.float64], p: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rotation and origin of a shape's frame in the world."""
-        joint = self._shape_joint[shape]
-        rotation, translation = self._frames[shape]
-        return R[joint] @ rotation, R[joint] @ translation + p[joint]
-
-    def _add_pair(
-        self,
-        k: int,
-        R: NDArray[np.float64],
-        p: NDArray[np.float64],
-    ) -> None:
-        i, j = self._pair_shapes[k]
-        body_a, body_b = self._shapes[i][0], self._shapes[j][0]
-        R_a, p_a = self._place(i, R, p)
-        R_b, p_b = self._place(j, R, p)
-        margin = CONTACT_MARGIN + self._travels[i] + self._travels[j]
-        if k not in self._pairs:
-            self._pairs[k] = ShapePair(self._shapes[i][2], self._shapes[j][2])
-        contact = self._pairs[k].contacts(R_a, p_a, R_b, p_b, margin)
-        if contact is None:
-            return
-        points = self.points
-        new = slice(points.size, points.size + len(contact.gaps))
-        points.positions[new] = contact.positions
-        points.normals[new] = contact.normal
-        points.gaps[new] = contact.gaps
-        points.friction[new] = self._pair_properties[k].friction
-        points.restitution[new] = self._pair_properties[k].restitution
-        points.joint_a[new] = body_a.joint
-        points.joint_b[new] = body_b.joint
-        points.body_a[new] = self._world.index[body_a.name]
-        points.body_b[new] = self._world.index[body_b.name]
-        points.corner[new] = False
-        points.slots[new] = self._first_pair_slot + k * MAX_POINTS + np.arange(len(contact.gaps))
-        points.size = new.stop
+    def _grow(self, lacking: int) -> None:
+        if lacking == MORE_PAIRS:
+            self._make_room(pairs=2 * len(self._near))
+        elif lacking == MORE_POINTS:
+            self._make_room(points=2 * len(self.points.gaps))
+        else:
+            assert lacking == MORE_SLOTS
+            keys, blocks, used = self._block_keys, self._blocks, self._used
+            self._most_blocks *= 2
+            self._make_slots()
+            keep_blocks(keys, blocks, self._block_keys, self._blocks)
+            self._used[:] = used

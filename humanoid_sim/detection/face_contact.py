@@ -8,32 +8,40 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_sim.detection.patch_reduction import reduce_patch
+from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
+
 MAX_POINTS = 8
-"""A pair of shapes gives at most so many contact points."""
+"""A pair of convex shapes gives at most so many contact points."""
 
 FACE_CONTACT = 0.9999
 """Cosine between the contact normal and a face's normal from which on the face itself is in contact."""
 
+VERTICES = 1 << 20
+"""Features below this number are vertices of a polytope."""
+
 
 @njit(cache=True)
-def face_towards(normals: np.ndarray, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
-    """Face that looks most into a direction.
+def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
+    """Face of a shape that looks most into a direction.
 
     Args:
-        normals: outward normals in the shape's frame, shape (n, 3), n >= 1.
+        table: the shapes.
+        s: a shape with faces.
         R: rotation from the shape's frame to the world, shape (3, 3).
         direction: unit vector in the world, shape (3,).
 
     Returns:
-        The face and the cosine of the angle between its normal and the direction.
+        The row of the face in the table and the cosine of the angle between its normal and the direction.
     """
-    local = np.empty(3)
-    for r in range(3):
-        local[r] = R[0, r] * direction[0] + R[1, r] * direction[1] + R[2, r] * direction[2]
-    best = 0
+    x = R[0, 0] * direction[0] + R[1, 0] * direction[1] + R[2, 0] * direction[2]
+    y = R[0, 1] * direction[0] + R[1, 1] * direction[1] + R[2, 1] * direction[2]
+    z = R[0, 2] * direction[0] + R[1, 2] * direction[1] + R[2, 2] * direction[2]
+    normals = table.face_normals
+    best = table.face_start[s]
     largest = -2.0
-    for i in range(normals.shape[0]):
-        cosine = normals[i, 0] * local[0] + normals[i, 1] * local[1] + normals[i, 2] * local[2]
+    for i in range(table.face_start[s], table.face_start[s + 1]):
+        cosine = normals[i, 0] * x + normals[i, 1] * y + normals[i, 2] * z
         if cosine > largest:
             largest = cosine
             best = i
@@ -41,12 +49,15 @@ def face_towards(normals: np.ndarray, R: np.ndarray, direction: np.ndarray) -> t
 
 
 @njit(cache=True)
-def _to_world(R: np.ndarray, p: np.ndarray, points: np.ndarray) -> np.ndarray:
-    moved = np.empty(points.shape)
-    for i in range(points.shape[0]):
+def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Corners of a face of a shape in the world [m], shape (k, 3)."""
+    start = table.corner_start[face]
+    polygon = np.empty((table.corner_start[face + 1] - start, 3))
+    for i in range(polygon.shape[0]):
+        v = table.vertices[table.vertex_start[s] + table.corners[start + i]]
         for r in range(3):
-            moved[i, r] = p[r] + R[r, 0] * points[i, 0] + R[r, 1] * points[i, 1] + R[r, 2] * points[i, 2]
-    return moved
+            polygon[i, r] = p[r] + R[r, 0] * v[0] + R[r, 1] * v[1] + R[r, 2] * v[2]
+    return polygon
 
 
 @njit(cache=True)
@@ -62,22 +73,30 @@ def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.nda
 
 
 @njit(cache=True)
-def clip_polygon(polygon: np.ndarray, face: np.ndarray, normal: np.ndarray) -> np.ndarray:
+def clip_polygon(
+    polygon: np.ndarray, labels: np.ndarray, face: np.ndarray, normal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Part of a polygon that lies over a face (Sutherland and Hodgman's clipping by the face's sides).
 
     Args:
         polygon: vertices, shape (k, 3).
+        labels: number of each vertex, below ``VERTICES``, shape (k,).
         face: vertices of a convex face, counter-clockwise around ``normal``, shape (l, 3).
         normal: unit normal of the face, shape (3,).
 
     Returns:
-        Vertices of the clipped polygon, shape (j, 3), possibly none.
+        Vertices of the clipped polygon, shape (j, 3), possibly none, and the feature that each of them is: a vertex of the
+        polygon by its label, else a number of the two sides that cross there.
     """
     room = polygon.shape[0] + face.shape[0] + 1
     points = np.empty((room, 3))
     kept = np.empty((room, 3))
+    features = np.empty((3, room), dtype=np.int64)  # of each point; of the side that leaves it; work
+    sides = np.empty(room, dtype=np.int64)
     count = polygon.shape[0]
     points[:count] = polygon
+    features[0, :count] = labels
+    features[1, :count] = labels
     for side in range(face.shape[0]):
         start = face[side]
         end = face[(side + 1) % face.shape[0]]
@@ -88,63 +107,63 @@ def clip_polygon(polygon: np.ndarray, face: np.ndarray, normal: np.ndarray) -> n
             after_depth = _depth(after, start, end, normal)
             if depth >= 0.0:
                 kept[size] = points[i]
+                features[2, size] = features[0, i]
+                sides[size] = features[1, i]
                 size += 1
             if (depth > 0.0 and after_depth < 0.0) or (depth < 0.0 and after_depth > 0.0):
                 share = depth / (depth - after_depth)
                 for r in range(3):
                     kept[size, r] = points[i, r] + share * (after[r] - points[i, r])
+                features[2, size] = VERTICES * (1 + side) + features[1, i]
+                sides[size] = VERTICES // 2 + side if depth > 0.0 else features[1, i]
                 size += 1
         points, kept = kept, points
         count = size
+        features[0, :count] = features[2, :count]
+        features[1, :count] = sides[:count]
         if count == 0:
             break
-    return points[:count]
+    return points[:count], features[0, :count]
 
 
 @njit(cache=True)
 def round_points(
-    centres: np.ndarray,
-    radii: np.ndarray,
-    axes: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    face: np.ndarray,
-    normal: np.ndarray,
-) -> np.ndarray:
+    table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Lowest points of a round shape above a face, those beyond the face's sides left out.
 
     Args:
-        centres: centres of balls and rims in the shape's frame [m], shape (n, 3).
-        radii: their radii [m], shape (n,).
-        axes: axes of rims, zero for balls, shape (n, 3).
+        table: the shapes.
+        s: a sphere, capsule or cylinder.
         R: rotation from the shape's frame to the world, shape (3, 3).
         p: origin of the shape's frame in the world [m], shape (3,).
         face: vertices of the face in the world, counter-clockwise around ``normal``, shape (l, 3).
         normal: unit normal of the face, shape (3,).
 
     Returns:
-        The points in the world [m], shape (j, 3).
+        The points in the world [m], shape (j, 3), and a number for each.
     """
-    world = _to_world(R, p, centres)
-    candidates = np.empty((4 * centres.shape[0], 3))
+    candidates = np.empty((8, 3))
+    radius = table.radius[s]
     count = 0
-    for i in range(centres.shape[0]):
-        axis = R @ axes[i]
-        if axes[i, 0] == 0.0 and axes[i, 1] == 0.0 and axes[i, 2] == 0.0:
+    axis = R[:, 2]
+    if table.kind[s] == SPHERE:
+        for r in range(3):
+            candidates[0, r] = p[r] - radius * normal[r]
+        count = 1
+    elif table.kind[s] == CAPSULE:
+        for end in range(2):
+            along = (2 * end - 1) * table.half_length[s]
             for r in range(3):
-                candidates[count, r] = world[i, r] - radii[i] * normal[r]
-            count += 1
-            continue
+                candidates[end, r] = p[r] + along * axis[r] - radius * normal[r]
+        count = 2
+    elif table.kind[s] == CYLINDER:
         along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
         down = along * axis - normal
         length = math.sqrt(down[0] ** 2 + down[1] ** 2 + down[2] ** 2)
-        if length < 1e-6:  # the rim lies flat: a direction in its plane that the shape keeps
+        if length < 1e-6:  # the rims lie flat: a direction in their plane that the shape keeps
             down = R[:, 0].copy()
-            if abs(down[0] * axis[0] + down[1] * axis[1] + down[2] * axis[2]) > 0.9:
-                down = R[:, 1].copy()
-            along = down[0] * axis[0] + down[1] * axis[1] + down[2] * axis[2]
-            down = down - along * axis
-            length = math.sqrt(down[0] ** 2 + down[1] ** 2 + down[2] ** 2)
+            length = 1.0
         down = down / length
         side = np.array(
             [
@@ -153,81 +172,83 @@ def round_points(
                 axis[0] * down[1] - axis[1] * down[0],
             ]
         )
-        for r in range(3):
-            candidates[count, r] = world[i, r] + radii[i] * down[r]
-            candidates[count + 1, r] = world[i, r] + radii[i] * side[r]
-            candidates[count + 2, r] = world[i, r] - radii[i] * side[r]
-            candidates[count + 3, r] = world[i, r] - radii[i] * down[r]
-        count += 4
+        for end in range(2):
+            along = (2 * end - 1) * table.half_length[s]
+            for r in range(3):
+                centre = p[r] + along * axis[r]
+                candidates[count, r] = centre + radius * down[r]
+                candidates[count + 1, r] = centre + radius * side[r]
+                candidates[count + 2, r] = centre - radius * side[r]
+                candidates[count + 3, r] = centre - radius * down[r]
+            count += 4
+    features = np.empty(count, dtype=np.int64)
     inside = 0
     for i in range(count):
         over = True
-        for s in range(face.shape[0]):
-            if _depth(candidates[i], face[s], face[(s + 1) % face.shape[0]], normal) < 0.0:
+        for k in range(face.shape[0]):
+            if _depth(candidates[i], face[k], face[(k + 1) % face.shape[0]], normal) < 0.0:
                 over = False
         if over:
             candidates[inside] = candidates[i]
+            features[inside] = VERTICES + i
             inside += 1
-    return candidates[:inside]
+    return candidates[:inside], features[:inside]
 
 
 @njit(cache=True)
 def face_contact(
-    normals_a: np.ndarray,
-    corners_a: np.ndarray,
-    starts_a: np.ndarray,
-    centres_a: np.ndarray,
-    radii_a: np.ndarray,
-    axes_a: np.ndarray,
+    table: ShapeTable,
+    a: int,
+    b: int,
     R_a: np.ndarray,
     p_a: np.ndarray,
-    normals_b: np.ndarray,
-    corners_b: np.ndarray,
-    starts_b: np.ndarray,
     R_b: np.ndarray,
     p_b: np.ndarray,
     normal: np.ndarray,
     margin: float,
     positions: np.ndarray,
     gaps: np.ndarray,
+    features: np.ndarray,
 ) -> int:
     """Contact of shape a on a face of shape b whose normal is the contact normal.
 
     Args:
-        normals_a: faces of a, see :class:`~humanoid_sim.detection.polytope.Polytope`; none for a round shape.
-        corners_a: same.
-        starts_a: same.
-        centres_a: balls and rims of a round shape a, see :func:`round_points`.
-        radii_a: same.
-        axes_a: same.
+        table: the shapes.
+        a: shape that touches the face.
+        b: shape that has the face.
         R_a: rotation from a's frame to the world, shape (3, 3).
         p_a: origin of a's frame in the world [m], shape (3,).
-        normals_b: faces of b.
-        corners_b: same.
-        starts_b: same.
         R_b: rotation from b's frame to the world.
         p_b: origin of b's frame in the world.
         normal: contact normal from b into a; overwritten with the face's own normal, shape (3,).
         margin: points up to this far from the face are kept [m].
         positions: receives points midway between the shapes [m], shape (MAX_POINTS, 3).
         gaps: receives their distances along the normal [m], shape (MAX_POINTS,).
+        features: receives what of the two shapes touches there; below ``VERTICES`` a vertex of a, shape (MAX_POINTS,).
 
     Returns:
         The number of points; 0 where no face of b has that normal or nothing of a is over it.
     """
-    if normals_b.shape[0] == 0:
+    if table.face_start[b + 1] == table.face_start[b]:
         return 0
-    i, cosine = face_towards(normals_b, R_b, normal)
+    i, cosine = face_towards(table, b, R_b, normal)
     if cosine < FACE_CONTACT:
         return 0
-    face = _to_world(R_b, p_b, corners_b[starts_b[i] : starts_b[i + 1]])
-    face_normal = R_b @ normals_b[i]
-    if normals_a.shape[0] > 0:
-        j, _ = face_towards(normals_a, R_a, -face_normal)
-        facing = _to_world(R_a, p_a, corners_a[starts_a[j] : starts_a[j + 1]])
-        points = clip_polygon(facing, face, face_normal)
+    face = face_polygon(table, b, i, R_b, p_b)
+    face_normal = np.empty(3)
+    for r in range(3):
+        face_normal[r] = (
+            R_b[r, 0] * table.face_normals[i, 0]
+            + R_b[r, 1] * table.face_normals[i, 1]
+            + R_b[r, 2] * table.face_normals[i, 2]
+        )
+    if table.face_start[a + 1] > table.face_start[a]:
+        j, _ = face_towards(table, a, R_a, -face_normal)
+        facing = face_polygon(table, a, j, R_a, p_a)
+        labels = table.corners[table.corner_start[j] : table.corner_start[j + 1]]
+        points, numbers = clip_polygon(facing, labels, face, face_normal)
     else:
-        points = round_points(centres_a, radii_a, axes_a, R_a, p_a, face, face_normal)
+        points, numbers = round_points(table, a, R_a, p_a, face, face_normal)
     near = 0
     heights = np.empty(points.shape[0])
     for k in range(points.shape[0]):
@@ -236,43 +257,19 @@ def face_contact(
             height += (points[k, r] - face[0, r]) * face_normal[r]
         if height <= margin:
             points[near] = points[k]
+            numbers[near] = numbers[k]
             heights[near] = height
             near += 1
     if near == 0:
         return 0
     normal[:] = face_normal
-    count = 0
-    if near <= MAX_POINTS:
-        for k in range(near):
-            gaps[k] = heights[k]
-            positions[k] = points[k] - 0.5 * heights[k] * face_normal
-        return near
-    # Those farthest out in as many directions of the face carry the same wrenches as all of them.
-    u = face[1] - face[0]
-    u = u / math.sqrt(u[0] ** 2 + u[1] ** 2 + u[2] ** 2)
-    w = np.array(
-        [
-            face_normal[1] * u[2] - face_normal[2] * u[1],
-            face_normal[2] * u[0] - face_normal[0] * u[2],
-            face_normal[0] * u[1] - face_normal[1] * u[0],
-        ]
-    )
-    taken = np.zeros(near, dtype=np.bool_)
-    for step in range(MAX_POINTS):
-        angle = 2.0 * math.pi * step / MAX_POINTS
-        best = 0
-        farthest = -np.inf
-        for k in range(near):
-            reach = 0.0
-            for r in range(3):
-                reach += points[k, r] * (math.cos(angle) * u[r] + math.sin(angle) * w[r])
-            if reach > farthest:
-                farthest = reach
-                best = k
-        taken[best] = True
-    for k in range(near):
-        if taken[k]:
-            gaps[count] = heights[k]
-            positions[count] = points[k] - 0.5 * heights[k] * face_normal
-            count += 1
+    kept = np.arange(MAX_POINTS)
+    count = near
+    if near > MAX_POINTS:
+        count = reduce_patch(points[:near], heights[:near], normal, MAX_POINTS, kept)
+    for k in range(count):
+        gaps[k] = heights[kept[k]]
+        features[k] = numbers[kept[k]]
+        for r in range(3):
+            positions[k, r] = points[kept[k], r] - 0.5 * gaps[k] * normal[r]
     return count

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -88,22 +90,85 @@ def hull_vertices(mesh: Mesh) -> NDArray[np.float64]:
         return np.unique(vertices, axis=0)
 
 
+class FeatureTable(NamedTuple):
+    """Features of all bodies of a world, those of one body and joint one after the other.
+
+    Attributes:
+        joint: joint that moves each feature, shape (nf,).
+        body: body of each feature, shape (nf,).
+        centre: in the joint frame [m], shape (nf, 3).
+        radius: [m], shape (nf,).
+        axis: rim axes in the joint frame, zero for points and balls, shape (nf, 3).
+        slot: first slot of each feature, and the number of slots at the end, shape (nf + 1,).
+        group: first feature of each body, and the number of features at the end, shape (ng + 1,).
+        group_centre: centre of a ball around the body's features in the joint frame [m], shape (ng, 3).
+        group_radius: of that ball [m], shape (ng,).
+    """
+
+    joint: np.ndarray
+    body: np.ndarray
+    centre: np.ndarray
+    radius: np.ndarray
+    axis: np.ndarray
+    slot: np.ndarray
+    group: np.ndarray
+    group_centre: np.ndarray
+    group_radius: np.ndarray
+
+
+class PlaneTable(NamedTuple):
+    """Half-spaces of a world.
+
+    Attributes:
+        joint: joint that moves each half-space, shape (np,).
+        body: body of each half-space, shape (np,).
+        normal: outward normal in the joint frame, shape (np, 3).
+        point: a point of the plane in the joint frame [m], shape (np, 3).
+    """
+
+    joint: np.ndarray
+    body: np.ndarray
+    normal: np.ndarray
+    point: np.ndarray
+
+
+def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> FeatureTable:
+    """The table of the features of some bodies, each given as joint, number of the body and features in the joint frame."""
+    groups = [group for group in groups if group[2]]
+    features = [feature for _, _, own in groups for feature in own]
+    sizes = [len(own) for _, _, own in groups]
+    centres, radii = [], []
+    for _, _, own in groups:
+        points = np.array([feature.centre for feature in own])
+        centres.append(0.5 * (points.min(axis=0) + points.max(axis=0)))
+        reach = np.linalg.norm(points - centres[-1], axis=1) + np.array([feature.radius for feature in own])
+        radii.append(float(reach.max()))
+    slots = [SLOTS_PER_FEATURE if feature.axis.any() else 1 for feature in features]
+    return FeatureTable(
+        joint=np.repeat(np.array([joint for joint, _, _ in groups], dtype=np.int64), sizes),
+        body=np.repeat(np.array([body for _, body, _ in groups], dtype=np.int64), sizes),
+        centre=np.array([feature.centre for feature in features]).reshape(-1, 3),
+        radius=np.array([feature.radius for feature in features], dtype=float),
+        axis=np.array([feature.axis for feature in features]).reshape(-1, 3),
+        slot=np.cumsum([0, *slots]).astype(np.int64),
+        group=np.cumsum([0, *sizes]).astype(np.int64),
+        group_centre=np.array(centres).reshape(-1, 3),
+        group_radius=np.array(radii, dtype=float),
+    )
+
+
 @njit(cache=True)
 def half_space_contacts(
+    features: FeatureTable,
+    planes: PlaneTable,
+    owner: np.ndarray,
+    body_class: np.ndarray,
+    method: np.ndarray,
+    pair_friction: np.ndarray,
+    pair_restitution: np.ndarray,
     R: np.ndarray,
     p: np.ndarray,
     twists: np.ndarray,
-    feature_joint: np.ndarray,
-    feature_body: np.ndarray,
-    feature_centre: np.ndarray,
-    feature_radius: np.ndarray,
-    feature_axis: np.ndarray,
-    plane_joint: np.ndarray,
-    plane_body: np.ndarray,
-    plane_normal: np.ndarray,
-    plane_point: np.ndarray,
-    pair_friction: np.ndarray,
-    pair_restitution: np.ndarray,
     margin: float,
     dt: float,
     positions: np.ndarray,
@@ -118,23 +183,19 @@ def half_space_contacts(
     slots: np.ndarray,
     corner: np.ndarray,
 ) -> int:
-    """Test every feature against every half-space it may touch.
+    """Contact points of features on half-spaces; a body far above a plane is left out as a whole.
 
     Args:
+        features: of all bodies.
+        planes: the half-spaces.
+        owner: robot or body that each body is of, shape (nbodies,).
+        body_class: class of each body, shape (nbodies,).
+        method: of two classes: 0 all points, 1 the nearest one, others are not handled here, shape (k, k).
+        pair_friction: of two classes, shape (k, k).
+        pair_restitution: of two classes, shape (k, k).
         R: rotations of the joint frames, shape (njoints, 3, 3).
-        p: origins of the joint frames [m], shape (njoints, 3).
-        twists: world twists of the joints at the world origin, linear first, shape (njoints, 6).
-        feature_joint: joint that moves each feature, shape (nf,).
-        feature_body: body of each feature, shape (nf,).
-        feature_centre: centre in the joint frame [m], shape (nf, 3).
-        feature_radius: radius [m], shape (nf,).
-        feature_axis: axis in the joint frame, zero for a ball, shape (nf, 3).
-        plane_joint: joint that moves each half-space, shape (np,).
-        plane_body: body of each half-space, shape (np,).
-        plane_normal: outward normal in the joint frame, shape (np, 3).
-        plane_point: a point of the plane in the joint frame [m], shape (np, 3).
-        pair_friction: friction of each feature on each half-space, negative where they don't collide, shape (nf, np).
-        pair_restitution: restitution of the same, shape (nf, np).
+        p: origins of the joint frames in the world [m], shape (njoints, 3).
+        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
         margin: points up to this far away are kept [m], and those that could arrive in two steps.
         dt: time step [s].
         positions: see :class:`~humanoid_sim.detection.contact_points.ContactPoints`, also for the rest.
@@ -150,7 +211,7 @@ def half_space_contacts(
         corner: same.
 
     Returns:
-        The number of contact points written.
+        The number of contact points, -1 where there are more than there is room for.
     """
     count = 0
     n = np.empty(3)
@@ -158,111 +219,155 @@ def half_space_contacts(
     a = np.empty(3)
     u = np.empty(3)
     w = np.empty(3)
-    for plane in range(plane_joint.size):
-        jp = plane_joint[plane]
+    slot_count = features.slot[features.slot.size - 1]
+    for plane in range(planes.joint.size):
+        jp = planes.joint[plane]
+        bp = planes.body[plane]
         offset = 0.0
         for r in range(3):
             n[r] = (
-                R[jp, r, 0] * plane_normal[plane, 0]
-                + R[jp, r, 1] * plane_normal[plane, 1]
-                + R[jp, r, 2] * plane_normal[plane, 2]
+                R[jp, r, 0] * planes.normal[plane, 0]
+                + R[jp, r, 1] * planes.normal[plane, 1]
+                + R[jp, r, 2] * planes.normal[plane, 2]
             )
         for r in range(3):
             offset += n[r] * (
                 p[jp, r]
-                + R[jp, r, 0] * plane_point[plane, 0]
-                + R[jp, r, 1] * plane_point[plane, 1]
-                + R[jp, r, 2] * plane_point[plane, 2]
+                + R[jp, r, 0] * planes.point[plane, 0]
+                + R[jp, r, 1] * planes.point[plane, 1]
+                + R[jp, r, 2] * planes.point[plane, 2]
             )
-        for f in range(feature_joint.size):
-            mu = pair_friction[f, plane]
-            if mu < 0.0:
+        for g in range(features.group_radius.size):
+            first = features.group[g]
+            jf = features.joint[first]
+            bf = features.body[first]
+            if jf == jp or owner[bf] == owner[bp]:
                 continue
-            jf = feature_joint[f]
+            how = method[body_class[bf], body_class[bp]]
+            if how < 0 or how > 1:
+                continue
             height = -offset
+            spin = 0.0
             for r in range(3):
                 x[r] = (
                     p[jf, r]
-                    + R[jf, r, 0] * feature_centre[f, 0]
-                    + R[jf, r, 1] * feature_centre[f, 1]
-                    + R[jf, r, 2] * feature_centre[f, 2]
+                    + R[jf, r, 0] * features.group_centre[g, 0]
+                    + R[jf, r, 1] * features.group_centre[g, 1]
+                    + R[jf, r, 2] * features.group_centre[g, 2]
                 )
                 height += n[r] * x[r]
-            radius = feature_radius[f]
-            # speed at which the centre approaches the plane
-            approach = 0.0
-            for r in range(3):
-                c1 = (r + 1) % 3
-                c2 = (r + 2) % 3
-                v_f = twists[jf, r] + twists[jf, 3 + c1] * x[c2] - twists[jf, 3 + c2] * x[c1]
-                v_p = twists[jp, r] + twists[jp, 3 + c1] * x[c2] - twists[jp, 3 + c2] * x[c1]
-                approach -= n[r] * (v_f - v_p)
-            reach = margin + 2.0 * dt * max(approach, 0.0)
-            rim = feature_axis[f, 0] != 0.0 or feature_axis[f, 1] != 0.0 or feature_axis[f, 2] != 0.0
-            if rim:  # its points also move with the rotation
-                spin = math.sqrt(twists[jf, 3] ** 2 + twists[jf, 4] ** 2 + twists[jf, 5] ** 2)
-                reach += 2.0 * dt * spin * radius
-            if height - radius > reach:
+                spin += (twists[jf, 3 + r] - twists[jp, 3 + r]) ** 2
+            approach = _approach(twists[jf], twists[jp], x, n)
+            radius = features.group_radius[g]
+            reach = margin + 2.0 * dt * (max(approach, 0.0) + 2.0 * math.sqrt(spin) * radius)
+            if not height - radius <= reach:  # nor what is nowhere
                 continue
-            if rim:
-                along = 0.0
+            mu = pair_friction[body_class[bf], body_class[bp]]
+            e = pair_restitution[body_class[bf], body_class[bp]]
+            group_first = count
+            for f in range(first, features.group[g + 1]):
+                if count + SLOTS_PER_FEATURE > gaps.size:
+                    return -1
+                height = -offset
                 for r in range(3):
-                    a[r] = (
-                        R[jf, r, 0] * feature_axis[f, 0]
-                        + R[jf, r, 1] * feature_axis[f, 1]
-                        + R[jf, r, 2] * feature_axis[f, 2]
+                    x[r] = (
+                        p[jf, r]
+                        + R[jf, r, 0] * features.centre[f, 0]
+                        + R[jf, r, 1] * features.centre[f, 1]
+                        + R[jf, r, 2] * features.centre[f, 2]
                     )
-                    along += n[r] * a[r]
-                norm = 0.0
-                for r in range(3):
-                    u[r] = along * a[r] - n[r]
-                    norm += u[r] * u[r]
-                norm = math.sqrt(norm)
-                if norm < 1e-6:  # lies flat: any four points of the rim will do, the same at each step
-                    least = 0
-                    for r in range(1, 3):
-                        if abs(feature_axis[f, r]) < abs(feature_axis[f, least]):
-                            least = r
-                    norm = 0.0
+                    height += n[r] * x[r]
+                radius = features.radius[f]
+                reach = margin + 2.0 * dt * max(_approach(twists[jf], twists[jp], x, n), 0.0)
+                rim = features.axis[f, 0] != 0.0 or features.axis[f, 1] != 0.0 or features.axis[f, 2] != 0.0
+                if rim:  # its points also move with the rotation
+                    spin = math.sqrt(twists[jf, 3] ** 2 + twists[jf, 4] ** 2 + twists[jf, 5] ** 2)
+                    reach += 2.0 * dt * spin * radius
+                if not height - radius <= reach:
+                    continue
+                if rim:
                     along = 0.0
                     for r in range(3):
-                        along += a[r] * R[jf, r, least]
+                        a[r] = (
+                            R[jf, r, 0] * features.axis[f, 0]
+                            + R[jf, r, 1] * features.axis[f, 1]
+                            + R[jf, r, 2] * features.axis[f, 2]
+                        )
+                        along += n[r] * a[r]
+                    norm = 0.0
                     for r in range(3):
-                        u[r] = R[jf, r, least] - along * a[r]
+                        u[r] = along * a[r] - n[r]
                         norm += u[r] * u[r]
                     norm = math.sqrt(norm)
+                    if norm < 1e-6:  # lies flat: any four points of the rim will do, the same at each step
+                        least = 0
+                        for r in range(1, 3):
+                            if abs(features.axis[f, r]) < abs(features.axis[f, least]):
+                                least = r
+                        norm = 0.0
+                        along = 0.0
+                        for r in range(3):
+                            along += a[r] * R[jf, r, least]
+                        for r in range(3):
+                            u[r] = R[jf, r, least] - along * a[r]
+                            norm += u[r] * u[r]
+                        norm = math.sqrt(norm)
+                    for r in range(3):
+                        u[r] /= norm
+                    for r in range(3):
+                        c1 = (r + 1) % 3
+                        c2 = (r + 2) % 3
+                        w[r] = a[c1] * u[c2] - a[c2] * u[c1]
+                for s in range(SLOTS_PER_FEATURE if rim else 1):
+                    gap = height
+                    for r in range(3):
+                        if not rim:
+                            positions[count, r] = x[r] - radius * n[r]
+                        elif s == 0:
+                            positions[count, r] = x[r] + radius * u[r]
+                        elif s == 1:
+                            positions[count, r] = x[r] + radius * w[r]
+                        elif s == 2:
+                            positions[count, r] = x[r] - radius * w[r]
+                        else:
+                            positions[count, r] = x[r] - radius * u[r]
+                        gap += n[r] * (positions[count, r] - x[r])
+                    if gap > reach:
+                        continue
+                    gaps[count] = gap
+                    for r in range(3):
+                        normals[count, r] = n[r]
+                    friction[count] = mu
+                    restitution[count] = e
+                    joint_a[count] = jf
+                    joint_b[count] = jp
+                    body_a[count] = bf
+                    body_b[count] = bp
+                    corner[count] = radius == 0.0
+                    slots[count] = plane * slot_count + features.slot[f] + s
+                    count += 1
+            if how == 1 and count > group_first:
+                best = group_first
+                for k in range(group_first + 1, count):
+                    if gaps[k] < gaps[best]:
+                        best = k
+                gaps[group_first] = gaps[best]
+                slots[group_first] = slots[best]
+                corner[group_first] = corner[best]
                 for r in range(3):
-                    u[r] /= norm
-                for r in range(3):
-                    c1 = (r + 1) % 3
-                    c2 = (r + 2) % 3
-                    w[r] = a[c1] * u[c2] - a[c2] * u[c1]
-            for s in range(SLOTS_PER_FEATURE if rim else 1):
-                gap = height
-                for r in range(3):
-                    if not rim:
-                        positions[count, r] = x[r] - radius * n[r]
-                    elif s == 0:
-                        positions[count, r] = x[r] + radius * u[r]
-                    elif s == 1:
-                        positions[count, r] = x[r] + radius * w[r]
-                    elif s == 2:
-                        positions[count, r] = x[r] - radius * w[r]
-                    else:
-                        positions[count, r] = x[r] - radius * u[r]
-                    gap += n[r] * (positions[count, r] - x[r])
-                if gap > reach:
-                    continue
-                gaps[count] = gap
-                for r in range(3):
-                    normals[count, r] = n[r]
-                friction[count] = mu
-                restitution[count] = pair_restitution[f, plane]
-                joint_a[count] = jf
-                joint_b[count] = jp
-                body_a[count] = feature_body[f]
-                body_b[count] = plane_body[plane]
-                corner[count] = radius == 0.0
-                slots[count] = (f * plane_joint.size + plane) * SLOTS_PER_FEATURE + s
-                count += 1
+                    positions[group_first, r] = positions[best, r]
+                count = group_first + 1
     return count
+
+
+@njit(cache=True)
+def _approach(twist: np.ndarray, other: np.ndarray, x: np.ndarray, n: np.ndarray) -> float:
+    """Speed at which the point of a body at x comes nearer to another body against the direction n [m/s]."""
+    approach = 0.0
+    for r in range(3):
+        c1 = (r + 1) % 3
+        c2 = (r + 2) % 3
+        v = twist[r] + twist[3 + c1] * x[c2] - twist[3 + c2] * x[c1]
+        v_other = other[r] + other[3 + c1] * x[c2] - other[3 + c2] * x[c1]
+        approach -= n[r] * (v - v_other)
+    return approach

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convex polytopes as flat arrays of faces."""
+"""Convex polytopes as flat arrays of vertices, edges and faces."""
 
 from __future__ import annotations
 
@@ -7,34 +7,58 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.description import Box, Mesh
 from humanoid_sim.detection.half_space import features_of, hull_vertices
 
 _COPLANAR = 1e-6
 """Facets of a hull whose unit normals differ by less belong to one face."""
+_FLAT = 1e-9
+"""Points whose smallest extent is below this part of the largest one count as flat."""
 
 
 @dataclass(frozen=True)
 class Polytope:
-    """A convex polytope.
+    """A convex polytope; a flat one has two faces back to back, a straight one none.
 
     Attributes:
+        vertices: [m], shape (nvertices, 3).
         normals: outward unit normal of each face, shape (nfaces, 3).
-        corners: corners of all faces one face after the other, each counter-clockwise seen from outside [m], shape
-            (ncorners, 3).
+        corner_vertices: vertices around all faces one face after the other, each counter-clockwise seen from outside,
+            shape (ncorners,).
         starts: first corner of each face, and the number of corners at the end, shape (nfaces + 1,).
+        neighbours: vertices joined by an edge to each vertex, one vertex after the other.
+        neighbour_starts: first neighbour of each vertex, and their number at the end, shape (nvertices + 1,).
     """
 
+    vertices: NDArray[np.float64]
     normals: NDArray[np.float64]
-    corners: NDArray[np.float64]
+    corner_vertices: NDArray[np.int64]
     starts: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
+    neighbour_starts: NDArray[np.int64]
+
+    @property
+    def corners(self) -> NDArray[np.float64]:
+        """Corners of all faces one face after the other [m], shape (ncorners, 3)."""
+        return self.vertices[self.corner_vertices]
 
     @classmethod
     def none(cls) -> Polytope:
-        """No face at all: what a round shape has."""
-        return cls(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(1, dtype=np.int64))
+        """No vertex and no face: what a round shape has."""
+        return cls.of_faces(np.zeros((0, 3)), np.zeros((0, 3)), [])
+
+    @classmethod
+    def triangle(cls) -> Polytope:
+        """One triangle with its two faces."""
+        corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        return cls.of_faces(corners, np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]), [[0, 1, 2], [0, 2, 1]])
+
+    @classmethod
+    def of_box(cls, box: Box) -> Polytope:
+        """The six faces of a box."""
+        return cls.of_points(np.array([feature.centre for feature in features_of(box)]))
 
     @classmethod
     def of_shape(cls, shape: Box | Mesh) -> Polytope:
@@ -42,30 +66,76 @@ class Polytope:
 
         Raises:
             InputError: a mesh file can't be read.
-            scipy.spatial.QhullError: the mesh is flat.
         """
-        if isinstance(shape, Box):
-            vertices = np.array([feature.centre for feature in features_of(shape)])
-        else:
-            vertices = hull_vertices(shape)
-        hull = ConvexHull(vertices)
+        return cls.of_box(shape) if isinstance(shape, Box) else cls.of_points(hull_vertices(shape))
+
+    @classmethod
+    def of_points(cls, points: NDArray[np.float64]) -> Polytope:
+        """Convex hull of some points, shape (k, 3), k >= 1; they may lie in a plane, on a line or in one place."""
+        centred = points - points.mean(axis=0)
+        _, extents, axes = np.linalg.svd(centred, full_matrices=False) if len(points) > 1 else (0, np.zeros(1), 0)
+        rank = int((extents > _FLAT * max(float(extents[0]), 1e-300)).sum())
+        if rank >= 3:
+            try:
+                return cls._of_hull(points)
+            except QhullError:
+                rank = 2
+        if rank == 2:
+            plane = centred @ axes[:2].T
+            ring = [int(i) for i in ConvexHull(plane).vertices]  # counter-clockwise
+            normal = np.cross(axes[0], axes[1])
+            order = list(range(len(ring)))
+            return cls.of_faces(points[ring], np.array([normal, -normal]), [order, order[::-1]])
+        if rank == 1:
+            along = centred @ axes[0]
+            ends = points[[int(along.argmin()), int(along.argmax())]]
+            return cls(ends, np.zeros((0, 3)), _ints([]), _ints([0]), _ints([1, 0]), _ints([0, 1, 2]))
+        return cls(points[:1].copy(), np.zeros((0, 3)), _ints([]), _ints([0]), _ints([]), _ints([0, 0]))
+
+    @classmethod
+    def _of_hull(cls, points: NDArray[np.float64]) -> Polytope:
+        hull = ConvexHull(points)
+        vertices = points[hull.vertices]
+        place = {int(old): new for new, old in enumerate(hull.vertices)}
         members: list[set[int]] = []
         normals: list[NDArray[np.float64]] = []
         for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
+            indices = {place[int(i)] for i in simplex}
             for known, face in zip(normals, members, strict=True):
                 if np.abs(known - equation[:3]).max() < _COPLANAR:
-                    face.update(int(i) for i in simplex)
+                    face.update(indices)
                     break
             else:
                 normals.append(equation[:3])
-                members.append({int(i) for i in simplex})
+                members.append(indices)
         faces = []
         for normal, face in zip(normals, members, strict=True):
-            points = vertices[sorted(face)]
-            centre = points.mean(axis=0)
-            u = points[0] - centre
+            ring = np.array(sorted(face))
+            offsets = vertices[ring] - vertices[ring].mean(axis=0)
+            u = offsets[0]
             w = np.cross(normal, u)
-            angles = np.arctan2((points - centre) @ w, (points - centre) @ u)
-            faces.append(points[np.argsort(angles)])
-        starts = np.cumsum([0, *(len(face) for face in faces)])
-        return cls(np.array(normals), np.vstack(faces), starts.astype(np.int64))
+            faces.append([int(i) for i in ring[np.argsort(np.arctan2(offsets @ w, offsets @ u))]])
+        return cls.of_faces(vertices, np.array(normals), faces)
+
+    @classmethod
+    def of_faces(
+        cls, vertices: NDArray[np.float64], normals: NDArray[np.float64], faces: list[list[int]]
+    ) -> Polytope:
+        """A polytope by its faces, each the vertices around it, counter-clockwise from outside."""
+        joined: list[set[int]] = [set() for _ in range(len(vertices))]
+        for face in faces:
+            for i, j in zip(face, [*face[1:], face[0]], strict=True):
+                joined[i].add(j)
+                joined[j].add(i)
+        return cls(
+            np.ascontiguousarray(vertices),
+            np.ascontiguousarray(normals),
+            _ints([i for face in faces for i in face]),
+            np.cumsum([0, *(len(face) for face in faces)]).astype(np.int64),
+            _ints([i for neighbours in joined for i in sorted(neighbours)]),
+            np.cumsum([0, *(len(neighbours) for neighbours in joined)]).astype(np.int64),
+        )
+
+
+def _ints(values: list[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)

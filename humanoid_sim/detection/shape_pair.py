@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points of two shapes neither of which is a half-space, through coal."""
+"""Contact points of two convex shapes, by coal or by the compiled code of this package."""
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 
 import coal
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import QhullError
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
-from humanoid_sim.detection.face_contact import MAX_POINTS, face_contact
-from humanoid_sim.detection.half_space import features_of, hull_vertices
+from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.face_contact import MAX_POINTS
 from humanoid_sim.detection.polytope import Polytope
+from humanoid_sim.detection.shape_table import shape_table
+
+BACKENDS = ("compiled", "coal")
+"""What finds the distance of two shapes: the kernels of this package, or coal."""
 
 
 class ConvexShape:
     """A convex shape prepared for narrow-phase queries.
 
-    A mesh collides as its convex hull. Half-spaces are handled elsewhere
-    (:mod:`humanoid_sim.detection.half_space`).
+    A mesh stands for its convex hull. Half-spaces are handled elsewhere (:mod:`humanoid_sim.detection.half_space`).
 
     Attributes:
+        solid: what :func:`~humanoid_sim.detection.shape_table.shape_table` takes.
         geometry: coal's shape.
-        polytope: faces of a box or mesh; none for round shapes and flat meshes.
-        features: centres [m], radii [m] and axes of what of a shape without faces can touch a face.
         centre: of the bounding box along the shape's axes [m], shape (3,).
         half_sizes: half edge lengths of that box [m], shape (3,).
     """
@@ -40,36 +40,16 @@ class ConvexShape:
         """
         assert not isinstance(shape, HalfSpace)
         self.geometry = coal_geometry(shape)
-        self.polytope = Polytope.none()
-        self.centre = np.zeros(3)
+        self.solid: Box | Sphere | Capsule | Cylinder | Polytope
         if isinstance(shape, Mesh):
             self.geometry.buildConvexHull(True, "Qt")
             self.geometry = self.geometry.convex
-            vertices = hull_vertices(shape)
-            self.centre = 0.5 * (vertices.max(axis=0) + vertices.min(axis=0))
-            self.half_sizes = 0.5 * (vertices.max(axis=0) - vertices.min(axis=0))
-        elif isinstance(shape, Box):
-            self.half_sizes = 0.5 * np.array(shape.size)
-        elif isinstance(shape, Sphere):
-            self.half_sizes = np.full(3, shape.radius)
+            self.solid = Polytope.of_shape(shape)
         else:
-            assert isinstance(shape, (Capsule, Cylinder))
-            cap = shape.radius if isinstance(shape, Capsule) else 0.0
-            self.half_sizes = np.array([shape.radius, shape.radius, 0.5 * shape.length + cap])
-        if isinstance(shape, (Box, Mesh)):
-            with contextlib.suppress(QhullError):
-                self.polytope = Polytope.of_shape(shape)
-        features = features_of(shape)
-        self.features = (
-            np.array([feature.centre for feature in features]),
-            np.array([feature.radius for feature in features]),
-            np.array([feature.axis for feature in features]),
-        )
-
-    @property
-    def faces(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """Arrays of :attr:`polytope`."""
-        return self.polytope.normals, self.polytope.corners, self.polytope.starts
+            assert isinstance(shape, (Box, Sphere, Capsule, Cylinder))
+            self.solid = shape
+        table = shape_table([self.solid])
+        self.centre, self.half_sizes = table.centre[0], table.half[0]
 
 
 @dataclass(frozen=True)
@@ -80,30 +60,71 @@ class PairContact:
         normal: unit, from the second shape into the first, in the world, shape (3,).
         positions: in the world [m], shape (k, 3).
         gaps: signed distances along the normal [m], shape (k,).
+        features: numbers that stay the same while the same parts touch, shape (k,).
     """
 
     normal: NDArray[np.float64]
     positions: NDArray[np.float64]
     gaps: NDArray[np.float64]
+    features: NDArray[np.int64]
 
 
 class ShapePair:
-    """Two shapes whose contact points are asked for again and again."""
+    """Two convex shapes whose contact points are asked for again and again."""
 
-    def __init__(self, first: ConvexShape, second: ConvexShape) -> None:
+    def __init__(self, first: ConvexShape, second: ConvexShape, backend: str = BACKENDS[0]) -> None:
         """Prepare the query.
 
         Args:
             first: body a.
             second: body b.
+            backend: one of ``BACKENDS``.
         """
-        self._first = first
-        self._second = second
+        assert backend in BACKENDS
+        self._backend = backend
+        self._geometries = first.geometry, second.geometry
+        self._table = shape_table([first.solid, second.solid])
         self._request = coal.DistanceRequest()
         self._request.enable_signed_distance = True
         self._result = coal.DistanceResult()
-        self._positions = np.empty((MAX_POINTS, 3))
-        self._gaps = np.empty(MAX_POINTS)
+
+    def distance(
+        self,
+        R_first: NDArray[np.float64],
+        p_first: NDArray[np.float64],
+        R_second: NDArray[np.float64],
+        p_second: NDArray[np.float64],
+        cutoff: float,
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Signed distance [m], infinite beyond the cutoff, normal from second into first, and nearest points.
+
+        Args:
+            R_first: rotation from the first shape's frame to the world, shape (3, 3).
+            p_first: origin of that frame in the world [m], shape (3,).
+            R_second: the same of the second shape.
+            p_second: the same of the second shape.
+            cutoff: distance from which on the shapes count as far apart [m].
+        """
+        normal, on_first, on_second = np.zeros(3), np.zeros(3), np.zeros(3)
+        if self._backend == "compiled":
+            gap = convex_distance(
+                self._table, 0, 1, R_first, p_first, R_second, p_second, cutoff, normal, on_first, on_second
+            )
+            return gap, normal, on_first, on_second
+        result = self._result
+        result.clear()
+        gap = coal.distance(
+            self._geometries[0],
+            coal.Transform3s(R_first, p_first),
+            self._geometries[1],
+            coal.Transform3s(R_second, p_second),
+            self._request,
+            result,
+        )
+        normal[:] = -np.array(result.normal).reshape(3)
+        on_first[:] = np.array(result.getNearestPoint1()).reshape(3)
+        on_second[:] = np.array(result.getNearestPoint2()).reshape(3)
+        return gap if gap <= cutoff else np.inf, normal, on_first, on_second
 
     def contacts(
         self,
@@ -115,9 +136,6 @@ class ShapePair:
     ) -> PairContact | None:
         """Points where the two shapes touch or nearly touch.
 
-        coal gives the distance, the normal and one pair of nearest points. Where the normal is that of a face, the
-        other shape's facing polygon, clipped by the face, replaces the one point, each point with its own gap.
-
         Args:
             R_first: rotation from the first shape's frame to the world, shape (3, 3).
             p_first: origin of that frame in the world [m], shape (3,).
@@ -128,28 +146,13 @@ class ShapePair:
         Returns:
             The contact points, or None where the shapes are farther apart than the margin.
         """
-        result = self._result
-        result.clear()
-        gap = coal.distance(
-            self._first.geometry,
-            coal.Transform3s(R_first, p_first),
-            self._second.geometry,
-            coal.Transform3s(R_second, p_second),
-            self._request,
-            result,
-        )
-        if gap > margin:
+        places = R_first, p_first, R_second, p_second
+        gap, normal, on_first, on_second = self.distance(*places, margin)
+        if gap == np.inf:
             return None
-        normal = -np.array(result.normal).reshape(3)
-        first = (*self._first.faces, *self._first.features, R_first, p_first)
-        second = (*self._second.faces, *self._second.features, R_second, p_second)
-        positions, gaps = self._positions, self._gaps
-        count = face_contact(*first, *second[:3], R_second, p_second, normal, margin, positions, gaps)
-        if count == 0:
-            normal *= -1.0
-            count = face_contact(*second, *first[:3], R_first, p_first, normal, margin, positions, gaps)
-            normal *= -1.0
-        if count == 0:
-            nearest = np.array(result.getNearestPoint1()) + np.array(result.getNearestPoint2())
-            return PairContact(normal, 0.5 * nearest.reshape(1, 3), np.array([gap]))
-        return PairContact(normal, positions[:count].copy(), gaps[:count].copy())
+        positions, gaps = np.empty((MAX_POINTS, 3)), np.empty(MAX_POINTS)
+        features = np.empty(MAX_POINTS, dtype=np.int64)
+        count = contact_patch(
+            self._table, 0, 1, *places, gap, on_first, on_second, margin, normal, positions, gaps, features
+        )
+        return PairContact(normal, positions[:count], gaps[:count], features[:count])

@@ -9,38 +9,44 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from humanoid_sim.detection.half_space import SLOTS_PER_FEATURE, features_of, half_space_contacts
+from humanoid_sim.detection.half_space import (
+    SLOTS_PER_FEATURE,
+    PlaneTable,
+    feature_table,
+    features_of,
+    half_space_contacts,
+)
 
 DT = 1e-3
 
 
 def contacts(
-    shape: Shape, placement: pin.SE3, margin: float, twist: np.ndarray | None = None
+    shape: Shape, placement: pin.SE3, margin: float, twist: np.ndarray | None = None, method: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, gaps and slots of a shape above the half-space z <= 0."""
     features = features_of(shape)
-    n, room = len(features), len(features) * SLOTS_PER_FEATURE
+    room = len(features) * SLOTS_PER_FEATURE
     R, p = np.array([np.eye(3), placement.rotation]), np.array([np.zeros(3), placement.translation])
     twists = np.zeros((2, 6))
     if twist is not None:
         twists[1] = twist
+    table = feature_table([(1, 7, features)])
+    plane = PlaneTable(
+        np.zeros(1, dtype=np.int64), np.full(1, 3, dtype=np.int64), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3))
+    )
     out = [np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room), np.zeros(room), np.zeros(room)]
     indices = [np.zeros(room, dtype=np.int64) for _ in range(5)]
     count = half_space_contacts(
+        table,
+        plane,
+        np.arange(8),
+        np.zeros(8, dtype=np.int64),
+        np.full((1, 1), method, dtype=np.int64),
+        np.full((1, 1), 0.5),
+        np.zeros((1, 1)),
         R,
         p,
         twists,
-        np.ones(n, dtype=np.int64),
-        np.full(n, 7, dtype=np.int64),
-        np.array([feature.centre for feature in features]),
-        np.array([feature.radius for feature in features]),
-        np.array([feature.axis for feature in features]),
-        np.zeros(1, dtype=np.int64),
-        np.full(1, 3, dtype=np.int64),
-        np.array([[0.0, 0.0, 1.0]]),
-        np.zeros((1, 3)),
-        np.full((n, 1), 0.5),
-        np.zeros((n, 1)),
         margin,
         DT,
         *out,
@@ -105,3 +111,17 @@ def test_mesh_touches_as_its_convex_hull(tmp_path: Path) -> None:
     )
     vertices = np.array([feature.centre for feature in features_of(Mesh(path, np.full(3, 2.0)))])
     assert sorted(map(tuple, vertices)) == [(0, 0, 0), (0, 0, 2), (0, 2, 0), (2, 0, 0)]
+
+
+def test_method_distance_keeps_the_lowest_point() -> None:
+    placement = pin.SE3(pin.rpy.rpyToMatrix(0.01, 0.02, 0.3), np.array([0.1, 0.2, 0.05]))
+    box = Box(np.array([0.3, 0.2, 0.1]))
+    all_positions, all_gaps, _ = contacts(box, placement, 1.0)
+    positions, gaps, _ = contacts(box, placement, 1.0, method=1)
+    assert_allclose(gaps, [all_gaps.min()])
+    assert_allclose(positions, all_positions[[all_gaps.argmin()]])
+
+
+def test_placement_that_is_not_finite_touches_nothing() -> None:
+    placement = pin.SE3(np.eye(3), np.array([0.0, np.nan, 0.0]))
+    assert len(contacts(Box(np.ones(3)), placement, 1.0)[1]) == 0

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact points of pairs of shapes against geometry worked out by hand."""
 
+import sys
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
-from humanoid_sim.detection.shape_pair import ConvexShape, PairContact, ShapePair
+from humanoid_sim.detection.shape_pair import BACKENDS, ConvexShape, PairContact, ShapePair
 
 MARGIN = 2e-3
 TABLE = Box(np.ones(3))  # its top is at z = 0.5
+BACKEND = BACKENDS[0]
 
 
 def place(x: float, y: float, z: float, roll: float = 0.0, yaw: float = 0.0) -> pin.SE3:
     return pin.SE3(pin.rpy.rpyToMatrix(roll, 0.0, yaw), np.array([x, y, z]))
 
 
+@pytest.fixture(params=BACKENDS, autouse=True)
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every test runs with each backend."""
+    monkeypatch.setattr(sys.modules[__name__], "BACKEND", request.param)
+    return str(request.param)
+
+
 def pair(first: ConvexShape, at_first: pin.SE3, second: ConvexShape, at_second: pin.SE3) -> PairContact | None:
-    query = ShapePair(first, second)
+    query = ShapePair(first, second, BACKEND)
     return query.contacts(
         at_first.rotation, at_first.translation, at_second.rotation, at_second.translation, MARGIN
     )

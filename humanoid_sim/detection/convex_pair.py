@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points of two convex shapes, compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.detection.epa import core_penetration
+from humanoid_sim.detection.face_contact import VERTICES, face_contact
+from humanoid_sim.detection.gjk import APART, FAR, core_distance
+from humanoid_sim.detection.shape_table import CAPSULE, ShapeTable
+from humanoid_sim.detection.support import core_radius
+
+_PARALLEL = 1e-4
+"""Capsules whose axes' sine is below this touch along a line, with a point at each end."""
+
+
+@njit(cache=True)
+def convex_distance(
+    table: ShapeTable,
+    a: int,
+    b: int,
+    R_a: np.ndarray,
+    p_a: np.ndarray,
+    R_b: np.ndarray,
+    p_b: np.ndarray,
+    cutoff: float,
+    normal: np.ndarray,
+    on_a: np.ndarray,
+    on_b: np.ndarray,
+) -> float:
+    """Signed distance of two convex shapes, with the nearest or deepest points.
+
+    Args:
+        table: the shapes.
+        a: first shape.
+        b: second shape.
+        R_a: rotation from a's frame to the world, shape (3, 3).
+        p_a: origin of a's frame in the world [m], shape (3,).
+        R_b: rotation from b's frame to the world.
+        p_b: origin of b's frame in the world.
+        cutoff: distance from which on the shapes count as far apart [m].
+        normal: receives the unit normal from b into a in the world, shape (3,).
+        on_a: receives the point of a in the world [m], shape (3,).
+        on_b: receives the point of b in the world [m], shape (3,).
+
+    Returns:
+        The distance, negative where they overlap, or infinity beyond the cutoff, when nothing else is written [m].
+    """
+    R = np.empty((3, 3))
+    t = np.empty(3)
+    v = np.empty(3)
+    for r in range(3):
+        for c in range(3):
+            R[r, c] = R_a[0, r] * R_b[0, c] + R_a[1, r] * R_b[1, c] + R_a[2, r] * R_b[2, c]
+        t[r] = (
+            R_a[0, r] * (p_b[0] - p_a[0]) + R_a[1, r] * (p_b[1] - p_a[1]) + R_a[2, r] * (p_b[2] - p_a[2])
+        )
+        v[r] = -t[r]
+    if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
+        v[0] = 1.0
+    w_a = np.empty((4, 3))
+    w_b = np.empty((4, 3))
+    w = np.empty((4, 3))
+    x_a = np.empty(3)
+    x_b = np.empty(3)
+    n = np.empty(3)
+    thick_a = core_radius(table, a)
+    thick_b = core_radius(table, b)
+    outcome, size = core_distance(
+        table, a, b, R, t, cutoff + thick_a + thick_b, v, x_a, x_b, w_a, w_b, w
+    )
+    if outcome == FAR:
+        return np.inf
+    if outcome == APART:
+        distance = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        for r in range(3):
+            n[r] = v[r] / distance
+    else:
+        distance = -core_penetration(table, a, b, R, t, size, w_a, w_b, w, n, x_a, x_b)
+    distance -= thick_a + thick_b
+    if distance > cutoff:
+        return np.inf
+    for r in range(3):
+        x_a[r] -= thick_a * n[r]
+        x_b[r] += thick_b * n[r]
+    for r in range(3):
+        normal[r] = R_a[r, 0] * n[0] + R_a[r, 1] * n[1] + R_a[r, 2] * n[2]
+        on_a[r] = p_a[r] + R_a[r, 0] * x_a[0] + R_a[r, 1] * x_a[1] + R_a[r, 2] * x_a[2]
+        on_b[r] = p_a[r] + R_a[r, 0] * x_b[0] + R_a[r, 1] * x_b[1] + R_a[r, 2] * x_b[2]
+    return distance
+
+
+@njit(cache=True)
+def contact_patch(
+    table: ShapeTable,
+    a: int,
+    b: int,
+    R_a: np.ndarray,
+    p_a: np.ndarray,
+    R_b: np.ndarray,
+    p_b: np.ndarray,
+    distance: float,
+    on_a: np.ndarray,
+    on_b: np.ndarray,
+    margin: float,
+    normal: np.ndarray,
+    positions: np.ndarray,
+    gaps: np.ndarray,
+    features: np.ndarray,
+) -> int:
+    """Contact points of two convex shapes whose distance and normal are known.
+
+    Where the normal is that of a face, the other shape's facing polygon, clipped by the face, replaces the one point of
+    nearest approach, each of its corners with its own gap; at most ``MAX_POINTS`` of them stay.
+
+    Args:
+        table: the shapes.
+        a: first shape.
+        b: second shape.
+        R_a: rotation from a's frame to the world, shape (3, 3).
+        p_a: origin of a's frame in the world [m], shape (3,).
+        R_b: rotation from b's frame to the world.
+        p_b: origin of b's frame in the world.
+        distance: signed distance [m].
+        on_a: point of a nearest to b in the world [m], shape (3,).
+        on_b: point of b nearest to a, shape (3,).
+        margin: points up to this far apart are kept [m].
+        normal: unit, from b into a in the world; replaced by a face's own normal, shape (3,).
+        positions: receives the points midway between the shapes [m], shape (MAX_POINTS, 3).
+        gaps: receives the signed distances along the normal [m], shape (MAX_POINTS,).
+        features: receives a number for each point that stays the same while the same parts touch; below ``VERTICES`` a
+            vertex of a, from there to twice of it one of b, shape (MAX_POINTS,).
+
+    Returns:
+        The number of points, at least 1.
+    """
+    if table.kind[a] == CAPSULE and table.kind[b] == CAPSULE:
+        count = _parallel_capsules(table, a, b, R_a, p_a, R_b, p_b, margin, normal, positions, gaps, features)
+        if count > 0:
+            return count
+    count = face_contact(table, a, b, R_a, p_a, R_b, p_b, normal, margin, positions, gaps, features)
+    if count > 0:
+        for k in range(count):
+            if features[k] >= VERTICES:
+                features[k] += VERTICES * VERTICES
+        return count
+    for r in range(3):
+        normal[r] = -normal[r]
+    count = face_contact(table, b, a, R_b, p_b, R_a, p_a, normal, margin, positions, gaps, features)
+    for r in range(3):
+        normal[r] = -normal[r]
+    if count > 0:
+        for k in range(count):
+            features[k] += VERTICES if features[k] < VERTICES else 2 * VERTICES * VERTICES
+        return count
+    for r in range(3):
+        positions[0, r] = 0.5 * (on_a[r] + on_b[r])
+    gaps[0] = distance
+    features[0] = 3 * VERTICES * VERTICES
+    return 1
+
+
+@njit(cache=True)
+def _parallel_capsules(
+    table: ShapeTable,
+    a: int,
+    b: int,
+    R_a: np.ndarray,
+    p_a: np.ndarray,
+    R_b: np.ndarray,
+    p_b: np.ndarray,
+    margin: float,
+    normal: np.ndarray,
+    positions: np.ndarray,
+    gaps: np.ndarray,
+    features: np.ndarray,
+) -> int:
+    """Two points at the ends of the common line of capsules side by side, 0 where they don't lie so."""
+    cosine = 0.0
+    offset = 0.0
+    for r in range(3):
+        cosine += R_a[r, 2] * R_b[r, 2]
+        offset += R_a[r, 2] * (p_b[r] - p_a[r])
+    if 1.0 - cosine * cosine > _PARALLEL * _PARALLEL:
+        return 0
+    low = max(-table.half_length[a], offset - table.half_length[b])
+    high = min(table.half_length[a], offset + table.half_length[b])
+    if high - low <= 1e-3 * table.radius[a]:
+        return 0
+    n = np.empty(3)
+    count = 0
+    for end in range(2):
+        along = low if end == 0 else high
+        other = (along - offset) / cosine
+        length = 0.0
+        for r in range(3):
+            n[r] = p_a[r] + along * R_a[r, 2] - p_b[r] - other * R_b[r, 2]
+            length += n[r] * n[r]
+        length = math.sqrt(length)
+        if length == 0.0:
+            return 0
+        gap = length - table.radius[a] - table.radius[b]
+        if gap > margin:
+            continue
+        gaps[count] = gap
+        features[count] = 3 * VERTICES * VERTICES + 1 + end
+        for r in range(3):
+            if count == 0:
+                normal[r] = n[r] / length
+            surface = p_b[r] + other * R_b[r, 2] + (table.radius[b] + 0.5 * gap) * n[r] / length
+            positions[count, r] = surface
+        count += 1
+    return count

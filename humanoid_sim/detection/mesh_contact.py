@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points of triangle meshes with convex shapes and with each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.detection.broad_phase import tree_overlaps
+from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
+from humanoid_sim.detection.patch_reduction import reduce_patch
+from humanoid_sim.detection.shape_table import ShapeTable
+from humanoid_sim.detection.support import core_radius, support
+
+MESH_POINTS = 48
+"""A pair with a mesh gives at most so many contact points."""
+_CANDIDATES = 2048
+"""So many points of all triangles are looked at before the reduction; what is beyond is left out."""
+_TOUCHING = 1e-4
+"""Points within this of the deepest of a patch are touching; they are reduced apart from those that only may [m]."""
+_PRIME = 1000003
+
+
+@njit(cache=True)
+def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
+    """Put a triangle of a mesh into the mesh's row for a single triangle."""
+    single = table.single[mesh]
+    first = table.vertex_start[single]
+    face = table.face_start[single]
+    for i in range(3):
+        for r in range(3):
+            table.vertices[first + i, r] = table.triangles[triangle, i, r]
+    for r in range(3):
+        table.face_normals[face, r] = table.triangle_normals[triangle, r]
+        table.face_normals[face + 1, r] = -table.triangle_normals[triangle, r]
+        low = min(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
+        high = max(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
+        table.half[single, r] = 0.5 * (high - low)
+        table.centre[single, r] = 0.5 * (high + low)
+
+
+@njit(cache=True)
+def _box_in(
+    table: ShapeTable,
+    s: int,
+    R_s: np.ndarray,
+    p_s: np.ndarray,
+    R: np.ndarray,
+    p: np.ndarray,
+    margin: float,
+    box: np.ndarray,
+) -> None:
+    """Box around a shape along the axes of another frame."""
+    for r in range(3):
+        middle = 0.0
+        reach = margin
+        for k in range(3):
+            middle += R[k, r] * (p_s[k] - p[k])
+        for c in range(3):
+            entry = R[0, r] * R_s[0, c] + R[1, r] * R_s[1, c] + R[2, r] * R_s[2, c]
+            middle += entry * table.centre[s, c]
+            reach += abs(entry) * table.half[s, c]
+        box[r] = middle - reach
+        box[3 + r] = middle + reach
+
+
+@njit(cache=True)
+def _leans_over_closed_side(
+    table: ShapeTable, triangle: int, R: np.ndarray, p: np.ndarray, point: np.ndarray
+) -> bool:
+    """Whether a point of a triangle, in the world, is on a side that no contact normal may lean over."""
+    x = np.empty(3)
+    for r in range(3):
+        x[r] = R[0, r] * (point[0] - p[0]) + R[1, r] * (point[1] - p[1]) + R[2, r] * (point[2] - p[2])
+    corners = table.triangles[triangle]
+    for k in range(3):
+        if table.edge_open[triangle, k]:
+            continue
+        e = corners[(k + 1) % 3] - corners[k]
+        d = x - corners[k]
+        length = e[0] * e[0] + e[1] * e[1] + e[2] * e[2]
+        along = (d[0] * e[0] + d[1] * e[1] + d[2] * e[2]) / length if length > 0.0 else 0.0
+        off = d - along * e
+        if off[0] * off[0] + off[1] * off[1] + off[2] * off[2] <= 1e-12 * length:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _gather(
+    table: ShapeTable,
+    a: int,
+    mesh: int,
+    R_a: np.ndarray,
+    p_a: np.ndarray,
+    R_m: np.ndarray,
+    p_m: np.ndarray,
+    margin: float,
+    triangle_a: int,
+    found: np.ndarray,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    features: np.ndarray,
+    count: int,
+) -> int:
+    """Append the contact points of a convex shape with the triangles of a mesh; the number of points then.
+
+    ``triangle_a`` is the triangle of another mesh that ``a`` stands for, -1 where it is a shape of its own.
+    """
+    m = table.mesh[mesh]
+    single = table.single[mesh]
+    box = np.empty(6)
+    _box_in(table, a, R_a, p_a, R_m, p_m, margin, box)
+    size = tree_overlaps(box, table.node_box, table.node_child, table.mesh_node[m], found)
+    normal = np.empty(3)
+    up = np.empty(3)
+    on_a = np.empty(3)
+    on_b = np.empty(3)
+    patch = np.empty((MAX_POINTS, 3))
+    patch_gaps = np.empty(MAX_POINTS)
+    patch_features = np.empty(MAX_POINTS, dtype=np.int64)
+    for k in range(min(size, found.size)):
+        triangle = table.mesh_triangle[m] + found[k]
+        local = table.triangle_normals[triangle]
+        if local[0] == 0.0 and local[1] == 0.0 and local[2] == 0.0:
+            continue
+        apart = False
+        for r in range(3):
+            low = min(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
+            high = max(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
+            if low > box[3 + r] or high < box[r]:
+                apart = True
+        if apart:
+            continue
+        _load_triangle(table, mesh, triangle)
+        distance = convex_distance(table, a, single, R_a, p_a, R_m, p_m, margin, normal, on_a, on_b)
+        if distance == np.inf:
+            continue
+        cosine = 0.0
+        for r in range(3):
+            up[r] = R_m[r, 0] * local[0] + R_m[r, 1] * local[1] + R_m[r, 2] * local[2]
+            cosine += up[r] * normal[r]
+        if cosine < 0.0:
+            if distance >= -core_radius(table, a):
+                continue  # it is behind the surface without crossing it: other triangles are nearer
+            # more than half through: the way out is the front all the same
+            x, y, z = support(
+                table,
+                a,
+                -(R_a[0, 0] * up[0] + R_a[1, 0] * up[1] + R_a[2, 0] * up[2]),
+                -(R_a[0, 1] * up[0] + R_a[1, 1] * up[1] + R_a[2, 1] * up[2]),
+                -(R_a[0, 2] * up[0] + R_a[1, 2] * up[1] + R_a[2, 2] * up[2]),
+            )
+            distance = 0.0
+            for r in range(3):
+                on_a[r] = p_a[r] + R_a[r, 0] * x + R_a[r, 1] * y + R_a[r, 2] * z - core_radius(table, a) * up[r]
+                distance += up[r] * (on_a[r] - on_b[r])
+                normal[r] = up[r]
+            for r in range(3):
+                on_b[r] = on_a[r] - distance * up[r]
+        elif cosine < FACE_CONTACT and _leans_over_closed_side(table, triangle, R_m, p_m, on_b):
+            continue
+        if triangle_a >= 0:
+            facing = 0.0
+            for r in range(3):
+                facing += normal[r] * (
+                    R_a[r, 0] * table.triangle_normals[triangle_a, 0]
+                    + R_a[r, 1] * table.triangle_normals[triangle_a, 1]
+                    + R_a[r, 2] * table.triangle_normals[triangle_a, 2]
+                )
+            if facing > 1e-6:
+                continue  # the inner side of the other surface
+            if facing > -FACE_CONTACT and _leans_over_closed_side(table, triangle_a, R_a, p_a, on_a):
+                continue
+        points = contact_patch(
+            table, a, single, R_a, p_a, R_m, p_m, distance, on_a, on_b, margin, normal, patch, patch_gaps, patch_features
+        )
+        for i in range(points):
+            if count == gaps.size:
+                return count
+            gaps[count] = patch_gaps[i]
+            features[count] = (patch_features[i] * _PRIME + triangle) * _PRIME + triangle_a
+            for r in range(3):
+                positions[count, r] = patch[i, r]
+                normals[count, r] = normal[r]
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def mesh_contact(
+    table: ShapeTable,
+    a: int,
+    b: int,
+    R_a: np.ndarray,
+    p_a: np.ndarray,
+    R_b: np.ndarray,
+    p_b: np.ndarray,
+    margin: float,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    features: np.ndarray,
+) -> int:
+    """Contact points of two shapes at least one of which is a mesh.
+
+    Each triangle that comes near is a flat convex shape of its own. Normals that lean over a side between two
+    triangles of one plane or of a hollow are left out: such a side can't be felt. Points with one normal
+    are one patch, reduced to the corners of its hull.
+
+    Args:
+        table: the shapes.
+        a: first shape.
+        b: second shape.
+        R_a: rotation from a's frame to the world, shape (3, 3).
+        p_a: origin of a's frame in the world [m], shape (3,).
+        R_b: rotation from b's frame to the world.
+        p_b: origin of b's frame in the world.
+        margin: points up to this far apart are kept [m].
+        positions: receives the points midway between the shapes [m], shape (MESH_POINTS, 3).
+        normals: receives unit normals from b into a, shape (MESH_POINTS, 3).
+        gaps: receives signed distances along the normals [m], shape (MESH_POINTS,).
+        features: receives a number for each point that stays the same while the same parts touch, shape (MESH_POINTS,).
+
+    Returns:
+        The number of points.
+    """
+    found = np.empty(_CANDIDATES, dtype=np.int64)
+    all_positions = np.empty((_CANDIDATES, 3))
+    all_normals = np.empty((_CANDIDATES, 3))
+    all_gaps = np.empty(_CANDIDATES)
+    all_features = np.empty(_CANDIDATES, dtype=np.int64)
+    sign = 1.0
+    count = 0
+    if table.mesh[a] >= 0 and table.mesh[b] >= 0:
+        m = table.mesh[a]
+        box = np.empty(6)
+        near = np.empty(table.mesh_triangle[m + 1] - table.mesh_triangle[m], dtype=np.int64)
+        _box_in(table, b, R_b, p_b, R_a, p_a, margin, box)
+        size = tree_overlaps(box, table.node_box, table.node_child, table.mesh_node[m], near)
+        for k in range(size):
+            triangle = table.mesh_triangle[m] + near[k]
+            local = table.triangle_normals[triangle]
+            if local[0] == 0.0 and local[1] == 0.0 and local[2] == 0.0:
+                continue
+            _load_triangle(table, a, triangle)
+            count = _gather(
+                table, table.single[a], b, R_a, p_a, R_b, p_b, margin, triangle, found,
+                all_positions, all_normals, all_gaps, all_features, count,
+            )  # fmt: skip
+    elif table.mesh[b] >= 0:
+        count = _gather(
+            table, a, b, R_a, p_a, R_b, p_b, margin, -1, found, all_positions, all_normals, all_gaps, all_features, count
+        )
+    else:
+        sign = -1.0
+        count = _gather(
+            table, b, a, R_b, p_b, R_a, p_a, margin, -1, found, all_positions, all_normals, all_gaps, all_features, count
+        )
+    written = _reduce(all_positions, all_normals, all_gaps, all_features, count, positions, normals, gaps, features)
+    if sign < 0.0:
+        for i in range(written):
+            for r in range(3):
+                normals[i, r] = -normals[i, r]
+    return written
+
+
+@njit(cache=True)
+def _reduce(
+    all_positions: np.ndarray,
+    all_normals: np.ndarray,
+    all_gaps: np.ndarray,
+    all_features: np.ndarray,
+    count: int,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    features: np.ndarray,
+) -> int:
+    """The points of each patch, deepest patch first, that carry its wrenches; the number of points written."""
+    order = np.argsort(all_gaps[:count], kind="mergesort")
+    taken = np.zeros(count, dtype=np.bool_)
+    members = np.empty(count, dtype=np.int64)
+    kept = np.empty(MAX_POINTS, dtype=np.int64)
+    written = 0
+    for place in range(count):
+        lead = order[place]
+        if taken[lead]:
+            continue
+        for layer in range(2):  # those that touch, then those that may
+            size = 0
+            for k in range(place, count):
+                i = order[k]
+                if taken[i]:
+                    continue
+                cosine = 0.0
+                for r in range(3):
+                    cosine += all_normals[lead, r] * all_normals[i, r]
+                if cosine > FACE_CONTACT and (layer == 1 or all_gaps[i] <= all_gaps[lead] + _TOUCHING):
+                    members[size] = i
+                    size += 1
+            if size == 0:
+                continue
+            chosen = np.sort(members[:size])
+            for k in range(size):
+                taken[chosen[k]] = True
+            some = reduce_patch(all_positions[chosen], all_gaps[chosen], all_normals[lead], MAX_POINTS, kept)
+            for k in range(some):
+                if written == gaps.size:
+                    return written
+                i = chosen[kept[k]]
+                gaps[written] = all_gaps[i]
+                features[written] = all_features[i]
+                for r in range(3):
+                    positions[written, r] = all_positions[i, r]
+                    normals[written, r] = all_normals[i, r]
+                written += 1
+    return written

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The few points of a contact patch that carry the same wrenches as all of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_TIE = 1e-6
+"""Corners whose triangles differ by less than this part of the larger one are equal: the later one goes."""
+
+
+@njit(cache=True)
+def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
+    """Corners of the convex hull of points of a plane, counter-clockwise (Andrew's monotone chain).
+
+    Args:
+        x: first coordinate [m], shape (n,).
+        y: second coordinate [m], shape (n,).
+        ring: receives the corners, shape (2n + 2,).
+
+    Returns:
+        The number of corners; points on the hull's sides and second copies of a corner are left out.
+    """
+    n = x.size
+    if n <= 1:
+        ring[:n] = 0
+        return n
+    order = np.argsort(x, kind="mergesort")
+    for i in range(1, n):  # equal x: by y
+        j = i
+        while j > 0 and x[order[j]] == x[order[j - 1]] and y[order[j]] < y[order[j - 1]]:
+            order[j], order[j - 1] = order[j - 1], order[j]
+            j -= 1
+    width = max(x.max() - x.min(), y.max() - y.min())
+    flat = 1e-10 * width * width
+    size = 0
+    base = 0
+    for step in range(2 * n - 1):  # the lower chain there, the upper one back
+        i = order[step] if step < n else order[2 * n - 2 - step]
+        if step == n:
+            base = size - 1
+        while size >= base + 2:
+            p, q = ring[size - 2], ring[size - 1]
+            if (x[q] - x[p]) * (y[i] - y[p]) - (y[q] - y[p]) * (x[i] - x[p]) > flat:
+                break
+            size -= 1
+        ring[size] = i
+        size += 1
+    return size - 1  # the last is the first again
+
+
+@njit(cache=True)
+def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, most: int) -> int:
+    """Take corners out of a convex polygon, each time the one whose loss costs the least area.
+
+    The wrenches that a patch transmits are the sums of those of its corners' friction cones: the nearer the polygon,
+    the nearer the set of wrenches. Equal losses are decided by the order of the points and not by rounding, so that
+    a body at rest keeps its contact points.
+
+    Args:
+        x: first coordinate of the points [m], shape (n,).
+        y: second coordinate [m], shape (n,).
+        ring: corners of the polygon in order, shortened in place.
+        size: number of corners.
+        most: number of corners that may stay, at least 3.
+
+    Returns:
+        The number of corners left.
+    """
+    while size > most:
+        worst = -1
+        least = np.inf
+        for k in range(size):
+            p, q, s = ring[(k + size - 1) % size], ring[k], ring[(k + 1) % size]
+            area = abs((x[q] - x[p]) * (y[s] - y[p]) - (y[q] - y[p]) * (x[s] - x[p]))
+            if area < least * (1.0 - _TIE) or (area <= least * (1.0 + _TIE) and q > ring[worst]):
+                worst = k
+                least = area
+        for k in range(worst, size - 1):
+            ring[k] = ring[k + 1]
+        size -= 1
+    return size
+
+
+@njit(cache=True)
+def reduce_patch(positions: np.ndarray, gaps: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray) -> int:
+    """Choose the points of a patch of one normal that carry the same wrenches: corners of its hull.
+
+    The deepest point stays even inside the hull, so that penetrations and arrivals are never overlooked.
+
+    Args:
+        positions: points of the patch [m], shape (n, 3).
+        gaps: their gaps [m], shape (n,).
+        normal: of the patch, unit, shape (3,).
+        most: number of points that may stay, at least 4.
+        kept: receives the indices of the points kept, in growing order, shape (most,) or more.
+
+    Returns:
+        The number of points kept.
+    """
+    n = gaps.size
+    axis = 0
+    for r in range(1, 3):
+        if abs(normal[r]) < abs(normal[axis]):
+            axis = r
+    u = np.zeros(3)
+    u[axis] = 1.0
+    length = 0.0
+    for r in range(3):
+        u[r] -= normal[axis] * normal[r]
+        length += u[r] * u[r]
+    length = math.sqrt(length)
+    w = np.empty(3)
+    for r in range(3):
+        u[r] /= length
+    for r in range(3):
+        w[r] = normal[(r + 1) % 3] * u[(r + 2) % 3] - normal[(r + 2) % 3] * u[(r + 1) % 3]
+    x = np.zeros(n)
+    y = np.zeros(n)
+    deepest = 0
+    for i in range(n):
+        for r in range(3):
+            x[i] += u[r] * (positions[i, r] - positions[0, r])
+            y[i] += w[r] * (positions[i, r] - positions[0, r])
+        if gaps[i] < gaps[deepest] - 1e-9:
+            deepest = i
+    ring = np.empty(2 * n + 2, dtype=np.int64)
+    size = convex_ring(x, y, ring)
+    on_ring = False
+    for k in range(size):
+        if gaps[ring[k]] <= gaps[deepest] + 1e-9:
+            on_ring = True
+    size = keep_extreme_corners(x, y, ring, size, most if on_ring else most - 1)
+    held = False
+    for k in range(size):
+        if gaps[ring[k]] <= gaps[deepest] + 1e-9:
+            held = True
+    if not held:
+        if size == most:
+            size = keep_extreme_corners(x, y, ring, size, most - 1)
+        ring[size] = deepest
+        size += 1
+    chosen = np.sort(ring[:size])
+    kept[:size] = chosen
+    return size

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points of all pairs of shapes of a world, in one compiled call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
+from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.face_contact import MAX_POINTS, VERTICES
+from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
+from humanoid_sim.detection.shape_table import ShapeTable
+
+PATCH, DISTANCE = 0, 1
+"""Places in ``CONTACT_METHODS`` of the methods that are compiled; the others are left to the caller."""
+BLOCK = 16
+"""A pair of convex shapes has so many slots, twice as many as points, so that most of them keep theirs."""
+MESH_BLOCKS = 4
+"""Blocks of a pair with a mesh."""
+
+_HASH = 0x9E3779B97F4A7C1
+MORE_PAIRS, MORE_POINTS, MORE_SLOTS = -1, -2, -3
+"""What :func:`world_contacts` lacked room for."""
+
+
+class WorldShapes(NamedTuple):
+    """Shapes of a world, those that move first.
+
+    Attributes:
+        moving: number of shapes on joints that move, shape ().
+        joint: joint that moves each shape, shape (n,).
+        body: body of each shape, shape (n,).
+        rotation: from the shape's frame to the joint frame, shape (n, 3, 3).
+        origin: of the shape's frame in the joint frame [m], shape (n, 3).
+        node_box: tree of the shapes that don't move, see :func:`~humanoid_sim.detection.triangle_mesh.bounding_tree`.
+        node_child: same.
+        leaf: shape at each place of the tree's order.
+        owner: robot or body that each body is of, shape (nbodies,).
+        body_class: class of each body, shape (nbodies,).
+        method: of two classes, negative where they don't touch, shape (k, k).
+        friction: of two classes, shape (k, k).
+        restitution: of two classes, shape (k, k).
+        link: number of each body among the links of its robot, shape (nbodies,).
+        links: number of links of each owner that may touch itself, 0 for others, shape (nowners,).
+        link_start: where the owner's square begins in ``link_pairs``, shape (nowners,).
+        link_pairs: whether two links of a robot may touch, squares one after the other.
+    """
+
+    moving: int
+    joint: np.ndarray
+    body: np.ndarray
+    rotation: np.ndarray
+    origin: np.ndarray
+    node_box: np.ndarray
+    node_child: np.ndarray
+    leaf: np.ndarray
+    owner: np.ndarray
+    body_class: np.ndarray
+    method: np.ndarray
+    friction: np.ndarray
+    restitution: np.ndarray
+    link: np.ndarray
+    links: np.ndarray
+    link_start: np.ndarray
+    link_pairs: np.ndarray
+
+
+@njit(cache=True)
+def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
+    """Method of a pair of shapes, negative where they may not touch."""
+    a = shapes.body[i]
+    b = shapes.body[j]
+    if a == b or shapes.joint[i] == shapes.joint[j]:
+        return -1
+    owner = shapes.owner[a]
+    if owner == shapes.owner[b]:
+        size = shapes.links[owner]
+        if size == 0 or not shapes.link_pairs[shapes.link_start[owner] + shapes.link[a] * size + shapes.link[b]]:
+            return -1
+    return int(shapes.method[shapes.body_class[a], shapes.body_class[b]])
+
+
+@njit(cache=True)
+def near_shapes(
+    shapes: WorldShapes,
+    boxes: np.ndarray,
+    order: np.ndarray,
+    candidates: np.ndarray,
+    found: np.ndarray,
+    near: np.ndarray,
+) -> int:
+    """Pairs of shapes that may touch and whose boxes overlap, sorted.
+
+    Args:
+        shapes: the shapes.
+        boxes: their boxes, see :func:`~humanoid_sim.detection.broad_phase.place_shapes`, shape (n, 6).
+        order: order of those that move, kept from step to step, shape (moving,).
+        candidates: room for pairs of them, shape (k, 2).
+        found: room for shapes that stand still, shape (n - moving,).
+        near: receives first * n + second of each pair, shape (l,).
+
+    Returns:
+        The number of pairs, or ``MORE_PAIRS``.
+    """
+    n = shapes.joint.size
+    count = 0
+    size = sweep(boxes, order, widest_axis(boxes[: shapes.moving]), candidates)
+    if size > candidates.shape[0]:
+        return MORE_PAIRS
+    for k in range(size):
+        i = candidates[k, 0]
+        j = candidates[k, 1]
+        if pair_method(shapes, i, j) >= 0:
+            if count == near.size:
+                return MORE_PAIRS
+            near[count] = i * n + j
+            count += 1
+    if shapes.node_child.shape[0] > 0:
+        for i in range(shapes.moving):
+            if not boxes[i, 0] <= boxes[i, 3]:
+                continue
+            size = tree_overlaps(boxes[i], shapes.node_box, shapes.node_child, 0, found)
+            for k in range(size):
+                j = shapes.leaf[found[k]]
+                apart = False
+                for r in range(3):
+                    if boxes[i, r] > boxes[j, 3 + r] or boxes[j, r] > boxes[i, 3 + r]:
+                        apart = True
+                if not apart and pair_method(shapes, i, j) >= 0:
+                    if count == near.size:
+                        return MORE_PAIRS
+                    near[count] = i * n + j
+                    count += 1
+    near[:count].sort()
+    return count
+
+
+@njit(cache=True)
+def _block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
+    """First block of a pair, given at its first contact and never taken back; -1 where none is left."""
+    mask = keys.size - 1
+    place = ((key * _HASH) >> 17) & mask
+    while keys[place] != key:
+        if keys[place] < 0:
+            if used[0] + width > most or 2 * used[1] >= keys.size:
+                return -1
+            keys[place] = key
+            blocks[place] = used[0]
+            used[0] += width
+            used[1] += 1
+            break
+        place = (place + 1) & mask
+    return int(blocks[place])
+
+
+@njit(cache=True)
+def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, blocks: np.ndarray) -> None:
+    """Copy the pairs that have blocks to a larger table."""
+    mask = keys.size - 1
+    for k in range(old_keys.size):
+        if old_keys[k] >= 0:
+            place = ((old_keys[k] * _HASH) >> 17) & mask
+            while keys[place] >= 0:
+                place = (place + 1) & mask
+            keys[place] = old_keys[k]
+            blocks[place] = old_blocks[k]
+
+
+@njit(cache=True)
+def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray) -> None:
+    """Give each feature a place of its own among ``room``, the same whatever order they come in.
+
+    Args:
+        features: of the points, shape (count,) or more.
+        count: number of points, at most ``room``.
+        room: a power of two.
+        slots: receives the places, shape (count,) or more.
+    """
+    taken = np.zeros(room, dtype=np.bool_)
+    order = np.argsort(features[:count])
+    for k in range(count):
+        i = order[k]
+        place = ((features[i] * _HASH) >> 23) & (room - 1)
+        while taken[place]:
+            place = (place + 1) & (room - 1)
+        taken[place] = True
+        slots[i] = place
+
+
+@njit(cache=True)
+def world_contacts(
+    table: ShapeTable,
+    shapes: WorldShapes,
+    R: np.ndarray,
+    p: np.ndarray,
+    twists: np.ndarray,
+    margin: float,
+    dt: float,
+    rotations: np.ndarray,
+    origins: np.ndarray,
+    travels: np.ndarray,
+    boxes: np.ndarray,
+    order: np.ndarray,
+    candidates: np.ndarray,
+    found: np.ndarray,
+    near: np.ndarray,
+    special: np.ndarray,
+    block_keys: np.ndarray,
+    blocks: np.ndarray,
+    used: np.ndarray,
+    most_blocks: int,
+    first_slot: int,
+    positions: np.ndarray,
+    normals: np.ndarray,
+    gaps: np.ndarray,
+    friction: np.ndarray,
+    restitution: np.ndarray,
+    joint_a: np.ndarray,
+    joint_b: np.ndarray,
+    body_a: np.ndarray,
+    body_b: np.ndarray,
+    slots: np.ndarray,
+    corner: np.ndarray,
+    start: int,
+) -> tuple[int, int]:
+    """Contact points of all pairs of shapes whose method is compiled.
+
+    Args:
+        table: the shapes.
+        shapes: where they are and what may touch.
+        R: rotations of the joint frames, shape (njoints, 3, 3).
+        p: origins of the joint frames in the world [m], shape (njoints, 3).
+        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
+        margin: points up to this far apart are kept [m], and those that could arrive in two steps.
+        dt: time step [s].
+        rotations: rotations of the shapes in the world; those that move are overwritten, shape (n, 3, 3).
+        origins: same, origins [m], shape (n, 3).
+        travels: same, how far a shape can move in two steps [m], shape (n,).
+        boxes: same, boxes around the shapes [m], shape (n, 6).
+        order: order along the sweep, kept from step to step, shape (moving,).
+        candidates: room for pairs, shape (k, 2).
+        found: room for shapes, shape (n - moving,).
+        near: room for pairs, shape (l,).
+        special: receives the pairs of other methods, first * n + second, shape (l,).
+        block_keys: table of the pairs that have slots, negative where empty, shape (a power of 2,).
+        blocks: their first blocks, shape like ``block_keys``.
+        used: number of blocks given away and of pairs that have some, shape (2,).
+        most_blocks: number of blocks.
+        first_slot: slot where the blocks begin.
+        positions: see :class:`~humanoid_sim.detection.contact_points.ContactPoints`, also for the rest.
+        normals: same.
+        gaps: same.
+        friction: same.
+        restitution: same.
+        joint_a: same.
+        joint_b: same.
+        body_a: same.
+        body_b: same.
+        slots: same.
+        corner: same.
+        start: number of contact points written already.
+
+    Returns:
+        The number of contact points, or what there was no room for; and the number of pairs of other methods.
+    """
+    n = shapes.joint.size
+    place_shapes(
+        table, 0, shapes.moving, R, p, twists, shapes.joint, shapes.rotation, shapes.origin, margin, dt,
+        rotations, origins, travels, boxes,
+    )  # fmt: skip
+    pairs = near_shapes(shapes, boxes, order, candidates, found, near)
+    if pairs < 0:
+        return MORE_PAIRS, 0
+    normal = np.empty(3)
+    on_a = np.empty(3)
+    on_b = np.empty(3)
+    patch = np.empty((MESH_POINTS, 3))
+    patch_normals = np.empty((MESH_POINTS, 3))
+    patch_gaps = np.empty(MESH_POINTS)
+    features = np.empty(MESH_POINTS, dtype=np.int64)
+    places = np.empty(MESH_POINTS, dtype=np.int64)
+    count = start
+    specials = 0
+    for k in range(pairs):
+        i = near[k] // n
+        j = near[k] % n
+        method = pair_method(shapes, i, j)
+        if method > DISTANCE:
+            special[specials] = near[k]
+            specials += 1
+            continue
+        reach = margin + travels[i] + travels[j]
+        meshes = table.mesh[i] >= 0 or table.mesh[j] >= 0
+        if meshes:
+            size = mesh_contact(
+                table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach,
+                patch, patch_normals, patch_gaps, features,
+            )  # fmt: skip
+            if method == DISTANCE:
+                size = min(size, 1)
+        else:
+            distance = convex_distance(
+                table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach, normal, on_a, on_b
+            )
+            if distance == np.inf:
+                continue
+            if method == DISTANCE:
+                size = 1
+                patch_gaps[0] = distance
+                features[0] = 4 * VERTICES * VERTICES
+                for r in range(3):
+                    patch[0, r] = 0.5 * (on_a[r] + on_b[r])
+            else:
+                size = contact_patch(
+                    table, i, j, rotations[i], origins[i], rotations[j], origins[j], distance, on_a, on_b, reach,
+                    normal, patch, patch_gaps, features,
+                )  # fmt: skip
+            for c in range(size):
+                for r in range(3):
+                    patch_normals[c, r] = normal[r]
+        if size == 0:
+            continue
+        if count + size > gaps.size:
+            return MORE_POINTS, 0
+        width = MESH_BLOCKS if meshes else 1
+        block = _block(near[k], width, block_keys, blocks, used, most_blocks)
+        if block < 0:
+            return MORE_SLOTS, 0
+        spread_slots(features, size, width * BLOCK, places)
+        a = shapes.body[i]
+        b = shapes.body[j]
+        mu = shapes.friction[shapes.body_class[a], shapes.body_class[b]]
+        e = shapes.restitution[shapes.body_class[a], shapes.body_class[b]]
+        for c in range(size):
+            for r in range(3):
+                positions[count, r] = patch[c, r]
+                normals[count, r] = patch_normals[c, r]
+            gaps[count] = patch_gaps[c]
+            friction[count] = mu
+            restitution[count] = e
+            joint_a[count] = shapes.joint[i]
+            joint_b[count] = shapes.joint[j]
+            body_a[count] = a
+            body_b[count] = b
+            corner[count] = not meshes and features[c] < 2 * VERTICES
+            slots[count] = first_slot + BLOCK * block + places[c]
+            count += 1
+    return count, specials
