@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -31,27 +31,44 @@ class PairProperties:
     """How two bodies touch.
 
     Attributes:
-        friction: Coulomb coefficient, 0 or more.
+        friction: Coulomb coefficient of a contact that sticks, 0 or more.
         restitution: Newton's coefficient, in 0..1.
         method: how contacts are found, one of ``CONTACT_METHODS``.
+        dynamic_friction: coefficient of a contact that slides; None is ``friction``.
+        torsional_friction: largest torque about the normal per normal force [m].
+        rolling_friction: largest torque across the normal per normal force [m].
+        viscous_friction: tangential force per sliding speed at each contact point [N s/m].
+        compliance: by how much each contact point yields per force [m/N].
     """
 
     friction: float = DEFAULT_FRICTION
     restitution: float = 0.0
     method: str = CONTACT_METHODS[0]
+    dynamic_friction: float | None = None
+    torsional_friction: float = 0.0
+    rolling_friction: float = 0.0
+    viscous_friction: float = 0.0
+    compliance: float = 0.0
 
 
 @dataclass(frozen=True)
 class PairRule:
     """Properties of all pairs of bodies whose names match two patterns, in either order.
 
+    None leaves what an earlier rule says.
+
     Attributes:
         first: name or pattern, for example ``hrp2/*``.
         second: likewise.
-        friction: None leaves what an earlier rule says.
+        friction: see :class:`PairProperties`; a rule that gives no dynamic friction beside it makes both equal.
         restitution: likewise.
-        collide: whether the pairs may touch; None leaves what an earlier rule says.
-        method: how contacts are found, one of ``CONTACT_METHODS``; None leaves what an earlier rule says.
+        collide: whether the pairs may touch.
+        method: how contacts are found, one of ``CONTACT_METHODS``.
+        dynamic_friction: likewise.
+        torsional_friction: likewise.
+        rolling_friction: likewise.
+        viscous_friction: likewise.
+        compliance: likewise.
     """
 
     first: str
@@ -60,6 +77,11 @@ class PairRule:
     restitution: float | None = None
     collide: bool | None = None
     method: str | None = None
+    dynamic_friction: float | None = None
+    torsional_friction: float | None = None
+    rolling_friction: float | None = None
+    viscous_friction: float | None = None
+    compliance: float | None = None
 
     def matches(self, a: str, b: str) -> bool:
         """Whether the rule is about two bodies."""
@@ -185,13 +207,14 @@ class Scene(ValueEquality):
 
     def pairs(self, a: str, b: str) -> PairProperties:
         """How two bodies touch, by their names (``robot/link`` for a robot's links)."""
-        friction, restitution, method = DEFAULT_FRICTION, 0.0, CONTACT_METHODS[0]
+        properties = PairProperties()
         for rule in self.rules:
             if rule.matches(a, b):
-                friction = friction if rule.friction is None else rule.friction
-                restitution = restitution if rule.restitution is None else rule.restitution
-                method = method if rule.method is None else rule.method
-        return PairProperties(friction, restitution, method)
+                given = {field.name: getattr(rule, field.name) for field in fields(PairProperties)}
+                if rule.friction is not None:  # an earlier rule's dynamic friction belongs to its static one
+                    properties = replace(properties, dynamic_friction=None)
+                properties = replace(properties, **{k: value for k, value in given.items() if value is not None})
+        return properties
 
     def collides(self, a: str, b: str) -> bool:
         """Whether two bodies may touch at all; by default all may."""

@@ -70,6 +70,18 @@ class SceneField(Protocol):
 Fields = Mapping[str, SceneField]
 
 
+_AT_LEAST_ZERO = (
+    "friction",
+    "dynamic_friction",
+    "torsional_friction",
+    "rolling_friction",
+    "viscous_friction",
+    "compliance",
+)
+#: What a scene file may say of a pair of bodies, see :class:`~humanoid_model.scene.PairProperties`.
+PAIR_FIELDS = (*_AT_LEAST_ZERO, "restitution", "collide")
+
+
 class SceneBuilder:
     """Gathers a scene piece by piece, and refuses a piece that can't be used.
 
@@ -246,7 +258,7 @@ class SceneBuilder:
         Args:
             first: name or pattern of one of the two.
             second: of the other.
-            fields: ``friction``, ``restitution``, ``collide``.
+            fields: those of :data:`PAIR_FIELDS`, by name.
 
         Raises:
             SceneError: a value can't be used, or nothing in the scene has a name.
@@ -267,9 +279,9 @@ class SceneBuilder:
             PairRule(
                 first.string(),
                 second.string(),
-                friction=_at_least_zero(fields["friction"]) if "friction" in fields else None,
                 restitution=restitution,
                 collide=fields["collide"].boolean() if "collide" in fields else None,
+                **{name: _at_least_zero(fields[name]) for name in _AT_LEAST_ZERO if name in fields},
             )
         )
 

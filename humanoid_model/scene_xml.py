@@ -17,7 +17,7 @@ import pinocchio as pin
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.scene import Scene
-from humanoid_model.scene_builder import SceneBuilder
+from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, parse_xml
 from humanoid_model.xml_field import XmlField
 
@@ -63,7 +63,6 @@ _SHAPES = {
     "HalfSpace": ("half_space", ()),
     "Mesh": ("mesh", ()),
 }
-_PAIR = ("friction", "restitution", "collide")
 
 
 def read_scene_xml(path: Path) -> Scene:
@@ -103,8 +102,8 @@ def read_scene_xml(path: Path) -> Scene:
             fields["body"] = _attribute(element, "body")
         builder.add_surface(element.attribute("id"), fields, _placement(fields), _whole(element))
     for element in universe.all("Pair"):
-        _values(element, {}, attributes=("first", "second", *_PAIR))
-        fields = {key: _attribute(element, key) for key in _PAIR if key in element.attributes}
+        _values(element, {}, attributes=("first", "second", *PAIR_FIELDS))
+        fields = {key: _attribute(element, key) for key in PAIR_FIELDS if key in element.attributes}
         builder.add_rule(_attribute(element, "first"), _attribute(element, "second"), fields)
     configurations = universe.first("Configurations")
     if configurations is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.scene import Scene
-from humanoid_model.scene_builder import SHAPES, SceneBuilder
+from humanoid_model.scene_builder import PAIR_FIELDS, SHAPES, SceneBuilder
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
 _SCENE = ("name", "gravity", "time_step", "robots", "bodies", "surfaces", "pairs", "camera", "lights")
@@ -17,7 +17,7 @@ _ROBOT = ("robot", "posture", "label", "floating_base", *_PLACE)
 _BODY = ("label", "mass", "com", "inertia", "twist", "simulated", "shapes", *_PLACE)
 _SHAPE = (*SHAPES, "scale", "colour", "name", *_PLACE)
 _SURFACE = ("body", "polygon", *_PLACE)
-_PAIR = ("between", "friction", "restitution", "collide")
+_PAIR = ("between", *PAIR_FIELDS)
 _CAMERA = ("look_at", *_PLACE)
 _LIGHT = ("position", "ambient", "diffuse", "specular")
 

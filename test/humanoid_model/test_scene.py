@@ -83,3 +83,20 @@ def test_a_robot_fixed_to_the_world_keeps_its_coordinates() -> None:
     robot = load_robot("hrp2", floating_base=False)
     placement = pin.SE3(np.eye(3), np.array([1.0, 2.0, 3.0]))
     assert_allclose(place_robot(robot, "half_sitting", placement), robot.postures["half_sitting"], atol=0)
+
+
+def test_dynamic_friction_belongs_to_the_static_one_of_its_rule() -> None:
+    rules = (
+        PairRule("*", "*", friction=0.8, dynamic_friction=0.6, torsional_friction=0.01, compliance=1e-6),
+        PairRule("ice", "*", friction=0.1),
+        PairRule("ice", "steel", dynamic_friction=0.05, rolling_friction=1e-3, viscous_friction=2.0),
+    )
+    scene = Scene("rules", rules=rules)
+    assert scene.pairs("box", "floor") == PairProperties(
+        0.8, dynamic_friction=0.6, torsional_friction=0.01, compliance=1e-6
+    )
+    assert scene.pairs("floor", "ice").dynamic_friction is None
+    assert scene.pairs("steel", "ice") == PairProperties(
+        0.1, dynamic_friction=0.05, torsional_friction=0.01, rolling_friction=1e-3, viscous_friction=2.0,
+        compliance=1e-6,
+    )  # fmt: skip
