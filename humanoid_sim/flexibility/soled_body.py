@@ -180,6 +180,12 @@ class SoledBody:
         force = forces.reshape(-1, 3).sum(axis=0) @ _FLOOR_FRAME
         return SoledStep(count, force, int(iterations), residual)
 
+    @property
+    def kinetic_energy(self) -> float:
+        """Of the body's motion [J]."""
+        spin = self.placement.rotation.T @ self.angular_velocity
+        return 0.5 * float(self.mass * self.velocity @ self.velocity + spin @ self.inertia @ spin)
+
     @staticmethod
     def _contacts(first: list[int]) -> list[NDArray[np.int64]]:
         return [np.arange(a, b) for a, b in itertools.pairwise(first)]
