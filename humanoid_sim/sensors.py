@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,50 @@ class Sensors:
         self._update()
         joint, placement = self._placement_joint_sensor(robot_name, sensor)
         return np.array((-placement.actInv(self._data.f[joint])).vector)
+
+    def weight(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
+        """Weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
+
+        Returns:
+            Force [N] and torque [N m] in the sensor frame, shape (6,).
+
+        Raises:
+            InputError: the robot has no force-torque sensor of that name.
+        """
+        model = self._simulation.world.model
+
+        def weigh(joint: int) -> NDArray[np.float64]:
+            inertia, placement = model.inertias[joint], self._data.oMi[joint]
+            force = inertia.mass * model.gravity.linear
+            return np.concatenate([force, np.cross(placement.act(inertia.lever), force)])
+
+        return self._sum_beyond(robot_name, self._sensor(robot, name, "force_torque"), weigh)
+
+    def external_wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
+        """What contacts and applied wrenches did in the last step to the link of a force-torque sensor and all beyond.
+
+        Returns:
+            Force [N] and torque [N m] in the sensor frame, shape (6,).
+
+        Raises:
+            InputError: the robot has no force-torque sensor of that name.
+        """
+        wrenches = {
+            joint: np.concatenate([force, moment])
+            for joint, force, moment in self._simulation.joint_wrenches()
+        }
+        return self._sum_beyond(
+            robot_name, self._sensor(robot, name, "force_torque"), lambda joint: wrenches.get(joint, np.zeros(6))
+        )
+
+    def _sum_beyond(
+        self, robot_name: str, sensor: Sensor, wrench: Callable[[int], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Sum of wrenches about the world origin over the joints from a sensor's on, moved to the sensor's frame."""
+        self._update()
+        joint, placement = self._placement_joint_sensor(robot_name, sensor)
+        total = sum((wrench(beyond) for beyond in self._simulation.world.model.subtrees[joint]), np.zeros(6))
+        return np.array((self._data.oMi[joint] * placement).actInv(pin.Force(total)).vector)
 
     def imu(self, robot_name: str, robot: Robot, name: str) -> ImuReading:
         """Inertial reading; see :meth:`SimulatedRobot.imu`.

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the robots' sensors and encoders measure, beside the ideal readings (specification 000, F146 and F147)."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
+from humanoid_sim.module import Module
+from humanoid_sim.sensing.force_sensor import ForceSensor
+from humanoid_sim.sensing.noisy_orientation import NoisyOrientation, OrientationState
+from humanoid_sim.sensing.noisy_signal import NoisySignal, SignalState, per_axis
+from humanoid_sim.sensors import ImuReading
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+_Key = tuple[str, str, str]
+"""Robot, sensor (or "" for its encoders), quantity."""
+
+
+@dataclass
+class NoisySensorsState:
+    """What decides how the measurements go on.
+
+    Attributes:
+        signals: of each robot, sensor and quantity.
+        readings: last samples, likewise.
+        force_sensors: gains and offsets, by robot and sensor.
+        due: step at which the next samples are taken.
+    """
+
+    signals: dict[_Key, SignalState | OrientationState]
+    readings: dict[_Key, NDArray[np.float64]]
+    force_sensors: dict[tuple[str, str], ForceSensor]
+    due: int
+
+
+class NoisySensors(Module):
+    """Measures all sensors and encoders of all robots with the gains and noise that the robots' files give.
+
+    Ideal readings remain ``robot.wrench``, ``robot.imu``, ``robot.joint_positions``. The same seed gives the same
+    readings; what one sensor draws doesn't depend on which other sensors there are. For example::
+
+        measured = NoisySensors(seed=1, rate=200.0)
+        simulation.add_module(measured)
+        simulation.run(1.0)
+        measured.wrench("hrp2", "right_ankle"), measured.imu("hrp2", "imu")
+
+    Attributes:
+        name: ``"noisy_sensors"``.
+    """
+
+    name = "noisy_sensors"
+
+    def __init__(self, seed: int = 0, rate: float | None = None) -> None:
+        """Choose seed and rate.
+
+        Args:
+            seed: 0 or more.
+            rate: samples per second of simulated time, rounded to whole steps; a sample after each step if not given.
+
+        Raises:
+            InputError: a negative seed, a rate that is not positive.
+        """
+        if seed < 0:
+            raise InputError(f"seed is {seed}", element="seed", remedy="Give a whole number, 0 or more")
+        if rate is not None and not (np.isfinite(rate) and rate > 0.0):
+            raise InputError(f"rate is {rate}", element="rate", remedy="Give a positive number of samples per second")
+        self._seed = seed
+        self._rate = rate
+        self._simulation: Simulation | None = None
+        self._signals: dict[_Key, NoisySignal | NoisyOrientation] = {}
+        self._readings: dict[_Key, NDArray[np.float64]] = {}
+        self._force_sensors: dict[tuple[str, str], ForceSensor] = {}
+        self._interval = 1
+        self._due = 0
+
+    def attach(self, simulation: Simulation) -> None:
+        """Make the signals and take the first samples.
+
+        Raises:
+            InputError: a noise of a robot makes no sense.
+        """
+        self._simulation = simulation
+        self._interval = 1 if self._rate is None else max(round(1.0 / (self._rate * simulation.dt)), 1)
+        period = self._interval * simulation.dt
+        self._signals.clear()
+        for name, simulated in simulation.robots.items():
+            for sensor in simulated.robot.sensors.values():
+                if sensor.type == "force_torque":
+                    self._force_sensors[name, sensor.name] = ForceSensor(sensor.gain)
+                for quantity in SENSOR_QUANTITIES[sensor.type]:
+                    noise, key = sensor.noise.get(quantity, Noise()), (name, sensor.name, quantity)
+                    if quantity == "orientation":
+                        self._signals[key] = NoisyOrientation(noise, period, self._generator(key))
+                    else:
+                        self._signals[key] = NoisySignal(per_axis(noise, 3), period, self._generator(key))
+            for quantity in ENCODER_QUANTITIES:
+                encoders = simulated.robot.encoders
+                noises = [encoders.get(joint, {}).get(quantity, Noise()) for joint in simulated.joint_names]
+                key = (name, "", quantity)
+                self._signals[key] = NoisySignal(noises, period, self._generator(key))
+        self._measure(simulation)
+
+    def after_step(self, simulation: Simulation) -> None:
+        """Take samples when they are due."""
+        if simulation.step_count >= self._due:
+            self._measure(simulation)
+
+    def raw_wrench(self, robot: str, sensor: str) -> NDArray[np.float64]:
+        """Raw reading of a force-torque sensor, with its gain, offset and noise, shape (6,).
+
+        Raises:
+            InputError: there is no force-torque sensor of that name.
+        """
+        return np.concatenate([self._reading(robot, sensor, "force"), self._reading(robot, sensor, "torque")])
+
+    def wrench(self, robot: str, sensor: str) -> NDArray[np.float64]:
+        """Measured wrench that the sensor's link and all beyond it exert on the rest of the robot, shape (6,).
+
+        The raw reading is taken back through gain and offset; without noise it is the ideal ``robot.wrench(sensor)``.
+
+        Raises:
+            InputError: there is no force-torque sensor of that name.
+        """
+        raw = self.raw_wrench(robot, sensor)
+        return self._force_sensors[robot, sensor].carried(raw)
+
+    def external_wrench(self, robot: str, sensor: str) -> NDArray[np.float64]:
+        """Measured wrench of the surroundings on the sensor's link and beyond (5.6), as if nothing accelerated.
+
+        Returns:
+            In the sensor's frame, shape (6,).
+
+        Raises:
+            InputError: there is no force-torque sensor of that name.
+        """
+        raw = self.raw_wrench(robot, sensor)
+        simulation = self._attached()
+        weight = simulation.sensors.weight(robot, simulation.robots[robot].robot, sensor)
+        return self._force_sensors[robot, sensor].external(raw, weight)
+
+    def zero(self, robot: str, sensor: str) -> None:
+        """Zero a force-torque sensor: what it carries now, without noise, is read as zero from the next sample on.
+
+        Raises:
+            InputError: there is no force-torque sensor of that name.
+        """
+        self._reading(robot, sensor, "force")
+        now = self._attached().robots[robot].wrench(sensor)
+        self._force_sensors[robot, sensor] = self._force_sensors[robot, sensor].zeroed(now)
+
+    def force_sensor(self, robot: str, sensor: str) -> ForceSensor:
+        """Gain and offset of a force-torque sensor.
+
+        Raises:
+            InputError: there is no force-torque sensor of that name.
+        """
+        self._reading(robot, sensor, "force")
+        return self._force_sensors[robot, sensor]
+
+    def imu(self, robot: str, sensor: str) -> ImuReading:
+        """Measured reading of an inertial measurement unit.
+
+        Raises:
+            InputError: there is no inertial measurement unit of that name.
+        """
+        return ImuReading(
+            self._reading(robot, sensor, "orientation"),
+            self._reading(robot, sensor, "angular_velocity"),
+            self._reading(robot, sensor, "linear_acceleration"),
+        )
+
+    def joint_positions(self, robot: str) -> NDArray[np.float64]:
+        """Positions of ``joint_names`` as the encoders tell them [rad or m], shape (n,).
+
+        Raises:
+            InputError: there is no robot of that name.
+        """
+        return self._reading(robot, "", "position")
+
+    def joint_velocities(self, robot: str) -> NDArray[np.float64]:
+        """Velocities of ``joint_names`` as the encoders tell them [rad/s or m/s], shape (n,).
+
+        Raises:
+            InputError: there is no robot of that name.
+        """
+        return self._reading(robot, "", "velocity")
+
+    def save(self) -> NoisySensorsState:
+        """Generators, filters, biases, delayed samples and last readings."""
+        return NoisySensorsState(
+            {key: signal.save() for key, signal in self._signals.items()},
+            copy.deepcopy(self._readings),
+            copy.deepcopy(self._force_sensors),
+            self._due,
+        )
+
+    def restore(self, state: object) -> None:
+        """Go back to what :meth:`save` returned."""
+        assert isinstance(state, NoisySensorsState)
+        for key, saved in state.signals.items():
+            self._signals[key].restore(saved)  # type: ignore[arg-type]
+        self._readings = copy.deepcopy(state.readings)
+        self._force_sensors = copy.deepcopy(state.force_sensors)
+        self._due = state.due
+
+    def _attached(self) -> Simulation:
+        if self._simulation is None:
+            raise InputError(
+                "the sensors belong to no simulation", element=self.name, remedy="Add the module to one first"
+            )
+        return self._simulation
+
+    def _reading(self, robot: str, sensor: str, quantity: str) -> NDArray[np.float64]:
+        key = (robot, sensor, quantity)
+        if key not in self._readings:
+            simulation = self._attached()
+            if robot not in simulation.robots:
+                raise InputError(
+                    f"there is no robot '{robot}'", element="robot", remedy=f"There are {', '.join(simulation.robots)}"
+                )
+            known = [name for owner, name, kind in self._readings if owner == robot and kind == quantity]
+            raise InputError(
+                f"no sensor '{sensor}' of the robot '{robot}' measures {quantity.replace('_', ' ')}",
+                element="sensor",
+                remedy=f"Such are {', '.join(known) or 'none'}",
+            )
+        return self._readings[key].copy()
+
+    def _generator(self, key: _Key) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence([self._seed, *"/".join(key).encode()]))
+
+    def _measure(self, simulation: Simulation) -> None:
+        self._due = simulation.step_count + self._interval
+        for name, simulated in simulation.robots.items():
+            for sensor in simulated.robot.sensors.values():
+                if sensor.type == "force_torque":
+                    raw = self._force_sensors[name, sensor.name].raw(simulated.wrench(sensor.name))
+                    self._sample((name, sensor.name, "force"), raw[:3])
+                    self._sample((name, sensor.name, "torque"), raw[3:])
+                else:
+                    reading = simulated.imu(sensor.name)
+                    for quantity in SENSOR_QUANTITIES["imu"]:
+                        self._sample((name, sensor.name, quantity), getattr(reading, quantity))
+            self._sample((name, "", "position"), simulated.joint_positions)
+            self._sample((name, "", "velocity"), simulated.joint_velocities)
+
+    def _sample(self, key: _Key, values: NDArray[np.float64]) -> None:
+        self._readings[key] = self._signals[key].sample(values)

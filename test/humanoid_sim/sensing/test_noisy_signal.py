@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics of measured signals (specification 000, F147)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose
+
+from humanoid_model.errors import InputError
+from humanoid_model.sensor import Noise
+from humanoid_sim.sensing.noisy_orientation import NoisyOrientation
+from humanoid_sim.sensing.noisy_signal import NoisySignal, per_axis
+
+PERIOD = 0.01
+
+
+def signal(*noises: Noise, seed: int = 0) -> NoisySignal:
+    return NoisySignal(noises, PERIOD, np.random.default_rng(seed))
+
+
+def samples(measured: NoisySignal, values: np.ndarray) -> np.ndarray:
+    return np.array([measured.sample(row) for row in values])
+
+
+def test_silent_signals_pass_unchanged() -> None:
+    values = np.random.default_rng(1).normal(size=(20, 2))
+    assert_allclose(samples(signal(Noise(), Noise()), values), values, atol=0)
+
+
+def test_white_noise_has_its_deviation_bias_and_no_memory() -> None:
+    k = 20_000
+    measured = samples(signal(Noise(deviation=0.5, bias=2.0), Noise(deviation=3.0)), np.zeros((k, 2)))
+    assert_allclose(measured.mean(axis=0), [2.0, 0.0], atol=5 * 3.0 / math.sqrt(k))
+    assert_allclose(measured.std(axis=0), [0.5, 3.0], rtol=5 / math.sqrt(2 * k))
+    lagged = np.corrcoef(measured[1:, 0], measured[:-1, 0])[0, 1]
+    assert abs(lagged) < 5 / math.sqrt(k)
+    assert abs(np.corrcoef(measured.T)[0, 1]) < 5 / math.sqrt(k)
+    # Gaussian: 68.27 % within one standard deviation.
+    within = np.mean(np.abs(measured[:, 1]) < 3.0)
+    assert within == pytest.approx(0.6827, abs=5 * math.sqrt(0.6827 * 0.3173 / k))
+
+
+def test_bias_walks_by_its_deviation_in_a_second() -> None:
+    """After t seconds the spread over many channels is bias_walk sqrt(t)."""
+    channels = 2000
+    walking = signal(*[Noise(bias_walk=0.2)] * channels)
+    measured = samples(walking, np.zeros((401, channels)))
+    assert measured[0].std() == 0.0
+    assert measured[100].std() == pytest.approx(0.2, rel=5 / math.sqrt(2 * channels))
+    assert measured[400].std() == pytest.approx(0.4, rel=5 / math.sqrt(2 * channels))
+
+
+def test_filter_answers_a_step_with_its_time_constant() -> None:
+    filtered = signal(Noise(time_constant=0.05))
+    filtered.sample(np.zeros(1))
+    step = samples(filtered, np.ones((30, 1)))[:, 0]
+    assert_allclose(step, 1.0 - np.exp(-PERIOD * np.arange(1, 31) / 0.05), atol=1e-12)
+
+
+def test_readings_come_late_and_rounded() -> None:
+    values = np.arange(10.0)[:, None] * [1.0, 1.0, 0.3]
+    measured = samples(signal(Noise(), Noise(latency=3), Noise(resolution=0.5)), values)
+    assert_allclose(measured[:, 0], values[:, 0])
+    assert_allclose(measured[:, 1], [0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
+    assert_allclose(measured[:, 2], [0, 0.5, 0.5, 1, 1, 1.5, 2, 2, 2.5, 2.5])
+
+
+def test_the_same_seed_repeats_and_a_saved_state_goes_on() -> None:
+    noise = Noise(0.1, 0.2, 0.3, 1e-3, 0.02, 2)
+    values = np.random.default_rng(2).normal(size=(40, 1))
+    first, second, other = signal(noise), signal(noise), signal(noise, seed=1)
+    expected = samples(first, values)
+    assert_allclose(samples(second, values[:20]), expected[:20], atol=0)
+    state = second.save()
+    samples(second, values[:7])
+    second.restore(state)
+    assert_allclose(samples(second, values[20:]), expected[20:], atol=0)
+    second.restore(state)  # a state can be restored more than once
+    assert_allclose(samples(second, values[20:]), expected[20:], atol=0)
+    assert np.abs(samples(other, values) - expected).max() > 0.01
+
+
+def test_orientations_are_disturbed_about_the_sensors_axes() -> None:
+    k = 4000
+    measured = NoisyOrientation(
+        Noise(deviation=0.02, bias=(0.1, 0.0, -0.05)), PERIOD, np.random.default_rng(3)
+    )
+    R = pin.exp3(np.array([0.4, -1.0, 2.0]))
+    true = np.array(pin.Quaternion(R).coeffs())
+    errors = []
+    for _ in range(k):
+        quaternion = measured.sample(true)
+        assert abs(np.linalg.norm(quaternion) - 1.0) < 1e-12
+        errors.append(pin.log3(R.T @ pin.Quaternion(quaternion).matrix()))
+    assert_allclose(np.mean(errors, axis=0), [0.1, 0.0, -0.05], atol=5 * 0.02 / math.sqrt(k))
+    assert_allclose(np.std(errors, axis=0), 0.02, rtol=5 / math.sqrt(2 * k))
+
+
+def test_orientations_are_filtered_rounded_and_late() -> None:
+    axis = np.array([0.0, 0.6, 0.8])
+    turned = [np.array(pin.Quaternion(pin.exp3(angle * axis)).coeffs()) for angle in (0.0, 1.0)]
+
+    def angles(noise: Noise) -> list[float]:
+        measured = NoisyOrientation(noise, PERIOD, np.random.default_rng(0))
+        rows = [measured.sample(turned[0])] + [measured.sample(turned[1]) for _ in range(5)]
+        return [float(np.linalg.norm(pin.log3(pin.Quaternion(row).matrix()))) for row in rows]
+
+    filtered = 1.0 - np.exp(-PERIOD * np.arange(6) / 0.02)
+    assert_allclose(angles(Noise(time_constant=0.02)), filtered, atol=1e-9)
+    assert_allclose(angles(Noise(latency=2)), [0, 0, 0, 1, 1, 1], atol=1e-9)
+    assert_allclose(angles(Noise(resolution=0.25))[1], np.linalg.norm([0.5, 0.75]), atol=1e-9)
+    whole = NoisyOrientation(Noise(0.1, latency=1, time_constant=0.1), PERIOD, np.random.default_rng(0))
+    whole.sample(turned[0])
+    state = whole.save()
+    first = [whole.sample(turned[1]) for _ in range(4)]
+    whole.restore(state)
+    assert_allclose([whole.sample(turned[1]) for _ in range(4)], first, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "says"),
+    [
+        (Noise(deviation=-1.0), "deviation is -1"),
+        (Noise(bias=math.nan), "bias is nan"),
+        (Noise(bias=(1.0, 2.0)), r"bias is \(1.0, 2.0\).*or 3"),
+        (Noise(resolution=math.inf), "resolution is inf"),
+        (Noise(latency=-1), "latency is -1"),
+        (Noise(latency=1.5), "latency is 1.5.*whole"),  # type: ignore[arg-type]
+    ],
+)
+def test_senseless_noise_is_refused(noise: Noise, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        per_axis(noise, 3)
+    with pytest.raises(InputError, match="period is 0"):
+        NoisySignal([Noise()], 0.0, np.random.default_rng())
