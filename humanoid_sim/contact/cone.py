@@ -27,6 +27,21 @@ def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[fl
 
 
 @njit(cache=True)
+def block_inverse(A: np.ndarray, out: np.ndarray) -> None:
+    """Inverse of a symmetric positive definite diagonal block, shape (3, 3), into ``out``."""
+    c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
+    c_1 = A[1, 2] * A[0, 2] - A[0, 1] * A[2, 2]
+    c_2 = A[0, 1] * A[1, 2] - A[1, 1] * A[0, 2]
+    inverse = 1.0 / (A[0, 0] * c_0 + A[0, 1] * c_1 + A[0, 2] * c_2)
+    out[0, 0] = inverse * c_0
+    out[0, 1] = out[1, 0] = inverse * c_1
+    out[0, 2] = out[2, 0] = inverse * c_2
+    out[1, 1] = inverse * (A[0, 0] * A[2, 2] - A[0, 2] * A[0, 2])
+    out[1, 2] = out[2, 1] = inverse * (A[0, 1] * A[0, 2] - A[0, 0] * A[1, 2])
+    out[2, 2] = inverse * (A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1])
+
+
+@njit(cache=True)
 def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.ndarray) -> None:
     """Contact velocities :math:`W f + v_{free}`, shape (3m,), into ``v``."""
     n = v_free.size
@@ -65,8 +80,10 @@ def natural_map(
     Returns:
         The largest residual relative to the largest force, or to the largest force that would stop the free
         motion of a contact, so that a problem whose answer is (nearly) zero isn't judged by rounding errors.
+        Infinity where a force or velocity is not finite.
     """
     largest = 0.0
+    total = 0.0
     scale = 0.0
     for i in range(mu.size):
         k = 3 * i
@@ -78,9 +95,13 @@ def natural_map(
             f[k + 2] - rho * v[k + 2],
             mu[i],
         )
-        largest = max(largest, (f[k] - p_n) ** 2 + (f[k + 1] - p_1) ** 2 + (f[k + 2] - p_2) ** 2)
+        square = (f[k] - p_n) ** 2 + (f[k + 1] - p_1) ** 2 + (f[k + 2] - p_2) ** 2
+        total += square
+        largest = max(largest, square)
         free = v_free[k] ** 2 + v_free[k + 1] ** 2 + v_free[k + 2] ** 2
         scale = max(scale, f[k] ** 2 + f[k + 1] ** 2 + f[k + 2] ** 2, rho * rho * free)
+    if not math.isfinite(total):
+        return np.inf
     return math.sqrt(largest / scale) if scale > 0.0 else 0.0
 
 

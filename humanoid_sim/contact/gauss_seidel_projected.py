@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.cone import add_contact_force, contact_residuals
+from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals
 
 
 @njit(cache=True)
@@ -69,6 +69,7 @@ def radial_residual(
     """
     v_loc = np.empty(3)
     new = np.empty(3)
+    inverse = np.empty((3, 3))
     largest = 0.0
     scale = 0.0
     for i in range(mu.size):
@@ -76,7 +77,8 @@ def radial_residual(
         block = W[k : k + 3, k : k + 3]
         for r in range(3):
             v_loc[r] = v[k + r] - block[r, 0] * f[k] - block[r, 1] * f[k + 1] - block[r, 2] * f[k + 2]
-        radial_contact(block, np.linalg.inv(block), v_loc, mu[i], new)
+        block_inverse(block, inverse)
+        radial_contact(block, inverse, v_loc, mu[i], new)
         for r in range(3):
             largest = max(largest, abs(new[r] - f[k + r]))
             scale = max(scale, abs(new[r]), abs(v_free[k + r]) / block[r, r])
@@ -118,7 +120,7 @@ def gauss_seidel_projected(
         return 0
     inverses = np.empty((m, 3, 3))
     for i in range(m):
-        inverses[i] = np.linalg.inv(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3])
+        block_inverse(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3], inverses[i])
     v_loc = np.empty(3)
     sweep = 0
     while sweep < max_iterations:

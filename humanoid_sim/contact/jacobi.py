@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_sim.contact.alart_curnier import optimal_steps
-from humanoid_sim.contact.cone import contact_residuals, contact_velocity, natural_map
+from humanoid_sim.contact.cone import block_inverse, contact_residuals, contact_velocity, natural_map
 from humanoid_sim.contact.nsgs import solve_one_contact
 
 _POWER_ITERATIONS = 15
@@ -83,7 +83,7 @@ def jacobi(
         return 0
     inverses = np.empty((m, 3, 3))
     for i in range(m):
-        inverses[i] = np.linalg.inv(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3])
+        block_inverse(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3], inverses[i])
     omega = min(1.0, 1.0 / _largest_coupling(W, inverses))
     v_loc = np.empty(3)
     new = np.empty(3 * m)

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_sim.contact.fixed_point import fixed_point
 from humanoid_sim.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
+from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.jacobi import jacobi
 from humanoid_sim.contact.nsgs import nsgs
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.projection import projection
 
@@ -58,6 +61,9 @@ class ContactSolver:
 
 SOLVERS: dict[str, ContactSolver] = {
     "nsgs": ContactSolver(nsgs, anytime=True),
+    "nsgs_newton": ContactSolver(nsgs_newton, anytime=True),
+    "alart_curnier_global": ContactSolver(alart_curnier_global, anytime=True),
+    "interior_point": ContactSolver(interior_point),
     "gauss_seidel_projected": ContactSolver(gauss_seidel_projected, anytime=True, law_residual=radial_residual),
     "jacobi": ContactSolver(jacobi, anytime=True),
     "projection": ContactSolver(projection, anytime=True),

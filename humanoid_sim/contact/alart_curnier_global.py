@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Semismooth Newton method on the Alart-Curnier function of all contacts at once.
+
+Where Gauss-Seidel needs thousands of sweeps (heavy bodies on light ones, many redundant contacts, contacts at the edge of
+their cones), this one needs some tens of linear systems. Source: P. Alart, A. Curnier, Comput. Methods Appl. Mech. Engrg.
+92 (1991), with the radius of the friction disc taken at the augmented normal force; specification 000 §9.2 for one
+contact. The unknowns are the forces, the velocities being :math:`v = W f + v_{free}`:
+
+.. math::
+    \psi_n = f_n - (f_n - \rho_n v_n)^+, \qquad
+    \psi_t = f_t - P_{D}(f_t - \rho_t v_t), \quad D \text{ the disc of radius } \mu (f_n - \rho_n v_n)^+.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.contact.alart_curnier import optimal_steps
+from humanoid_sim.contact.cone import contact_residuals, contact_velocity, natural_map
+
+_BACKTRACKS = 10
+_MEMORY = 5
+"""Accepted steps whose worst merit a new step has to beat: the function has kinks, its norm can't fall at every step."""
+_SUFFICIENT = 1e-4
+_OWN_LU = 60
+"""Up to this many unknowns a plain elimination is faster than the call of LAPACK."""
+_FIRST_SHIFT = 1e-4
+_LAST_SHIFT = 1e-11
+_FAILURES = 4
+"""Steps in a row without progress after which the method gives up."""
+
+
+@njit(cache=True)
+def contact_function(
+    rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, psi: np.ndarray
+) -> float:
+    """Alart-Curnier function of one contact.
+
+    Args:
+        rho_n: normal step.
+        rho_t: tangential step.
+        mu: friction coefficient.
+        f: force, shape (3,).
+        v: velocity, shape (3,).
+        psi: receives the function, a force, shape (3,).
+
+    Returns:
+        Its square in the metric of the contact's inertia, an energy.
+    """
+    augmented = f[0] - rho_n * v[0]
+    if augmented <= 0.0:  # open
+        psi[0] = f[0]
+        psi[1] = f[1]
+        psi[2] = f[2]
+    else:
+        psi[0] = rho_n * v[0]
+        V_1 = f[1] - rho_t * v[1]
+        V_2 = f[2] - rho_t * v[2]
+        norm = math.sqrt(V_1 * V_1 + V_2 * V_2)
+        radius = mu * augmented
+        if norm <= radius:  # sticking
+            psi[1] = rho_t * v[1]
+            psi[2] = rho_t * v[2]
+        else:
+            psi[1] = f[1] - radius * V_1 / norm
+            psi[2] = f[2] - radius * V_2 / norm
+    return psi[0] * psi[0] / rho_n + (psi[1] * psi[1] + psi[2] * psi[2]) / rho_t
+
+
+@njit(cache=True)
+def contact_derivatives(
+    rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, A: np.ndarray, B: np.ndarray
+) -> bool:
+    r"""Generalised derivatives of :func:`contact_function`.
+
+    Args:
+        rho_n: normal step.
+        rho_t: tangential step.
+        mu: friction coefficient.
+        f: force, shape (3,).
+        v: velocity, shape (3,).
+        A: receives :math:`\partial\psi/\partial f`, shape (3, 3).
+        B: receives :math:`\partial\psi/\partial v`, shape (3, 3).
+
+    Returns:
+        Whether the contact is open: A is then the identity and B zero.
+    """
+    for r in range(3):
+        for c in range(3):
+            A[r, c] = 0.0
+            B[r, c] = 0.0
+    augmented = f[0] - rho_n * v[0]
+    if augmented <= 0.0:
+        A[0, 0] = A[1, 1] = A[2, 2] = 1.0
+        return True
+    B[0, 0] = rho_n
+    V_1 = f[1] - rho_t * v[1]
+    V_2 = f[2] - rho_t * v[2]
+    norm = math.sqrt(V_1 * V_1 + V_2 * V_2)
+    radius = mu * augmented
+    if norm <= radius:
+        B[1, 1] = B[2, 2] = rho_t
+        return False
+    d_1 = V_1 / norm
+    d_2 = V_2 / norm
+    s = radius / norm
+    N_11 = s * (1.0 - d_1 * d_1)
+    N_12 = -s * d_1 * d_2
+    N_22 = s * (1.0 - d_2 * d_2)
+    A[1, 0] = -mu * d_1
+    A[2, 0] = -mu * d_2
+    A[1, 1] = 1.0 - N_11
+    A[1, 2] = -N_12
+    A[2, 1] = -N_12
+    A[2, 2] = 1.0 - N_22
+    B[1, 0] = mu * rho_n * d_1
+    B[2, 0] = mu * rho_n * d_2
+    B[1, 1] = rho_t * N_11
+    B[1, 2] = rho_t * N_12
+    B[2, 1] = rho_t * N_12
+    B[2, 2] = rho_t * N_22
+    return False
+
+
+@njit(cache=True)
+def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
+    """Squared function of all contacts."""
+    total = 0.0
+    for i in range(mu.size):
+        k = 3 * i
+        total += contact_function(
+            steps[i, 0], steps[i, 1], mu[i], f[k : k + 3], v[k : k + 3], psi[k : k + 3]
+        )
+    return total
+
+
+@njit(cache=True)
+def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
+    """Solve K x = b in place by elimination with row pivots; False where K is singular to working precision."""
+    for c in range(n):
+        pivot = c
+        largest = abs(K[c, c])
+        for r in range(c + 1, n):
+            if abs(K[r, c]) > largest:
+                largest = abs(K[r, c])
+                pivot = r
+        if not largest > 1e-300:
+            return False
+        if pivot != c:
+            for j in range(c, n):
+                K[c, j], K[pivot, j] = K[pivot, j], K[c, j]
+            b[c], b[pivot] = b[pivot], b[c]
+        inverse = 1.0 / K[c, c]
+        for r in range(c + 1, n):
+            factor = K[r, c] * inverse
+            if factor != 0.0:
+                for j in range(c + 1, n):
+                    K[r, j] -= factor * K[c, j]
+                b[r] -= factor * b[c]
+    for r in range(n - 1, -1, -1):
+        value = b[r]
+        for j in range(r + 1, n):
+            value -= K[r, j] * b[j]
+        b[r] = value / K[r, r]
+    return True
+
+
+@njit(cache=True)
+def newton_direction(
+    W: np.ndarray,
+    mu: np.ndarray,
+    steps: np.ndarray,
+    f: np.ndarray,
+    v: np.ndarray,
+    psi: np.ndarray,
+    shift: float,
+    direction: np.ndarray,
+) -> bool:
+    r"""Newton direction of the Alart-Curnier function of all contacts.
+
+    Solves :math:`(A + B(W + \epsilon\,\mathrm{diag}\,W)) d = -\psi`. The shift makes the system regular where contacts
+    are redundant: the direction is that of a proximal step, which moves forces along self-stresses no
+    further than needed. Open contacts are condensed out, their forces go to zero.
+
+    Args:
+        W: Delassus operator, shape (3m, 3m).
+        mu: friction coefficients, shape (m,).
+        steps: normal and tangential steps, shape (m, 2).
+        f: forces, shape (3m,).
+        v: their velocities, shape (3m,).
+        psi: the function there, shape (3m,).
+        shift: :math:`\epsilon`.
+        direction: receives d, shape (3m,).
+
+    Returns:
+        False where the system is singular.
+    """
+    m = mu.size
+    A = np.empty((m, 3, 3))
+    B = np.empty((m, 3, 3))
+    active = np.empty(m, dtype=np.int64)
+    count = 0
+    drop = np.zeros(3 * m)  # velocities that the forces of opening contacts take along
+    for i in range(m):
+        k = 3 * i
+        if contact_derivatives(steps[i, 0], steps[i, 1], mu[i], f[k : k + 3], v[k : k + 3], A[i], B[i]):
+            for r in range(k, k + 3):
+                direction[r] = -f[r]
+                if f[r] != 0.0:
+                    for c in range(3 * m):
+                        drop[c] -= W[r, c] * f[r]
+        else:
+            active[count] = i
+            count += 1
+    n = 3 * count
+    K = np.empty((n, n))
+    b = np.empty(n)
+    for a in range(count):
+        i = active[a]
+        k = 3 * i
+        for r in range(3):
+            b_0, b_1, b_2 = B[i, r, 0], B[i, r, 1], B[i, r, 2]
+            row = K[3 * a + r]
+            b[3 * a + r] = -psi[k + r] - b_0 * drop[k] - b_1 * drop[k + 1] - b_2 * drop[k + 2]
+            for e in range(count):
+                j = 3 * active[e]
+                for c in range(3):
+                    row[3 * e + c] = b_0 * W[k, j + c] + b_1 * W[k + 1, j + c] + b_2 * W[k + 2, j + c]
+            for c in range(3):
+                row[3 * a + c] += A[i, r, c] + shift * B[i, r, c] * W[k + c, k + c]
+    if n <= _OWN_LU:
+        if not _eliminate(K, b, n):
+            return False
+    else:
+        b = np.linalg.solve(K, b)
+    for a in range(count):
+        k = 3 * active[a]
+        for r in range(3):
+            if not math.isfinite(b[3 * a + r]):
+                return False
+            direction[k + r] = b[3 * a + r]
+    return True
+
+
+@njit(cache=True)
+def alart_curnier_global(
+    W: np.ndarray,
+    v_free: np.ndarray,
+    mu: np.ndarray,
+    f: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    v: np.ndarray,
+    residuals: np.ndarray,
+) -> int:
+    """Newton iterations with a line search on the merit, the squared function in the metric of the inertia.
+
+    Args:
+        W: Delassus operator, C order, shape (3m, 3m).
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+        f: initial forces, overwritten with the best ones found, shape (3m,).
+        tolerance: bound on the relative natural-map residual.
+        max_iterations: bound on the number of linear systems solved.
+        v: receives the contact velocities, shape (3m,).
+        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
+
+    Returns:
+        Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+    """
+    m = mu.size
+    n = 3 * m
+    contact_residuals(W, v_free, mu, f, v, residuals)
+    if residuals[0] <= tolerance:
+        return 0
+    steps = np.empty((m, 2))
+    for i in range(m):
+        steps[i, 0], steps[i, 1] = optimal_steps(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3])
+    psi = np.empty(n)
+    direction = np.empty(n)
+    change = np.empty(n)
+    trial_f = np.empty(n)
+    trial_v = np.empty(n)
+    zero = np.zeros(n)
+    best = f.copy()
+    best_residual = residuals[0]
+    merit = _merit(steps, mu, f, v, psi)
+    memory = np.full(_MEMORY, merit)
+    failures = 0
+    growth = 1.0
+    iteration = 0
+    residual = best_residual
+    while iteration < max_iterations and failures < _FAILURES:
+        iteration += 1
+        shift = min(_FIRST_SHIFT, max(_LAST_SHIFT, 1e-4 * residual)) * growth
+        if not newton_direction(W, mu, steps, f, v, psi, shift, direction):
+            failures += 1
+            growth *= 1e3
+            continue
+        contact_velocity(W, zero, direction, change)
+        reference = memory.max()
+        length = 1.0
+        accepted = False
+        for _ in range(_BACKTRACKS):
+            for r in range(n):
+                trial_f[r] = f[r] + length * direction[r]
+                trial_v[r] = v[r] + length * change[r]
+            trial = _merit(steps, mu, trial_f, trial_v, psi)
+            if trial <= (1.0 - _SUFFICIENT * length) * reference:
+                accepted = True
+                break
+            length *= 0.5
+        if not accepted:
+            failures += 1
+            growth *= 1e3
+            _merit(steps, mu, f, v, psi)
+            continue
+        f[:] = trial_f
+        contact_velocity(W, v_free, f, v)  # anew: updates would carry rounding of large steps along
+        merit = _merit(steps, mu, f, v, psi)
+        memory[iteration % _MEMORY] = merit
+        residual = natural_map(W, v_free, mu, f, v)
+        if residual < best_residual:
+            best_residual = residual
+            best[:] = f
+            failures = 0
+            growth = max(1.0, 0.1 * growth)
+        if residual <= tolerance:
+            break
+    f[:] = best
+    contact_residuals(W, v_free, mu, f, v, residuals)
+    return iteration

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gauss-Seidel first, the global Newton method where its sweeps converge slowly, the better iterate of both."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.contact.alart_curnier import optimal_steps
+from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
+from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, natural_map
+from humanoid_sim.contact.interior_point import interior_point
+from humanoid_sim.contact.nsgs import solve_one_contact
+
+_PATIENCE = 4
+_PATIENCE_PER_CONTACT = 1
+"""Sweeps that may be left to do, as many as take the time of a Newton solve: a system costs m sweeps or so."""
+_NEWTON_ITERATIONS = 40
+_INTERIOR_ITERATIONS = 100
+_SWEEPS_AFTER_FAILURE = 30
+
+
+@njit(cache=True)
+def nsgs_newton(
+    W: np.ndarray,
+    v_free: np.ndarray,
+    mu: np.ndarray,
+    f: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    v: np.ndarray,
+    residuals: np.ndarray,
+) -> int:
+    """Sweeps while they get there in time, else Newton, in turns until solved.
+
+    After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few Newton
+    systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck the sweeps go on from
+    the better iterate, twice as many as the time before, until its next turn.
+
+    Args:
+        W: Delassus operator, C order, shape (3m, 3m).
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+        f: initial forces (warm start), overwritten with the best ones found, shape (3m,).
+        tolerance: bound on the relative natural-map residual.
+        max_iterations: bound on the number of sweeps and Newton iterations together.
+        v: receives the contact velocities, shape (3m,).
+        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
+
+    Returns:
+        Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+    """
+    m = mu.size
+    contact_residuals(W, v_free, mu, f, v, residuals)
+    if residuals[0] <= tolerance:
+        return 0
+    inverses = np.empty((m, 3, 3))
+    steps = np.empty((m, 2))
+    for i in range(m):
+        block = W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        block_inverse(block, inverses[i])
+        steps[i, 0], steps[i, 1] = optimal_steps(block)
+    v_loc = np.empty(3)
+    best = f.copy()
+    best_residual = residuals[0]
+    patience = _PATIENCE + _PATIENCE_PER_CONTACT * m
+    longest = _SWEEPS_AFTER_FAILURE
+    first = True
+    iteration = 0
+    while iteration < max_iterations:
+        last = residuals[0]
+        sweep = 0
+        while iteration < max_iterations:
+            sweep += 1
+            iteration += 1
+            for i in range(m):
+                k = 3 * i
+                f_0, f_1, f_2 = f[k], f[k + 1], f[k + 2]
+                for r in range(3):
+                    v_loc[r] = v[k + r] - W[k + r, k] * f_0 - W[k + r, k + 1] * f_1 - W[k + r, k + 2] * f_2
+                block = W[k : k + 3, k : k + 3]
+                solve_one_contact(block, inverses[i], steps[i, 0], steps[i, 1], v_loc, mu[i], f[k : k + 3])
+                add_contact_force(W, k, f[k] - f_0, f[k + 1] - f_1, f[k + 2] - f_2, v)
+            residual = natural_map(W, v_free, mu, f, v)
+            if residual <= tolerance:
+                # Believed only once the velocities have been computed anew, free of accumulated rounding.
+                contact_residuals(W, v_free, mu, f, v, residuals)
+                if residuals[0] <= tolerance:
+                    return iteration
+                residual = residuals[0]
+            if first or sweep >= longest:
+                rate = math.log(residual / last)
+                if rate >= 0.0 or patience * rate > math.log(tolerance / residual):
+                    break
+            last = residual
+        if residual < best_residual:
+            best_residual = residual
+            best[:] = f
+        f[:] = best
+        if iteration < max_iterations:
+            iteration += alart_curnier_global(
+                W, v_free, mu, f, tolerance, min(_NEWTON_ITERATIONS, max_iterations - iteration), v, residuals
+            )
+            if residuals[0] <= tolerance:
+                return iteration
+        if first and iteration < max_iterations:
+            iteration += interior_point(
+                W, v_free, mu, f, tolerance, min(_INTERIOR_ITERATIONS, max_iterations - iteration), v, residuals
+            )
+            if residuals[0] > tolerance and iteration < max_iterations:
+                iteration += alart_curnier_global(
+                    W, v_free, mu, f, tolerance, min(_NEWTON_ITERATIONS, max_iterations - iteration), v, residuals
+                )
+            if residuals[0] <= tolerance:
+                return iteration
+            first = False
+        if residuals[0] < best_residual:
+            best_residual = residuals[0]
+            best[:] = f
+        longest *= 2
+    f[:] = best
+    contact_residuals(W, v_free, mu, f, v, residuals)
+    return iteration
