@@ -25,7 +25,7 @@ _BACKTRACKS = 10
 _MEMORY = 5
 """Accepted steps whose worst merit a new step has to beat: the function has kinks, its norm can't fall at every step."""
 _SUFFICIENT = 1e-4
-_OWN_LU = 60
+_OWN_LU = 36
 """Up to this many unknowns a plain elimination is faster than the call of LAPACK."""
 _FIRST_SHIFT = 1e-4
 _LAST_SHIFT = 1e-11

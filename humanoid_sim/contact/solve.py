@@ -12,6 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
+from humanoid_sim.contact.complementarity import (
+    circumscribed_residual,
+    frictionless_residual,
+    inscribed_residual,
+    lemke_circumscribed,
+    lemke_faceted,
+    lemke_frictionless,
+)
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_sim.contact.fixed_point import fixed_point
 from humanoid_sim.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
@@ -21,6 +29,7 @@ from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.projection import projection
+from humanoid_sim.contact.quadratic_program import qp_frictionless, staggered_projections
 
 SolverKernel = Callable[
     [
@@ -68,6 +77,11 @@ SOLVERS: dict[str, ContactSolver] = {
     "jacobi": ContactSolver(jacobi, anytime=True),
     "projection": ContactSolver(projection, anytime=True),
     "fixed_point": ContactSolver(fixed_point, anytime=True),
+    "lemke_faceted": ContactSolver(lemke_faceted, law_residual=inscribed_residual),
+    "lemke_circumscribed": ContactSolver(lemke_circumscribed, law_residual=circumscribed_residual),
+    "lemke_frictionless": ContactSolver(lemke_frictionless, law_residual=frictionless_residual),
+    "qp_frictionless": ContactSolver(qp_frictionless, law_residual=frictionless_residual),
+    "staggered_projections": ContactSolver(staggered_projections, anytime=True, law_residual=inscribed_residual),
 }
 """Contact solvers by name; :func:`register_solver` adds one of one's own."""
 
