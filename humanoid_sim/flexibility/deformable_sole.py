@@ -96,6 +96,11 @@ class DeformableSole:
         return vertices, self.triangles.copy()
 
     @property
+    def depth(self) -> float:
+        """How deep something may press in before it counts as being on the other side: half of the thickness [m]."""
+        return 0.5 * float(np.ptp(self.vertices, axis=0).min())
+
+    @property
     def largest_displacement(self) -> float:
         """How far the most displaced node is from its rest [m]."""
         return float(np.sqrt((self.U.reshape(-1, 3) ** 2).sum(axis=1).max()))

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_sim.contact.approach import TOUCHING_GAP
 from humanoid_sim.flexibility.force_distribution import closest_on_triangle
 
 
@@ -103,6 +104,30 @@ def bounds(world: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
         for r in range(3):
             lowest[r] = min(lowest[r], world[i, r])
             highest[r] = max(highest[r], world[i, r])
+
+
+@njit(cache=True)
+def fastest(world: np.ndarray, twist: np.ndarray) -> float:
+    """A bound on the speed of points that move with a body [m/s].
+
+    Args:
+        world: the points [m], shape (k, 3).
+        twist: of the body at the world's origin, linear first, shape (6,).
+    """
+    lowest, highest = np.empty(3), np.empty(3)
+    bounds(world, lowest, highest)
+    speed = 0.0
+    radius = 0.0
+    spin = 0.0
+    for r in range(3):
+        c1 = (r + 1) % 3
+        c2 = (r + 2) % 3
+        y = 0.5 * (lowest[c1] + highest[c1])
+        z = 0.5 * (lowest[c2] + highest[c2])
+        speed += (twist[r] + twist[3 + c1] * z - twist[3 + c2] * y) ** 2
+        radius += 0.25 * (highest[r] - lowest[r]) ** 2
+        spin += twist[3 + r] ** 2
+    return math.sqrt(speed) + math.sqrt(radius * spin)
 
 
 @njit(cache=True)
@@ -294,6 +319,7 @@ def add_compliance(
     S: np.ndarray,
     U: np.ndarray,
     contacts: np.ndarray,
+    rows: np.ndarray,
     signs: np.ndarray,
     vertices: np.ndarray,
     weights: np.ndarray,
@@ -308,14 +334,15 @@ def add_compliance(
         R: rotation of the sole's frame, shape (3, 3).
         S: compliance of the free nodes in that frame [m/N], shape (3 free, 3 free).
         U: their displacements [m], shape (3 free,).
-        contacts: indices of the sole's contacts in the problem, shape (c,).
+        contacts: the sole's contacts among all of the step, shape (c,).
+        rows: row of the normal of each of them in the problem, shape (c,).
         signs: 1 where the sole's body is body a of the contact, -1 where it is body b, shape (c,).
         vertices: of each of these contacts, shape (c, 3).
         weights: same.
         frames: frames (n, t1, t2) of all contacts as rows, shape (m, 3, 3).
         dt: time step [s].
-        W: Delassus operator with the rigid bodies in it, added to, shape (3m, 3m).
-        v_free: free velocities, added to, shape (3m,).
+        W: Delassus operator with the rigid bodies in it, added to, shape (rows, rows).
+        v_free: free velocities, added to, shape (rows,).
     """
     free = U.size // 3
     count = contacts.size
@@ -329,7 +356,7 @@ def add_compliance(
                 A[c, r, s] = signs[c] * value
     block, half = np.empty((3, 3)), np.empty((3, 3))
     for c in range(count):
-        row = 3 * contacts[c]
+        row = rows[c]
         for j in range(3):
             a = vertices[c, j]
             if a >= free or weights[c, j] == 0.0:
@@ -338,7 +365,7 @@ def add_compliance(
                 for s in range(3):
                     v_free[row + r] -= weights[c, j] * A[c, r, s] * U[3 * a + s] / dt
         for d in range(c + 1):
-            column = 3 * contacts[d]
+            column = rows[d]
             block[:] = 0.0
             for j in range(3):
                 a = vertices[c, j]
@@ -368,6 +395,7 @@ def deform(
     R: np.ndarray,
     S: np.ndarray,
     contacts: np.ndarray,
+    rows: np.ndarray,
     signs: np.ndarray,
     vertices: np.ndarray,
     weights: np.ndarray,
@@ -381,11 +409,12 @@ def deform(
         R: as in :func:`add_compliance`, also for the rest.
         S: same.
         contacts: same.
+        rows: same.
         signs: same.
         vertices: same.
         weights: same.
         frames: same.
-        forces: of all contacts, (n, t1, t2) [N], shape (3m,).
+        forces: solution of the problem, (n, t1, t2) from each row on [N], shape (rows,).
         U: receives the displacements [m], shape (3 free,).
     """
     free = U.size // 3
@@ -397,7 +426,7 @@ def deform(
             for q in range(3):
                 world = 0.0
                 for r in range(3):
-                    world += frames[k, r, q] * forces[3 * k + r]
+                    world += frames[k, r, q] * forces[rows[c] + r]
                 value += R[q, s] * world
             for j in range(3):
                 if vertices[c, j] < free:
@@ -460,3 +489,52 @@ def add_body_motion(
                     W[3 * i + r, 3 * j + s] += value
                     if i != j:
                         W[3 * j + s, 3 * i + r] += value
+
+
+@njit(cache=True)
+def ask_exact_positions(gaps: np.ndarray, told: np.ndarray, rows: np.ndarray, dt: float, v_free: np.ndarray) -> None:
+    r"""Shift free normal velocities so that they ask for :math:`v_n + \phi/\delta t \ge 0`, also inside.
+
+    Where rigid bodies let a penetration be, since pushing it out would make them jump, a deformable node may be put on
+    the ground within one step: it has no mass.
+
+    Args:
+        gaps: signed distances of the sole's contacts [m], shape (c,).
+        told: those that ``v_free`` has been shifted for already, as
+            :func:`~humanoid_sim.contact.approach.shift_normal_velocities` does without restitution, shape (c,).
+        rows: rows of the normals, shape (c,).
+        dt: time step [s].
+        v_free: free velocities, shifted in place, shape (rows,).
+    """
+    for c in range(gaps.size):
+        v_free[rows[c]] += (gaps[c] - max(told[c] - TOUCHING_GAP, 0.0)) / dt
+
+
+@njit(cache=True)
+def contact_rows(
+    points: np.ndarray,
+    starts: np.ndarray,
+    group_blocks: np.ndarray,
+    groups: int,
+    rows: np.ndarray,
+    group_of: np.ndarray,
+) -> None:
+    """Where contacts are in a step whose constraints are sorted into groups.
+
+    Args:
+        points: contact of each block of rows, negative for other constraints; a contact's own block comes before the
+            blocks of its torques, shape (blocks,).
+        starts: first row of each block, shape (blocks,).
+        group_blocks: first block of each group, and one past the last block, shape (groups + 1,).
+        groups: number of groups.
+        rows: receives the row of the normal of each contact, counted from the first row of its group, shape (m,).
+        group_of: receives the group of each contact, -1 where it has no block, shape (m,).
+    """
+    group_of[:] = -1
+    for g in range(groups):
+        begin = starts[group_blocks[g]]
+        for block in range(group_blocks[g], group_blocks[g + 1]):
+            i = points[block]
+            if i >= 0 and group_of[i] < 0:
+                group_of[i] = g
+                rows[i] = starts[block] - begin

@@ -153,7 +153,7 @@ class SoledBody:
                 v_free[::3] += self._gaps[:count] / dt
             for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
                 add_compliance(
-                    R, sole.S, sole.U, contacts, np.ones(contacts.size), self._vertices[contacts],
+                    R, sole.S, sole.U, contacts, 3 * contacts, np.ones(contacts.size), self._vertices[contacts],
                     self._weights[contacts], frames, dt, W, v_free,
                 )  # fmt: skip
             forces = self._warm[slots].reshape(-1)
@@ -170,8 +170,8 @@ class SoledBody:
         self._warm[slots] = forces.reshape(-1, 3)
         for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
             deform(
-                R, sole.S, contacts, np.ones(contacts.size), self._vertices[contacts], self._weights[contacts],
-                frames, forces, sole.U,
+                R, sole.S, contacts, 3 * contacts, np.ones(contacts.size), self._vertices[contacts],
+                self._weights[contacts], frames, forces, sole.U,
             )  # fmt: skip
         self.acceleration = (v - self.velocity) / dt
         self.velocity, self.angular_velocity = v, w
