@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Semismooth Newton method on the Alart-Curnier function of all contacts at once.
 
-Where Gauss-Seidel needs thousands of sweeps (heavy bodies on light ones, many redundant contacts, contacts at the edge of
-their cones), this one needs some tens of linear systems. Source: P. Alart, A. Curnier, Comput. Methods Appl. Mech. Engrg.
-92 (1991), with the radius of the friction disc taken at the augmented normal force; specification 000 §9.2 for one
-contact. The unknowns are the forces, the velocities being :math:`v = W f + v_{free}`:
+Where Gauss-Seidel needs thousands of sweeps (heavy bodies on light ones, many redundant contacts, contacts at the edge
+of their cones), this one needs some tens of linear systems. Source: P. Alart, A. Curnier, Comput. Methods Appl. Mech.
+Engrg. 92 (1991), with the radius of the friction disc taken at the augmented normal force; specification 000 §9.2 for
+one contact. The unknowns are the forces, the velocities being :math:`v = W f + v_{free}`:
 
 .. math::
     \psi_n = f_n - (f_n - \rho_n v_n)^+, \qquad
@@ -23,7 +23,7 @@ from humanoid_sim.contact.cone import contact_residuals, contact_velocity, natur
 
 _BACKTRACKS = 10
 _MEMORY = 5
-"""Accepted steps whose worst merit a new step has to beat: the function has kinks, its norm can't fall at every step."""
+"""Accepted steps whose worst merit a new step has to beat: the function has kinks, its norm can't always fall."""
 _SUFFICIENT = 1e-4
 _OWN_LU = 36
 """Up to this many unknowns a plain elimination is faster than the call of LAPACK."""
@@ -235,7 +235,10 @@ def newton_direction(
         if not _eliminate(K, b, n):
             return False
     else:
-        b = np.linalg.solve(K, b)
+        try:
+            b[:] = np.linalg.solve(K, b)
+        except Exception:  # compiled code can't name it: a pivot of exactly zero
+            return False
     for a in range(count):
         k = 3 * active[a]
         for r in range(3):

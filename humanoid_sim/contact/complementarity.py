@@ -97,8 +97,8 @@ def faceted_lcp(
         circumscribed: whether the pyramid surrounds the cone instead of standing in it.
 
     Returns:
-        M, shape ((k + 2) m, (k + 2) m), and q. Per contact the unknowns are the normal force, k tangential forces and the
-        sliding speed.
+        M, shape ((k + 2) m, (k + 2) m), and q. Per contact the unknowns are the normal force, k tangential forces and
+        the sliding speed.
 
     Raises:
         InputError: an odd number of facets, or fewer than 4.

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.cone import add_contact_force, contact_residuals, natural_map
+from humanoid_sim.contact.cone import add_contact_force, contact_residuals
 
 _INNER_SWEEPS = 100
 _SECULAR_ITERATIONS = 50
@@ -59,8 +59,8 @@ def fixed_point(
 ) -> int:
     r"""Outer loop on the bounds :math:`s_i = \mu_i f_{n,i}`, inner problems with these bounds held (Tresca friction).
 
-    A Tresca problem is a convex quadratic programme on cylinders; Gauss-Seidel on its normal forces and tangential discs
-    solves it, as far as the outer residual deserves. Haslinger's fixed point.
+    A Tresca problem is a convex quadratic programme on cylinders; Gauss-Seidel on its normal forces and tangential
+    discs solves it, as far as the outer residual deserves. Haslinger's fixed point.
 
     Args:
         W: Delassus operator, C order, shape (3m, 3m).

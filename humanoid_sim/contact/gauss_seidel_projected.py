@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The thesis' fast Gauss-Seidel: stick, and on violation back to the cone radially (AMELIFGS, specification 000 §10)."""
+"""The thesis' fast Gauss-Seidel: stick, on violation back to the cone radially (AMELIFGS, specification 000 §10)."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def gauss_seidel_projected(
 ) -> int:
     """Gauss-Seidel sweeps with :func:`radial_contact` at each contact.
 
-    Exact where contacts stick or open. Where they slip, approximate: see :func:`radial_contact`. The sweeps end when they
-    change no force by more than the tolerance; the residuals returned are those of the exact law.
+    Exact where contacts stick or open. Where they slip, approximate: see :func:`radial_contact`. The sweeps end when
+    they change no force by more than the tolerance; the residuals returned are those of the exact law.
 
     Args:
         W: Delassus operator, C order, shape (3m, 3m).

@@ -5,9 +5,9 @@ With De Saxcé's term :math:`s_i = \|v_{t,i}\|` held, the contact problem is a c
 :math:`K_\mu \ni f \perp W f + v_{free} + \mu s n \in K_\mu^*`. Each iteration is one step of Mehrotra's
 predictor-corrector with Nesterov-Todd scaling on that programme, after which s is taken anew. Its linear
 systems, the Delassus operator plus a positive definite block per contact, are regular however redundant the
-contacts, and heavy bodies on light ones cost it no more iterations. Sources: V. Acary, F. Cadoux, C. Lemaréchal, J. Malick,
-ZAMM 91 (2011) for the convex programme; L. Vandenberghe, "The CVXOPT linear and quadratic cone program solvers" (2010) for
-the scaling.
+contacts, and heavy bodies on light ones hardly cost it more iterations. Sources: V. Acary, F. Cadoux, C. Lemaréchal, J.
+Malick, ZAMM 91 (2011) for the convex programme; L. Vandenberghe, "The CVXOPT linear and quadratic cone program
+solvers" (2010) for the scaling.
 """
 
 from __future__ import annotations
@@ -235,10 +235,10 @@ def interior_point(
         for stage in range(2):  # predictor towards the boundary, corrector towards the central path
             for i in range(m):
                 k = 3 * i
-                l = lam[k : k + 3]
+                centre = lam[k : k + 3]
                 if stage == 0:  # lam \ (-lam o lam)
                     for r in range(3):
-                        target[k + r] = -l[r]
+                        target[k + r] = -centre[r]
                 else:
                     # -lam o lam + sigma gap e - (root^-1 dy) o (root dx), with root^-1 dy = target - root dx
                     for r in range(3):
@@ -252,11 +252,11 @@ def interior_point(
                         part[0] = sigma * gap - first
                         part[1] = -second
                         part[2] = -third
-                        _jordan_divide(l, part, other)
+                        _jordan_divide(centre, part, other)
                         for r in range(3):
-                            target[k + r] = other[r] - l[r]
+                            target[k + r] = other[r] - centre[r]
                     else:
-                        target[k] = (sigma * gap - part[0] * other[0]) / l[0] - l[0]
+                        target[k] = (sigma * gap - part[0] * other[0]) / centre[0] - centre[0]
                 for r in range(3):
                     rhs[k + r] = defect[k + r] + (
                         root[i, r, 0] * target[k] + root[i, r, 1] * target[k + 1] + root[i, r, 2] * target[k + 2]

@@ -71,7 +71,7 @@ def _pivot(T: np.ndarray, row: int, column: int) -> None:
 
 @njit(cache=True)
 def _before(T: np.ndarray, a: int, b: int, column: int, sign: float) -> bool:
-    """Whether row a comes before row b in the lexicographic order of their rows of (q, inverse basis) over the pivot."""
+    """Whether row a precedes row b in the lexicographic order of the rows of (q, inverse basis) over their pivots."""
     n = T.shape[0]
     p_a = sign * T[a, column]
     p_b = sign * T[b, column]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gauss-Seidel first, the global Newton method where its sweeps converge slowly, the better iterate of both."""
+"""Gauss-Seidel first; where its sweeps converge slowly, Newton on all contacts, and interior points if need be."""
 
 from __future__ import annotations
 
@@ -35,9 +35,11 @@ def nsgs_newton(
 ) -> int:
     """Sweeps while they get there in time, else Newton, in turns until solved.
 
-    After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few Newton
-    systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck the sweeps go on from
-    the better iterate, twice as many as the time before, until its next turn.
+    After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few
+    Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck,
+    :func:`interior_point` looks for the neighbourhood of the solution, and Newton goes on from there. Should that
+    fail too, sweeps and Newton take turns, each time with twice as many sweeps. What goes on is always the better
+    iterate.
 
     Args:
         W: Delassus operator, C order, shape (3m, 3m).

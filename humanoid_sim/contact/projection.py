@@ -25,7 +25,7 @@ def projection(
     v: np.ndarray,
     residuals: np.ndarray,
 ) -> int:
-    r"""One step :math:`f \leftarrow P_{K_\mu}(f - \rho(v + \mu\|v_t\| n))` per contact and sweep, newest forces at once.
+    r"""One step :math:`f \leftarrow P_{K_\mu}(f - \rho(v + \mu\|v_t\| n))` per contact and sweep, newest forces first.
 
     The step :math:`\rho` is the inverse of a bound on the largest eigenvalue of the diagonal block. Cheap sweeps
     without any local solve, but many of them where the block's normal and tangential inertias differ. Source: G. de

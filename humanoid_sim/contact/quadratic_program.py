@@ -99,9 +99,9 @@ def staggered_projections(
 ) -> int:
     """Normal forces with friction held, friction with normal forces held, in turns (thesis equations 2.36 and 2.37).
 
-    Both are convex quadratic programmes; friction lies in pyramids of 8 facets that stand in the cones. D. M. Kaufman, S.
-    Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional contact in multibody systems", ACM Trans. Graph. 27
-    (2008), in forces instead of velocities.
+    Both are convex quadratic programmes; friction lies in pyramids of 8 facets that stand in the cones. D. M. Kaufman,
+    S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional contact in multibody systems", ACM Trans.
+    Graph. 27 (2008), in forces instead of velocities.
 
     Args:
         W: Delassus operator, shape (3m, 3m).
@@ -131,11 +131,11 @@ def staggered_projections(
     size = np.abs(free).max(initial=0.0) or 1.0
     free = free / size
     angles = (np.arange(FACETS // 2) + 0.5) * 2.0 * math.pi / FACETS  # normals of opposite pairs of facets
-    A = np.zeros((m, FACETS // 2, 2 * m))
+    A = np.zeros((m * len(angles), 2 * m))
     for i in range(m):
-        A[i, :, 2 * i] = np.cos(angles) * scale[3 * i + 1]
-        A[i, :, 2 * i + 1] = np.sin(angles) * scale[3 * i + 2]
-    A = A.reshape(-1, 2 * m)
+        rows = slice(i * len(angles), (i + 1) * len(angles))
+        A[rows, 2 * i] = np.cos(angles) * scale[3 * i + 1]
+        A[rows, 2 * i + 1] = np.sin(angles) * scale[3 * i + 2]
     norms = np.linalg.norm(A, axis=1)
     A /= norms[:, None]
     reach = mu * math.cos(math.pi / FACETS) * scale[::3]
@@ -149,7 +149,7 @@ def staggered_projections(
         if new_n is None:
             break
         new_n = np.maximum(new_n, 0.0)
-        bound = np.repeat(reach * new_n, FACETS // 2) / norms
+        bound = np.repeat(reach * new_n, len(angles)) / norms
         far = np.full(2 * m, 1e30)
         new_t = _minimise(
             daqp,

@@ -27,9 +27,11 @@ from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.jacobi import jacobi
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.contact.pinocchio_solvers import pinocchio_admm, pinocchio_pgs
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.projection import projection
 from humanoid_sim.contact.quadratic_program import qp_frictionless, staggered_projections
+from humanoid_sim.contact.siconos_solver import siconos
 
 SolverKernel = Callable[
     [
@@ -82,6 +84,9 @@ SOLVERS: dict[str, ContactSolver] = {
     "lemke_frictionless": ContactSolver(lemke_frictionless, law_residual=frictionless_residual),
     "qp_frictionless": ContactSolver(qp_frictionless, law_residual=frictionless_residual),
     "staggered_projections": ContactSolver(staggered_projections, anytime=True, law_residual=inscribed_residual),
+    "pinocchio_pgs": ContactSolver(pinocchio_pgs),
+    "pinocchio_admm": ContactSolver(pinocchio_admm),
+    "siconos": ContactSolver(siconos),
 }
 """Contact solvers by name; :func:`register_solver` adds one of one's own."""
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Simultaneous impacts without friction (specification 000 §8.1, thesis equations 3.1 to 3.9; Ruspini and Khatib).
+
+Newton's law at the contacts that push, and no contact slower than that law:
+:math:`0 \le p \perp \Lambda p + (1 + e) v^- \ge 0`, with the normal-normal part of the Delassus operator. All impulses
+act at the start of the step (thesis §3.1.5). The velocities of the bodies then change by :math:`M^{-1} J_n^T p` (3.9).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
+
+
+@dataclass(frozen=True)
+class ImpactResult:
+    """Answer of :func:`solve_impact`.
+
+    Attributes:
+        impulses: along the normals [N s], shape (m,).
+        velocities: normal velocities after the impact [m/s], shape (m,).
+        residual: what is left of the complementarity, relative to the approach.
+        pivots: of Lemke's method.
+        status: how it ended; the impulses are zero unless it is ``SOLVED``.
+        time: seconds spent.
+    """
+
+    impulses: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    residual: float
+    pivots: int
+    status: LcpStatus
+    time: float
+
+
+def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> ImpactResult:
+    """Impulses of simultaneous impacts.
+
+    Args:
+        Lambda_nn: normal-normal part of J M^-1 J^T, symmetric positive semi-definite [1/kg], shape (m, m).
+        v_minus: normal velocities before the impact, negative where bodies approach [m/s], shape (m,).
+        e: coefficients of restitution from 0 to 1, shape (m,), or one for all.
+
+    Returns:
+        Impulses and velocities after the impact.
+
+    Raises:
+        InputError: shapes that don't fit, a value that is not finite, an asymmetric operator, a diagonal that is not
+            positive, a coefficient outside 0 to 1.
+    """
+    v = np.array(v_minus, dtype=float).reshape(-1)
+    m = v.size
+    operator = np.array(Lambda_nn, dtype=float)
+    if operator.shape != (m, m):
+        raise InputError(
+            f"Lambda_nn has shape {operator.shape} beside {m} velocities",
+            element="Lambda_nn",
+            remedy=f"Give a matrix of shape ({m}, {m})",
+        )
+    restitution = np.array(e, dtype=float)
+    restitution = np.full(m, float(restitution)) if restitution.ndim == 0 else restitution
+    if restitution.shape != (m,):
+        raise InputError(
+            f"e has shape {restitution.shape} for {m} contacts", element="e", remedy=f"Give one coefficient, or {m}"
+        )
+    for name, values in (("Lambda_nn", operator), ("v_minus", v), ("e", restitution)):
+        if not np.all(np.isfinite(values)):
+            index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+            raise InputError(f"{name}{list(index)} is {values[index]}", element=name, remedy="Give finite numbers")
+    outside = (restitution < 0.0) | (restitution > 1.0)
+    if np.any(outside):
+        i = int(np.argmax(outside))
+        raise InputError(f"e[{i}] is {restitution[i]}", element="e", remedy="Restitution is between 0 and 1")
+    if np.abs(operator - operator.T).max(initial=0.0) > 1e-9 * np.abs(operator).max(initial=0.0):
+        raise InputError("Lambda_nn is not symmetric", element="Lambda_nn", remedy="J_n M^-1 J_n^T is symmetric")
+    if np.any(np.diag(operator) <= 0.0):
+        i = int(np.argmax(np.diag(operator) <= 0.0))
+        raise InputError(
+            f"Lambda_nn[{i}, {i}] is {operator[i, i]}",
+            element="Lambda_nn",
+            remedy="A push must be able to move the contact: its diagonal is positive",
+        )
+    begin = perf_counter()
+    answer = solve_lcp(operator, (1.0 + restitution) * v)
+    return ImpactResult(
+        impulses=answer.z,
+        velocities=operator @ answer.z + v,
+        residual=answer.residual,
+        pivots=answer.pivots,
+        status=answer.status,
+        time=perf_counter() - begin,
+    )
