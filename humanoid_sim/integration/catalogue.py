@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from humanoid_model.errors import InputError
+from humanoid_sim.baselines.impulse_method import ImpulseMethod
+from humanoid_sim.baselines.penalty import Penalty
 from humanoid_sim.integration.anitescu_hart import AnitescuHart
 from humanoid_sim.integration.anitescu_potra_1997 import AnitescuPotra1997
 from humanoid_sim.integration.anitescu_potra_2002 import AnitescuPotra2002
@@ -44,6 +46,8 @@ INTEGRATORS: dict[str, Callable[..., Integrator]] = {
     "studer_preconditioned": StuderPreconditioned,
     "event_driven": EventDriven,
     "extrapolated": Extrapolated,
+    "penalty": Penalty,
+    "impulse": ImpulseMethod,
 }
 """Integrators by name; one of one's own is added here."""
 

@@ -34,7 +34,7 @@ APPROACH_SPEED = 1e-9
 """A closed contact that approaches faster than this collides [m/s]."""
 STICKING_SPEED = 1e-8
 """A contact that slides slower than this sticks [m/s]."""
-MAX_EVENTS = 10_000
+MAX_EVENTS = 1000
 """Events in one step; more of them mean that time stands still."""
 _SWEEPS = 1000
 _SWEEP_TOLERANCE = 1e-13

@@ -51,6 +51,7 @@ class Jean(Integrator):
         contacts = system.contacts(part, v, dt)
         shifts = normal_shifts(contacts.gaps / (theta * dt))
         v_new = v.copy()
+        last = np.inf
         for _ in range(_NEWTON_ITERATIONS):
             q_new = system.integrate(q, dt * (theta * v_new + (1.0 - theta) * v))
             by_q, by_v = system.derivatives(t + dt, q_new, v_new)
@@ -59,7 +60,11 @@ class Jean(Integrator):
             r = dt * ((1.0 - theta) * B + theta * B_new) - M @ (v_new - v)
             before = v_new
             v_new, impulses, converged = solve_contact_step(H, r, before, contacts, shifts, self.solver)
-            if np.abs(v_new - before).max() <= _NEWTON_TOLERANCE * (1.0 + np.abs(v_new).max()):
+            change = float(np.abs(v_new - before).max())
+            if change <= _NEWTON_TOLERANCE * (1.0 + np.abs(v_new).max()):
                 q_new = system.integrate(q, dt * (theta * v_new + (1.0 - theta) * v))
                 return Step(q_new, v_new, ContactForces(contacts, impulses / dt, converged))
+            if change > 0.5 * last:  # to and fro across a kink, such as the limit of an actuator
+                v_new = 0.5 * (before + v_new)
+            last = change
         raise SimulationError(f"the implicit step of {dt} s from t = {t} s did not converge; take a smaller one")

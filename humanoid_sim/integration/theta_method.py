@@ -13,7 +13,13 @@ from humanoid_sim.integration.contact_step import (
     solve_contact_step,
 )
 from humanoid_sim.integration.explicit_euler import ExplicitEuler
-from humanoid_sim.integration.integrator import ContactForces, Integrator, Step, check_fraction
+from humanoid_sim.integration.integrator import (
+    TOUCHING_GAP,
+    ContactForces,
+    Integrator,
+    Step,
+    check_fraction,
+)
 from humanoid_sim.integration.mechanical_system import MechanicalSystem, Vector
 
 _NEWTON_TOLERANCE = 1e-10
@@ -27,11 +33,9 @@ class ThetaMethod(Integrator):
     step on linear systems. The equation is solved by Newton iterations, each with the contact problem of the
     linearised step.
 
-    Contacts obey the linearised gap at the end of the step, consistently with the position update:
-    :math:`\phi(\tilde q)/(\theta\,\delta t) + v_n^+ \ge 0` at
-    :math:`\tilde q = q + (1-\theta)\,\delta t\,v`, so that nothing drifts. Restitution is lost. A contact that
-    closes with :math:`\theta < 1` leaves with up to :math:`(1-\theta)/\theta` of its approach velocity, since the
-    position gets only a part of what the velocity is given: inelastic contacts ask for 1.
+    Contacts are Moreau's: those that are closed at :math:`q + \tfrac12\delta t\,v` obey
+    :math:`v_n^+ + e\,v_n \ge 0`, in the same equations as everything else. :class:`~humanoid_sim.integration.jean.Jean`
+    is the method with the gap constrained.
 
     Attributes:
         theta: weight of the end of the step, 0..1.
@@ -52,10 +56,11 @@ class ThetaMethod(Integrator):
         if theta == 0.0:
             return ExplicitEuler(self.solver).step(system, q, v, dt, t)
         a_start = system.acceleration(t, q, v) if theta < 1.0 else np.zeros_like(v)
-        q_part = system.integrate(q, (1.0 - theta) * dt * v)
-        contacts = system.contacts(q_part, v, dt)
-        shifts = normal_shifts(contacts.gaps / (theta * dt))
+        contacts = system.contacts(system.integrate(q, 0.5 * dt * v), v, dt)
+        contacts = contacts.where(contacts.gaps <= TOUCHING_GAP)
+        shifts = normal_shifts(contacts.restitution * contacts.velocities(v)[:, 0])
         v_new = v + dt * a_start
+        last = np.inf
         for _ in range(_NEWTON_ITERATIONS):
             q_new = system.integrate(q, dt * (theta * v_new + (1.0 - theta) * v))
             M = system.mass(q_new)
@@ -65,9 +70,13 @@ class ThetaMethod(Integrator):
             r = theta * dt * (system.efforts(t + dt, q_new, v_new) - M @ a_new)
             before = v_new
             v_new, impulses, converged = solve_contact_step(H, r, before, contacts, shifts, self.solver)
-            if np.abs(v_new - before).max() <= _NEWTON_TOLERANCE * (1.0 + np.abs(v_new).max()):
+            change = float(np.abs(v_new - before).max())
+            if change <= _NEWTON_TOLERANCE * (1.0 + np.abs(v_new).max()):
                 q_new = system.integrate(q, dt * (theta * v_new + (1.0 - theta) * v))
                 return Step(q_new, v_new, ContactForces(contacts, impulses / dt, converged))
+            if change > 0.5 * last:  # to and fro across a kink, such as the limit of an actuator
+                v_new = 0.5 * (before + v_new)
+            last = change
         raise SimulationError(f"the implicit step of {dt} s from t = {t} s did not converge; take a smaller one")
 
 

