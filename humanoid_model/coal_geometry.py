@@ -6,8 +6,9 @@ from __future__ import annotations
 import coal
 import numpy as np
 
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
+from humanoid_model.height_field import grid_triangles
 from humanoid_model.wrl import read_wrl
 
 
@@ -27,19 +28,15 @@ def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
         return coal.Capsule(shape.radius, shape.length)
     if isinstance(shape, HalfSpace):
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    if isinstance(shape, HeightField):
+        return _triangles(*grid_triangles(shape.size, shape.heights))
     return _mesh(shape)
 
 
 def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
     if mesh.path.suffix.lower() == ".wrl":
         geometry = read_wrl(mesh.path)
-        points, triangles = geometry.points * mesh.scale, geometry.triangles
-        model = coal.BVHModelOBBRSS()
-        model.beginModel(len(triangles), len(points))
-        model.addVertices(np.ascontiguousarray(points))
-        model.addTriangles(np.ascontiguousarray(triangles))
-        model.endModel()
-        return model
+        return _triangles(geometry.points * mesh.scale, geometry.triangles)
     try:
         return coal.MeshLoader().load(str(mesh.path), np.asarray(mesh.scale, dtype=float))
     except Exception as problem:  # the loader raises bare RuntimeError or ValueError by format
@@ -49,3 +46,12 @@ def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
             source=mesh.path,
             remedy="Give a triangle mesh in STL, OBJ, DAE or VRML",
         ) from None
+
+
+def _triangles(points: np.ndarray, triangles: np.ndarray) -> coal.CollisionGeometry:
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(triangles), len(points))
+    model.addVertices(np.ascontiguousarray(points))
+    model.addTriangles(np.ascontiguousarray(triangles))
+    model.endModel()
+    return model

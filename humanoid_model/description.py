@@ -70,15 +70,39 @@ class HalfSpace:
     """All points with z <= 0 of its frame: the outward normal is +z."""
 
 
+#: What a mesh can collide as, the default first: its convex hull; its triangles; convex parts that approximate it.
+MESH_COLLISIONS = ("hull", "exact", "convex_decomposition")
+
+
 @dataclass(frozen=True, eq=False)
 class Mesh(ValueEquality):
-    """Triangle mesh in a file (STL, OBJ, DAE or VRML ``.wrl``), each axis multiplied by ``scale`` (3,)."""
+    """Triangle mesh in a file (STL, OBJ, DAE or VRML ``.wrl``).
+
+    Attributes:
+        path: of the file.
+        scale: (3,) factor of each axis.
+        collision: what it collides as, one of ``MESH_COLLISIONS``.
+    """
 
     path: Path
     scale: np.ndarray
+    collision: str = MESH_COLLISIONS[0]
 
 
-Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh
+@dataclass(frozen=True, eq=False)
+class HeightField(ValueEquality):
+    """Ground given by heights over a grid centred on its frame; what is below is solid.
+
+    Attributes:
+        size: (2,) extent along x and y, metres.
+        heights: (ny, nx) z at the points of the grid, metres; rows go along y, columns along x.
+    """
+
+    size: np.ndarray
+    heights: np.ndarray
+
+
+Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh | HeightField
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,20 +14,25 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Surface, polygon_problem
 from humanoid_model.description import (
     DEFAULT_COLOUR,
+    MESH_COLLISIONS,
     Box,
     Capsule,
     Cylinder,
     Geometry,
     HalfSpace,
+    HeightField,
     Mesh,
     Shape,
     Sphere,
 )
 from humanoid_model.errors import InputError, RobotError
+from humanoid_model.grains import GRAIN_KINDS, grains
+from humanoid_model.height_field import GENERATORS, generate_heights, read_heights
 from humanoid_model.inertia import inertia_problem
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import (
+    CONTACT_METHODS,
     DEFAULT_TIME_STEP,
     STANDARD_GRAVITY,
     Camera,
@@ -40,8 +45,22 @@ from humanoid_model.scene import (
 )
 from humanoid_model.uniform_body import uniform_inertia
 
-#: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space).
-SHAPES = ("box", "sphere", "cylinder", "capsule", "half_space", "mesh")
+#: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space; the file
+#: or the rule of a height field; the kind of grains).
+SHAPES = ("box", "sphere", "cylinder", "capsule", "half_space", "mesh", "height_field", "grains")
+#: Further fields, by the kinds that have them.
+SHAPE_FIELDS = {
+    "scale": ("mesh",),
+    "collision": ("mesh",),
+    "size": ("height_field", "grains"),
+    "height": ("height_field",),
+    "cells": ("height_field",),
+    "wavelength": ("height_field",),
+    "seed": ("height_field", "grains"),
+    "count": ("grains",),
+    "radius": ("grains",),
+    "sunk": ("grains",),
+}
 
 
 class SceneField(Protocol):
@@ -79,7 +98,7 @@ _AT_LEAST_ZERO = (
     "compliance",
 )
 #: What a scene file may say of a pair of bodies, see :class:`~humanoid_model.scene.PairProperties`.
-PAIR_FIELDS = (*_AT_LEAST_ZERO, "restitution", "collide")
+PAIR_FIELDS = (*_AT_LEAST_ZERO, "restitution", "collide", "method")
 
 
 class SceneBuilder:
@@ -107,7 +126,7 @@ class SceneBuilder:
         """The scene.
 
         Args:
-            fields: ``name``, ``gravity``, ``time_step``.
+            fields: ``name``, ``gravity``, ``time_step``, ``self_collision``.
 
         Raises:
             SceneError: a value can't be used.
@@ -121,6 +140,7 @@ class SceneBuilder:
             rules=tuple(self._rules),
             gravity=gravity,
             time_step=_positive(fields["time_step"]) if "time_step" in fields else DEFAULT_TIME_STEP,
+            self_collision=fields["self_collision"].boolean() if "self_collision" in fields else False,
             camera=self._camera,
             lights=tuple(self._lights),
             source=str(self._path),
@@ -171,7 +191,7 @@ class SceneBuilder:
         Args:
             name: of the body.
             fields: ``mass``, ``com``, ``inertia``, ``twist``, ``simulated``, ``label``.
-            geometries: its shapes, from :meth:`shape`.
+            geometries: its shapes, from :meth:`shapes`.
             placement: of the body frame in the world.
             where: the whole body in the file.
 
@@ -202,30 +222,37 @@ class SceneBuilder:
             )
         )
 
-    def shape(self, kind: str, fields: Fields, placement: pin.SE3) -> Geometry:
-        """A shape of a body.
+    def shapes(self, kind: str, fields: Fields, placement: pin.SE3, where: SceneField) -> list[Geometry]:
+        """A shape of a body, or the many of grains.
 
         Args:
             kind: one of ``SHAPES``.
             fields: the kind with its size in metres: ``box`` x y z, ``sphere`` radius, ``cylinder`` and ``capsule``
-                radius and length, ``mesh`` file; ``scale`` of a mesh; ``colour``, ``name``.
+                radius and length, ``mesh`` and ``height_field`` file or rule, ``grains`` kind; those of
+                ``SHAPE_FIELDS``; ``colour``, ``name``.
             placement: of the shape in the body frame.
+            where: the whole shape in the file.
 
         Raises:
             SceneError: a value can't be used.
-            InputError: a mesh file can't be read.
+            InputError: a mesh or grid file can't be read.
         """
-        if "scale" in fields and kind != "mesh":
-            raise fields["scale"].fail(f"only a mesh has a scale, this is a {kind}", "Remove it")
+        for name, kinds in SHAPE_FIELDS.items():
+            if name in fields and kind not in kinds:
+                raise fields[name].fail(f"only a {' or '.join(kinds)} has a {name}, this is a {kind}", "Remove it")
         colour = fields["colour"].numbers(4) if "colour" in fields else np.array(DEFAULT_COLOUR)
         if colour.min() < 0.0 or colour.max() > 1.0:
             raise fields["colour"].fail(f"is {colour.tolist()}", "Give r, g, b, a, each in 0..1")
-        return Geometry(
-            name=fields["name"].string() if "name" in fields else "",
-            shape=self._solid(kind, fields),
-            placement=placement,
-            colour=colour,
-        )
+        if kind == "grains":
+            return self._grains(fields, placement, colour, where)
+        return [
+            Geometry(
+                name=fields["name"].string() if "name" in fields else "",
+                shape=self._solid(kind, fields, where),
+                placement=placement,
+                colour=colour,
+            )
+        ]
 
     # Touching ------------------------------------------------------------------------------------------
 
@@ -281,6 +308,7 @@ class SceneBuilder:
                 second.string(),
                 restitution=restitution,
                 collide=fields["collide"].boolean() if "collide" in fields else None,
+                method=fields["method"].string(CONTACT_METHODS) if "method" in fields else None,
                 **{name: _at_least_zero(fields[name]) for name in _AT_LEAST_ZERO if name in fields},
             )
         )
@@ -356,25 +384,87 @@ class SceneBuilder:
                 raise field.fail(problem.problem, problem.remedy) from None
             raise
 
-    def _solid(self, kind: str, fields: Fields) -> Shape:
+    def _file(self, field: SceneField, what: str) -> Path:
+        path = resolve_mesh_path(field.string(), self._path.parent)
+        if path is None:
+            raise field.fail(
+                f"there is no file '{field.string()}'", f"Give the path of a {what} from the scene's folder"
+            )
+        return path
+
+    def _height_field(self, fields: Fields, where: SceneField) -> HeightField:
+        source = fields["height_field"]
+        size = _sizes(_needed(fields, "size", where, "Give the extent along x and y [m]"), 2)
+        if Path(source.string()).suffix:
+            for name in ("cells", "wavelength", "seed"):
+                if name in fields:
+                    raise fields[name].fail("is given beside a file", "Remove it, the grid is the file's")
+            heights = read_heights(self._file(source, "grid"))
+            return HeightField(size, heights * (fields["height"].number() if "height" in fields else 1.0))
+        rule = source.string(GENERATORS)
+        height = _needed(fields, "height", where, "Give the height [m]").number()
+        cells = _needed(fields, "cells", where, "Give the number of cells along x and y")
+        counts = cells.numbers(2)
+        if counts.min() < 1.0 or (counts != counts.astype(int)).any():
+            raise cells.fail(f"is {counts.tolist()}", "Give two whole numbers, 1 or more")
+        wavelength = 1.0
+        if rule == "waves":
+            wavelength = _positive(_needed(fields, "wavelength", where, "Give the length of a wave [m]"))
+        made = generate_heights(rule, size, (int(counts[0]), int(counts[1])), height, wavelength, _seed(fields))
+        return HeightField(size, made)
+
+    def _grains(
+        self, fields: Fields, placement: pin.SE3, colour: np.ndarray, where: SceneField
+    ) -> list[Geometry]:
+        kind = fields["grains"].string(GRAIN_KINDS)
+        count = _count(_needed(fields, "count", where, "Give the number of grains"))
+        size = _sizes(_needed(fields, "size", where, "Give the extent along x and y [m]"), 2)
+        radius = _sizes(_needed(fields, "radius", where, "Give the least and the largest radius [m]"), 2)
+        if radius[0] > radius[1]:
+            raise fields["radius"].fail(f"is {radius.tolist()}", "Give the smaller one first")
+        sunk = _at_least_zero(fields["sunk"]) if "sunk" in fields else 0.0
+        if sunk > 1.0:
+            raise fields["sunk"].fail(f"is {sunk:g}", "Give a part in 0..1")
+        return grains(kind, count, size, radius, sunk, _seed(fields), placement, colour)
+
+    def _solid(self, kind: str, fields: Fields, where: SceneField) -> Shape:
         if kind == "half_space":
             return HalfSpace()
         size = fields[kind]
         if kind == "mesh":
-            path = resolve_mesh_path(size.string(), self._path.parent)
-            if path is None:
-                raise size.fail(
-                    f"there is no file '{size.string()}'", "Give the path of a mesh from the scene's folder"
-                )
-            mesh = Mesh(path, _sizes(fields["scale"], 3) if "scale" in fields else np.ones(3))
+            collision = fields["collision"].string(MESH_COLLISIONS) if "collision" in fields else MESH_COLLISIONS[0]
+            scale = _sizes(fields["scale"], 3) if "scale" in fields else np.ones(3)
+            mesh = Mesh(self._file(size, "mesh"), scale, collision)
             coal_geometry(mesh)  # refuses a file that is no mesh here, not at the first step of a simulation
             return mesh
+        if kind == "height_field":
+            return self._height_field(fields, where)
         if kind == "sphere":
             return Sphere(_positive(size))
         if kind == "box":
             return Box(_sizes(size, 3))
         radius, length = (float(value) for value in _sizes(size, 2))
         return Cylinder(radius, length) if kind == "cylinder" else Capsule(radius, length)
+
+
+def _needed(fields: Fields, key: str, where: SceneField, remedy: str) -> SceneField:
+    if key not in fields:
+        raise where.fail(f"has no {key}", remedy)
+    return fields[key]
+
+
+def _count(field: SceneField) -> int:
+    value = field.number()
+    if value < 1.0 or value != int(value):
+        raise field.fail(f"is {value:g}", "Give a whole number, 1 or more")
+    return int(value)
+
+
+def _seed(fields: Fields) -> int:
+    value = _at_least_zero(fields["seed"]) if "seed" in fields else 0.0
+    if value != int(value):
+        raise fields["seed"].fail(f"is {value:g}", "Give a whole number, 0 or more")
+    return int(value)
 
 
 def _mass_properties(

@@ -28,7 +28,11 @@ _RGBA = ("r", "g", "b", "a")
 # instead of the element's text.
 _Values = Mapping[str, tuple[str, tuple[str, ...]]]
 _PLACE: _Values = {"Translation": ("translation", _XYZ), "Rotation": ("rotation", ("angle", *_XYZ))}
-_UNIVERSE: _Values = {"Gravity": ("gravity", _XYZ), "TimeStep": ("time_step", ())}
+_UNIVERSE: _Values = {
+    "Gravity": ("gravity", _XYZ),
+    "TimeStep": ("time_step", ()),
+    "SelfCollision": ("self_collision", ()),
+}
 _MULTI_BODY: _Values = {
     "File": ("robot", ()),
     "Posture": ("posture", ()),
@@ -49,7 +53,24 @@ _BODY: _Values = {
 _SURFACE: _Values = {"Polygon": ("polygon", ()), **_PLACE}
 _CAMERA: _Values = {"LookAt": ("look_at", _XYZ), **_PLACE}
 _SHAPE: _Values = {"Colour": ("colour", _RGBA), **_PLACE}
-_MESH: _Values = {"File": ("mesh", ()), "Scale": ("scale", _XYZ), **_SHAPE}
+_MESH: _Values = {"File": ("mesh", ()), "Scale": ("scale", _XYZ), "Collision": ("collision", ()), **_SHAPE}
+_HEIGHT_FIELD: _Values = {
+    "Size": ("size", ("x", "y")),
+    "Height": ("height", ()),
+    "Cells": ("cells", ("x", "y")),
+    "Wavelength": ("wavelength", ()),
+    "Seed": ("seed", ()),
+    **_SHAPE,
+}
+_GRAINS: _Values = {
+    "Size": ("size", ("x", "y")),
+    "Count": ("count", ()),
+    "Radius": ("radius", ("least", "largest")),
+    "Sunk": ("sunk", ()),
+    "Seed": ("seed", ()),
+    **_SHAPE,
+}
+_PARTS = {"mesh": _MESH, "height_field": _HEIGHT_FIELD, "grains": _GRAINS}
 _LIGHT_ATTRIBUTES = {
     "position": ("x", "y", "z", "w"), "ambient": _RGBA, "diffuse": _RGBA, "specular": _RGBA,
 }  # fmt: skip
@@ -62,6 +83,8 @@ _SHAPES = {
     "Capsule": ("capsule", ("radius", "length")),
     "HalfSpace": ("half_space", ()),
     "Mesh": ("mesh", ()),
+    "HeightField": ("height_field", ("from",)),
+    "Grains": ("grains", ("kind",)),
 }
 
 
@@ -92,9 +115,11 @@ def read_scene_xml(path: Path) -> Scene:
         builder.add_robot(element.attribute("id"), fields, _placement(fields), _whole(element))
     for element in universe.all("Body"):
         fields = _values(element, _BODY, _SHAPES, attributes=("id",))
-        geometries = [_read_shape(builder, child) for child in element.children if child.tag in _SHAPES]
+        shapes = [child for child in element.children if child.tag in _SHAPES]
+        geometries = [geometry for child in shapes for geometry in _read_shape(builder, child)]
         if "mesh" in fields:
-            geometries.insert(0, builder.shape("mesh", {"mesh": fields["mesh"]}, pin.SE3.Identity()))
+            mesh = builder.shapes("mesh", {"mesh": fields["mesh"]}, pin.SE3.Identity(), _whole(element))
+            geometries = mesh + geometries
         builder.add_body(element.attribute("id"), fields, geometries, _placement(fields), _whole(element))
     for element in universe.all("Surface"):
         fields = _values(element, _SURFACE, attributes=("id", "body"))
@@ -111,16 +136,16 @@ def read_scene_xml(path: Path) -> Scene:
     return builder.build(values)
 
 
-def _read_shape(builder: SceneBuilder, element: XmlElement) -> Geometry:
+def _read_shape(builder: SceneBuilder, element: XmlElement) -> list[Geometry]:
     kind, size = _SHAPES[element.tag]
-    fields = _values(element, _MESH if kind == "mesh" else _SHAPE, attributes=("id", *size))
+    fields = _values(element, _PARTS.get(kind, _SHAPE), attributes=("id", *size))
     if size:
         fields[kind] = XmlField.of_attributes(element, size, str(element))
     if kind == "mesh" and kind not in fields:
         raise element.fail("has no <File>", "Add a <File> element with the path of a mesh")
     if "id" in element.attributes:
         fields["name"] = _attribute(element, "id")
-    return builder.shape(kind, fields, _placement(fields))
+    return builder.shapes(kind, fields, _placement(fields), _whole(element))
 
 
 def _read_configurations(builder: SceneBuilder, configurations: XmlElement) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.scene import Scene
-from humanoid_model.scene_builder import PAIR_FIELDS, SHAPES, SceneBuilder
+from humanoid_model.scene_builder import PAIR_FIELDS, SHAPE_FIELDS, SHAPES, SceneBuilder
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
-_SCENE = ("name", "gravity", "time_step", "robots", "bodies", "surfaces", "pairs", "camera", "lights")
+_SCENE = ("name", "gravity", "time_step", "self_collision", "robots", "bodies", "surfaces", "pairs", "camera", "lights")
 _PLACE = ("xyz", "rpy")
 _ROBOT = ("robot", "posture", "label", "floating_base", *_PLACE)
 _BODY = ("label", "mass", "com", "inertia", "twist", "simulated", "shapes", *_PLACE)
-_SHAPE = (*SHAPES, "scale", "colour", "name", *_PLACE)
+_SHAPE = (*SHAPES, *SHAPE_FIELDS, "colour", "name", *_PLACE)
 _SURFACE = ("body", "polygon", *_PLACE)
 _PAIR = ("between", *PAIR_FIELDS)
 _CAMERA = ("look_at", *_PLACE)
@@ -40,7 +40,7 @@ def read_scene_yaml(path: Path) -> Scene:
     for name, node in _section(top, "bodies"):
         values = node.mapping(_BODY)
         shapes = values["shapes"].items() if "shapes" in values else []
-        geometries = [_read_shape(builder, item) for item in shapes]
+        geometries = [geometry for item in shapes for geometry in _read_shape(builder, item)]
         builder.add_body(name, values, geometries, read_placement(values), node)
     for name, node in _section(top, "surfaces"):
         values = node.mapping(_SURFACE)
@@ -69,11 +69,11 @@ def _items(top: dict[str, YamlNode], key: str) -> list[YamlNode]:
     return top[key].items() if key in top else []
 
 
-def _read_shape(builder: SceneBuilder, node: YamlNode) -> Geometry:
+def _read_shape(builder: SceneBuilder, node: YamlNode) -> list[Geometry]:
     values = node.mapping(_SHAPE)
     kinds = [kind for kind in SHAPES if kind in values]
     if len(kinds) != 1:
         raise node.fail(f"names {len(kinds)} shapes", f"Give one of {', '.join(SHAPES)}")
     if kinds == ["half_space"] and not values["half_space"].boolean():
         raise values["half_space"].fail("is false", "Write 'half_space: true'")
-    return builder.shape(kinds[0], values, read_placement(values))
+    return builder.shapes(kinds[0], values, read_placement(values), node)

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Geometry, HalfSpace, Mesh
+from humanoid_model.description import Geometry, HalfSpace, HeightField, Mesh
 
 
 def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia | None:
@@ -21,14 +21,15 @@ def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia 
         mass: total mass, kg.
 
     Returns:
-        None where the shapes enclose no volume or an endless one: a half-space, a mesh that is open or inside out.
+        None where the shapes enclose no volume or an endless one: a half-space, a height field,
+        a mesh that is open or inside out.
 
     Raises:
         InputError: a mesh can't be read.
     """
     solids = []
     for geometry in geometries:
-        if isinstance(geometry.shape, HalfSpace):
+        if isinstance(geometry.shape, (HalfSpace, HeightField)):
             return None
         solid = coal_geometry(geometry.shape)
         if isinstance(geometry.shape, Mesh) and not _closed(solid):

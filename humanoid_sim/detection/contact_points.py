@@ -42,3 +42,12 @@ class ContactPoints:
         self.body_b: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
         self.corner: NDArray[np.bool_] = np.zeros(capacity, dtype=np.bool_)
         self.slots: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+
+    def enlarged(self) -> ContactPoints:
+        """A copy with room for twice as many points."""
+        copy = ContactPoints(2 * len(self.gaps))
+        copy.size = self.size
+        for name, array in vars(self).items():
+            if name != "size":
+                getattr(copy, name)[: len(array)] = array
+        return copy

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.description import HalfSpace, Shape
+from humanoid_model.description import Box, HalfSpace, Shape
+from humanoid_model.scene import CONTACT_METHODS
 from humanoid_sim.detection.broad_phase import place_shapes
 from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.half_space import (
     Feature,
     PlaneTable,
@@ -18,20 +22,29 @@ from humanoid_sim.detection.half_space import (
     half_space_contacts,
     point_features,
 )
+from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
+from humanoid_sim.detection.shape_pair import PairContact
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.special_pair import SpecialPair
 from humanoid_sim.detection.triangle_mesh import bounding_tree
 from humanoid_sim.detection.world_contacts import (
     BLOCK,
+    DISTANCE,
     MORE_PAIRS,
     MORE_POINTS,
     MORE_SLOTS,
     WorldShapes,
     keep_blocks,
+    slot_block,
+    spread_slots,
     world_contacts,
 )
 from humanoid_sim.world import World, WorldBody
+
+_MESH_BLOCKS = 4
+"""Blocks of slots of a pair with a mesh: enough for ``MESH_POINTS``."""
 
 CONTACT_MARGIN = 2e-3
 """Shapes nearer than this are handed to the contact solver, which decides whether they touch [m]."""
@@ -40,8 +53,8 @@ CONTACT_MARGIN = 2e-3
 class ContactDetector:
     """Finds where the bodies of a world touch.
 
-    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are looked
-    at whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
+    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are looked at
+    whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
     that contact instead of its shapes.
 
     Room for pairs, points and slots grows as needed; a slot once given to a pair stays the pair's.
@@ -49,6 +62,9 @@ class ContactDetector:
     Attributes:
         points: the contact points that :meth:`detect` found last.
         slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
+        overlaps: pairs of bodies whose method is 'boolean' and that overlap.
+        contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they move
+            on as they do now [s]; pairs that don't touch within two steps are not in it.
     """
 
     def __init__(self, world: World) -> None:
@@ -59,6 +75,7 @@ class ContactDetector:
         """
         self._world = world
         names = [body.name for body in world.bodies]
+        self._names = names
         self._classes = PairClasses.of_scene(world.scene, names)
         owners = {name: i for i, name in enumerate(dict.fromkeys(body.owner for body in world.bodies))}
         self._owner = np.array([owners[body.owner] for body in world.bodies], dtype=np.int64)
@@ -74,7 +91,8 @@ class ContactDetector:
         self._features_table = feature_table(groups)
         self._planes = self._plane_table(planes)
         shapes.sort(key=lambda entry: entry[0].joint == 0)  # those that move first
-        self._table: ShapeTable = shape_table([solid for _, _, solid in shapes])
+        self._solids = [solid for _, _, solid in shapes]
+        self._table: ShapeTable = shape_table(self._solids)
         self._shapes = self._world_shapes(shapes)
         self._place_fixed()
         self._first_pair_slot = int(self._features_table.slot[-1]) * len(planes)
@@ -82,11 +100,19 @@ class ContactDetector:
         self._most_blocks = min(n * (n - 1) // 2, 64 + 8 * n) + 4
         self._make_room(pairs=64 + 8 * n, points=64 + min(64 * n, 16 * BLOCK + 8 * n))
         self._make_slots()
+        self._mesh_room = (
+            np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3)), np.zeros(MESH_POINTS),
+            np.zeros(MESH_POINTS, dtype=np.int64),
+        )  # fmt: skip
+        self._special_pairs: dict[int, SpecialPair] = {}
+        self._special_planes = self._find_special_planes(planes)
+        self.overlaps: list[tuple[str, str]] = []
+        self.contact_times: dict[tuple[str, str], float] = {}
 
     # Preparation -------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _features(body: WorldBody, solid: list[tuple[Shape, pin.SE3]]) -> list[Feature]:
+    def _features(body: WorldBody, solid: Sequence[tuple[Shape, pin.SE3]]) -> list[Feature]:
         if len(body.corners) > 0:
             return [corner.moved(body.placement_joint_body) for corner in point_features(body.corners)]
         return [feature.moved(place) for shape, place in solid for feature in features_of(shape)]
@@ -195,16 +221,157 @@ class ContactDetector:
                 continue
             if self._shapes.moving == 0:
                 return points
-            count, specials = world_contacts(
+            count, special_count = world_contacts(
                 self._table, self._shapes, R, p, twists, CONTACT_MARGIN, dt, self._rotations, self._origins,
                 self._travels, self._boxes, self._order, self._candidates, self._found, self._near, self._special,
                 self._block_keys, self._blocks, self._used, self._most_blocks, self._first_pair_slot, *arrays,
                 points.size,
             )  # fmt: skip
-            if count >= 0:
-                points.size = count
-                return points
-            self._grow(count)
+            if count < 0:
+                self._grow(count)
+                continue
+            points.size = count
+            self.overlaps.clear()
+            self.contact_times.clear()
+            if special_count > 0 or self._special_planes:
+                self._add_special(special_count, R, p, twists, dt)
+            return self.points
+
+    # Methods chosen for single pairs -------------------------------------------------------------------------
+
+    def _find_special_planes(self, planes: list[tuple[WorldBody, pin.SE3]]) -> list[tuple[int, int]]:
+        """Shapes and half-spaces whose method is not compiled."""
+        found = []
+        for plane, (ground, _) in enumerate(planes):
+            b = self._world.index[ground.name]
+            for shape in range(len(self._solids)):
+                a = int(self._shapes.body[shape])
+                method = self._classes.method[self._classes.body[a], self._classes.body[b]]
+                moves = self._shapes.joint[shape] != self._planes.joint[plane]
+                if method > DISTANCE and moves and self._owner[a] != self._owner[b]:
+                    found.append((shape, plane))
+        return found
+
+    def _add_special(
+        self,
+        count: int,
+        R: NDArray[np.float64],
+        p: NDArray[np.float64],
+        twists: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        n = len(self._solids)
+        for key in self._special[:count].tolist():
+            i, j = divmod(key, n)
+            a, b = int(self._shapes.body[i]), int(self._shapes.body[j])
+            if self._classes.method[self._classes.body[a], self._classes.body[b]] <= DISTANCE:
+                self._add_mesh_pair(key, i, j)
+                continue
+            if key not in self._special_pairs:
+                self._special_pairs[key] = SpecialPair(self._solids[i], self._solids[j])
+            self._add_pair(key, i, self._motion(i, twists), j, int(self._shapes.body[j]), self._motion(j, twists), dt)
+        for i, plane in self._special_planes:
+            # The half-space below the shape is a cube, large enough for whatever the shape can reach.
+            half = self._table.half[i]
+            size = float(4.0 * np.linalg.norm(half) + 4.0 * self._travels[i] + 1.0)
+            key = n * n + plane * n + i
+            joint = self._planes.joint[plane]
+            normal, point = R[joint] @ self._planes.normal[plane], R[joint] @ self._planes.point[plane] + p[joint]
+            motion = self._motion(i, twists)
+            centre = motion.p + motion.R @ self._table.centre[i]
+            height = float(normal @ (centre - point))
+            if not height - np.linalg.norm(half) <= CONTACT_MARGIN + self._travels[i]:
+                continue
+            if key not in self._special_pairs or self._special_pairs[key].table.half[1, 0] < 0.4 * size:
+                self._special_pairs[key] = SpecialPair(self._solids[i], Box(np.full(3, size)))
+            edge = 2.0 * self._special_pairs[key].table.half[1, 0]
+            rotation = _upright(normal)
+            below = centre - (height + 0.5 * edge) * normal
+            ground = ShapeMotion(rotation, below, below, np.zeros(3), np.zeros(3))
+            self._add_pair(key, i, motion, -1 - plane, int(self._planes.body[plane]), ground, dt)
+
+    def _motion(self, shape: int, twists: NDArray[np.float64]) -> ShapeMotion:
+        R, p, twist = self._rotations[shape], self._origins[shape], twists[self._shapes.joint[shape]]
+        centre = p + R @ self._table.centre[shape]
+        return ShapeMotion(R, p, centre, twist[:3] + np.cross(twist[3:], centre), twist[3:])
+
+    def _add_mesh_pair(self, key: int, i: int, j: int) -> None:
+        """Append the contact points of a pair one of which is a mesh."""
+        positions, normals, gaps, features = self._mesh_room
+        reach = CONTACT_MARGIN + self._travels[i] + self._travels[j]
+        size = mesh_contact(
+            self._table, i, j, self._rotations[i], self._origins[i], self._rotations[j], self._origins[j], reach,
+            *self._mesh_room,
+        )  # fmt: skip
+        a, b = int(self._shapes.body[i]), int(self._shapes.body[j])
+        if self._classes.method[self._classes.body[a], self._classes.body[b]] == DISTANCE:
+            size = min(size, 1)  # the first point is the nearest
+        if size > 0:
+            joints = int(self._shapes.joint[i]), int(self._shapes.joint[j])
+            self._append(key, joints, (a, b), positions[:size], normals[:size], gaps[:size], features[:size])
+
+    def _add_pair(
+        self, key: int, i: int, first: ShapeMotion, j: int, b: int, second: ShapeMotion, dt: float
+    ) -> None:
+        """Append the contact points of a pair; ``j`` is -1 - plane for a half-space, ``b`` its body."""
+        a = int(self._shapes.body[i])
+        pair, classes = self._special_pairs[key], self._classes
+        kinds = int(classes.body[a]), int(classes.body[b])
+        method = CONTACT_METHODS[int(classes.method[kinds])]
+        names = self._names[a], self._names[b]
+        contact: PairContact | None = None
+        if method == "boolean":
+            if pair.overlap(first, second) and names not in self.overlaps:
+                self.overlaps.append(names)
+        elif method == "penetration":
+            contact = pair.penetration(first, second)
+        else:
+            contact = pair.patch(first, second, CONTACT_MARGIN)
+            if contact is None or contact.gaps.min() > 0.0:
+                time = pair.time_of_contact(first, second, 2.0 * dt)
+                if time < np.inf:
+                    self.contact_times[names] = min(time, self.contact_times.get(names, np.inf))
+                    contact = pair.swept(first, second, time, CONTACT_MARGIN)
+            else:
+                self.contact_times[names] = 0.0
+        if contact is None:
+            return
+        other = self._shapes.joint[j] if j >= 0 else self._planes.joint[-1 - j]
+        joints = int(self._shapes.joint[i]), int(other)
+        self._append(key, joints, (a, b), contact.positions, contact.normal, contact.gaps, contact.features)
+
+    def _append(
+        self,
+        key: int,
+        joints: tuple[int, int],
+        bodies: tuple[int, int],
+        positions: NDArray[np.float64],
+        normals: NDArray[np.float64],
+        gaps: NDArray[np.float64],
+        features: NDArray[np.int64],
+    ) -> None:
+        """Append contact points of one pair to :attr:`points`."""
+        size = len(gaps)
+        while self.points.size + size > len(self.points.gaps):
+            self.points = self.points.enlarged()
+        width = _MESH_BLOCKS if normals.ndim == 2 else 1  # a mesh touches with many normals
+        block = slot_block(key, width, self._block_keys, self._blocks, self._used, self._most_blocks)
+        while block < 0:
+            self._grow(MORE_SLOTS)
+            block = slot_block(key, width, self._block_keys, self._blocks, self._used, self._most_blocks)
+        places = np.zeros(size, dtype=np.int64)
+        spread_slots(features, size, width * BLOCK, places)
+        points = self.points
+        new = slice(points.size, points.size + size)
+        kinds = int(self._classes.body[bodies[0]]), int(self._classes.body[bodies[1]])
+        points.positions[new], points.normals[new], points.gaps[new] = positions, normals, gaps
+        points.friction[new] = self._classes.friction[kinds]
+        points.restitution[new] = self._classes.restitution[kinds]
+        points.joint_a[new], points.joint_b[new] = joints
+        points.body_a[new], points.body_b[new] = bodies
+        points.corner[new] = False
+        points.slots[new] = self._first_pair_slot + BLOCK * block + places
+        points.size = new.stop
 
     def _grow(self, lacking: int) -> None:
         if lacking == MORE_PAIRS:
@@ -218,3 +385,11 @@ class ContactDetector:
             self._make_slots()
             keep_blocks(keys, blocks, self._block_keys, self._blocks)
             self._used[:] = used
+
+
+def _upright(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A rotation whose z axis is a unit vector."""
+    least = np.eye(3)[np.abs(normal).argmin()]
+    x = np.cross(least, normal)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(normal, x), normal])

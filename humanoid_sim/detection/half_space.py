@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
+from humanoid_model.errors import InputError
 
 SLOTS_PER_FEATURE = 4
 """A point or ball gives one contact point, a rim up to four."""
@@ -71,19 +72,25 @@ def features_of(shape: Shape) -> list[Feature]:
         ]
     if isinstance(shape, Cylinder):
         return [Feature(side * 0.5 * shape.length * up, shape.radius, up) for side in (-1, 1)]
-    if isinstance(shape, Mesh):
+    if isinstance(shape, (Mesh, HeightField)):
         return point_features(hull_vertices(shape))
     assert isinstance(shape, HalfSpace)
     return []  # a half-space has no extremity: it is what the others touch
 
 
-def hull_vertices(mesh: Mesh) -> NDArray[np.float64]:
+def hull_vertices(mesh: Mesh | HeightField) -> NDArray[np.float64]:
     """Vertices of the convex hull of a mesh [m], shape (k, 3); all vertices where the mesh is flat.
 
     Raises:
         InputError: the mesh file can't be read.
     """
     vertices = np.array(coal_geometry(mesh).vertices())
+    if len(vertices) == 0:
+        raise InputError(
+            "mesh has no points",
+            source=mesh.path if isinstance(mesh, Mesh) else None,
+            remedy="Give a mesh with triangles",
+        )
     try:
         return vertices[ConvexHull(vertices).vertices]
     except QhullError:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -234,35 +232,39 @@ def mesh_contact(
     all_normals = np.empty((_CANDIDATES, 3))
     all_gaps = np.empty(_CANDIDATES)
     all_features = np.empty(_CANDIDATES, dtype=np.int64)
-    sign = 1.0
-    count = 0
-    if table.mesh[a] >= 0 and table.mesh[b] >= 0:
-        m = table.mesh[a]
+    # the mesh whose triangles are looked at is b, or a where only a is one; the triangles of another mesh stand in for it
+    swapped = table.mesh[b] < 0
+    mesh, other = (a, b) if swapped else (b, a)
+    R_m, p_m = (R_a, p_a) if swapped else (R_b, p_b)
+    R_o, p_o = (R_b, p_b) if swapped else (R_a, p_a)
+    both = table.mesh[other] >= 0
+    near = np.zeros(1, dtype=np.int64)
+    first = 0
+    size = 1
+    if both:
+        m = table.mesh[other]
+        first = table.mesh_triangle[m]
+        near = np.empty(table.mesh_triangle[m + 1] - first, dtype=np.int64)
         box = np.empty(6)
-        near = np.empty(table.mesh_triangle[m + 1] - table.mesh_triangle[m], dtype=np.int64)
-        _box_in(table, b, R_b, p_b, R_a, p_a, margin, box)
+        _box_in(table, mesh, R_m, p_m, R_o, p_o, margin, box)
         size = tree_overlaps(box, table.node_box, table.node_child, table.mesh_node[m], near)
-        for k in range(size):
-            triangle = table.mesh_triangle[m] + near[k]
+    count = 0
+    for k in range(size):
+        solid = other
+        triangle = -1
+        if both:
+            triangle = first + near[k]
             local = table.triangle_normals[triangle]
             if local[0] == 0.0 and local[1] == 0.0 and local[2] == 0.0:
                 continue
-            _load_triangle(table, a, triangle)
-            count = _gather(
-                table, table.single[a], b, R_a, p_a, R_b, p_b, margin, triangle, found,
-                all_positions, all_normals, all_gaps, all_features, count,
-            )  # fmt: skip
-    elif table.mesh[b] >= 0:
+            _load_triangle(table, other, triangle)
+            solid = table.single[other]
         count = _gather(
-            table, a, b, R_a, p_a, R_b, p_b, margin, -1, found, all_positions, all_normals, all_gaps, all_features, count
-        )
-    else:
-        sign = -1.0
-        count = _gather(
-            table, b, a, R_b, p_b, R_a, p_a, margin, -1, found, all_positions, all_normals, all_gaps, all_features, count
-        )
+            table, solid, mesh, R_o, p_o, R_m, p_m, margin, triangle, found,
+            all_positions, all_normals, all_gaps, all_features, count,
+        )  # fmt: skip
     written = _reduce(all_positions, all_normals, all_gaps, all_features, count, positions, normals, gaps, features)
-    if sign < 0.0:
+    if swapped:
         for i in range(written):
             for r in range(3):
                 normals[i, r] = -normals[i, r]

@@ -11,6 +11,9 @@ from numba import njit
 _TIE = 1e-6
 """Corners whose triangles differ by less than this part of the larger one are equal: the later one goes."""
 
+_ONE_POINT = 1e-7
+"""Corners nearer than this are one [m]."""
+
 
 @njit(cache=True)
 def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
@@ -49,7 +52,18 @@ def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
             size -= 1
         ring[size] = i
         size += 1
-    return size - 1  # the last is the first again
+    size -= 1  # the last is the first again
+    distinct = 0
+    for k in range(size):
+        i = ring[k]
+        p = ring[distinct - 1] if distinct > 0 else i
+        q = ring[0] if distinct > 0 else i
+        near_last = abs(x[i] - x[p]) + abs(y[i] - y[p]) <= _ONE_POINT
+        near_first = abs(x[i] - x[q]) + abs(y[i] - y[q]) <= _ONE_POINT
+        if distinct == 0 or not (near_last or near_first):
+            ring[distinct] = i
+            distinct += 1
+    return distinct
 
 
 @njit(cache=True)

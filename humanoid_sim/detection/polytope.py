@@ -73,7 +73,7 @@ class Polytope:
     def of_points(cls, points: NDArray[np.float64]) -> Polytope:
         """Convex hull of some points, shape (k, 3), k >= 1; they may lie in a plane, on a line or in one place."""
         centred = points - points.mean(axis=0)
-        _, extents, axes = np.linalg.svd(centred, full_matrices=False) if len(points) > 1 else (0, np.zeros(1), 0)
+        _, extents, axes = np.linalg.svd(centred, full_matrices=False)
         rank = int((extents > _FLAT * max(float(extents[0]), 1e-300)).sum())
         if rank >= 3:
             try:

@@ -157,5 +157,5 @@ def _starts(counts: Sequence[int]) -> np.ndarray:
 
 
 def _joined(parts: Sequence[np.ndarray], row: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
-    filled = [np.asarray(part, dtype=dtype).reshape(-1, *row) for part in parts]
+    filled: list[np.ndarray] = [np.asarray(part, dtype=dtype).reshape(-1, *row) for part in parts]
     return np.ascontiguousarray(np.concatenate([np.zeros((0, *row), dtype=dtype), *filled]))

@@ -3,18 +3,47 @@
 
 from __future__ import annotations
 
-from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from functools import lru_cache
+from pathlib import Path
+
+import coacd
+import numpy as np
+
+from humanoid_model.description import Box, Capsule, Cylinder, HeightField, Mesh, Shape, Sphere
+from humanoid_model.height_field import grid_triangles
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape
+from humanoid_sim.detection.triangle_mesh import TriangleMesh
+
+DECOMPOSITION_CONCAVITY = 0.02
+"""Convex parts leave hollows of a mesh at most so deep, as a part of the mesh's size (CoACD's threshold)."""
 
 
 def solids_of(shape: Shape) -> list[SolidShape]:
-    """The convex parts or the mesh that a shape collides as.
+    """The convex solids or the mesh that a shape collides as; no half-space.
 
     Raises:
-        InputError: a mesh file can't be read.
+        InputError: a mesh file can't be read, or holds no triangle.
     """
+    if isinstance(shape, HeightField):
+        return [TriangleMesh.of_triangles(*grid_triangles(shape.size, shape.heights))]
     if isinstance(shape, Mesh):
+        if shape.collision == "exact":
+            return [TriangleMesh.of_mesh(shape)]
+        if shape.collision == "convex_decomposition":
+            return list(_convex_parts(shape.path, tuple(shape.scale.tolist()), shape.path.stat().st_mtime_ns))
         return [Polytope.of_shape(shape)]
     assert isinstance(shape, (Box, Sphere, Capsule, Cylinder))
     return [shape]
+
+
+@lru_cache(maxsize=64)
+def _convex_parts(path: Path, scale: tuple[float, float, float], changed: int) -> tuple[Polytope, ...]:
+    """Convex parts of a mesh file as it was last changed; the decomposition takes seconds."""
+    mesh = TriangleMesh.of_mesh(Mesh(path, np.array(scale)))
+    points, corners = np.unique(mesh.triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    coacd.set_log_level("error")
+    parts = coacd.run_coacd(
+        coacd.Mesh(points, corners.reshape(-1, 3)), threshold=DECOMPOSITION_CONCAVITY, seed=0
+    )
+    return tuple(Polytope.of_points(np.asarray(vertices)) for vertices, _ in parts)

@@ -11,15 +11,12 @@ from numba import njit
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import MAX_POINTS, VERTICES
-from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.shape_table import ShapeTable
 
 PATCH, DISTANCE = 0, 1
 """Places in ``CONTACT_METHODS`` of the methods that are compiled; the others are left to the caller."""
 BLOCK = 16
 """A pair of convex shapes has so many slots, twice as many as points, so that most of them keep theirs."""
-MESH_BLOCKS = 4
-"""Blocks of a pair with a mesh."""
 
 _HASH = 0x9E3779B97F4A7C1
 MORE_PAIRS, MORE_POINTS, MORE_SLOTS = -1, -2, -3
@@ -139,7 +136,7 @@ def near_shapes(
 
 
 @njit(cache=True)
-def _block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
+def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
     """First block of a pair, given at its first contact and never taken back; -1 where none is left."""
     mask = keys.size - 1
     place = ((key * _HASH) >> 17) & mask
@@ -226,7 +223,7 @@ def world_contacts(
     corner: np.ndarray,
     start: int,
 ) -> tuple[int, int]:
-    """Contact points of all pairs of shapes whose method is compiled.
+    """Contact points of all pairs of convex shapes whose method is compiled.
 
     Args:
         table: the shapes.
@@ -244,7 +241,7 @@ def world_contacts(
         candidates: room for pairs, shape (k, 2).
         found: room for shapes, shape (n - moving,).
         near: room for pairs, shape (l,).
-        special: receives the pairs of other methods, first * n + second, shape (l,).
+        special: receives the pairs with a mesh or of other methods, first * n + second, shape (l,).
         block_keys: table of the pairs that have slots, negative where empty, shape (a power of 2,).
         blocks: their first blocks, shape like ``block_keys``.
         used: number of blocks given away and of pairs that have some, shape (2,).
@@ -264,7 +261,7 @@ def world_contacts(
         start: number of contact points written already.
 
     Returns:
-        The number of contact points, or what there was no room for; and the number of pairs of other methods.
+        The number of contact points, or what there was no room for; and the number of pairs left over.
     """
     n = shapes.joint.size
     place_shapes(
@@ -277,59 +274,43 @@ def world_contacts(
     normal = np.empty(3)
     on_a = np.empty(3)
     on_b = np.empty(3)
-    patch = np.empty((MESH_POINTS, 3))
-    patch_normals = np.empty((MESH_POINTS, 3))
-    patch_gaps = np.empty(MESH_POINTS)
-    features = np.empty(MESH_POINTS, dtype=np.int64)
-    places = np.empty(MESH_POINTS, dtype=np.int64)
+    patch = np.empty((MAX_POINTS, 3))
+    patch_gaps = np.empty(MAX_POINTS)
+    features = np.empty(MAX_POINTS, dtype=np.int64)
+    places = np.empty(MAX_POINTS, dtype=np.int64)
     count = start
     specials = 0
     for k in range(pairs):
         i = near[k] // n
         j = near[k] % n
         method = pair_method(shapes, i, j)
-        if method > DISTANCE:
+        if method > DISTANCE or table.mesh[i] >= 0 or table.mesh[j] >= 0:
             special[specials] = near[k]
             specials += 1
             continue
         reach = margin + travels[i] + travels[j]
-        meshes = table.mesh[i] >= 0 or table.mesh[j] >= 0
-        if meshes:
-            size = mesh_contact(
-                table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach,
-                patch, patch_normals, patch_gaps, features,
-            )  # fmt: skip
-            if method == DISTANCE:
-                size = min(size, 1)
-        else:
-            distance = convex_distance(
-                table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach, normal, on_a, on_b
-            )
-            if distance == np.inf:
-                continue
-            if method == DISTANCE:
-                size = 1
-                patch_gaps[0] = distance
-                features[0] = 4 * VERTICES * VERTICES
-                for r in range(3):
-                    patch[0, r] = 0.5 * (on_a[r] + on_b[r])
-            else:
-                size = contact_patch(
-                    table, i, j, rotations[i], origins[i], rotations[j], origins[j], distance, on_a, on_b, reach,
-                    normal, patch, patch_gaps, features,
-                )  # fmt: skip
-            for c in range(size):
-                for r in range(3):
-                    patch_normals[c, r] = normal[r]
-        if size == 0:
+        distance = convex_distance(
+            table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach, normal, on_a, on_b
+        )
+        if distance == np.inf:
             continue
+        if method == DISTANCE:
+            size = 1
+            patch_gaps[0] = distance
+            features[0] = 4 * VERTICES * VERTICES
+            for r in range(3):
+                patch[0, r] = 0.5 * (on_a[r] + on_b[r])
+        else:
+            size = contact_patch(
+                table, i, j, rotations[i], origins[i], rotations[j], origins[j], distance, on_a, on_b, reach,
+                normal, patch, patch_gaps, features,
+            )  # fmt: skip
         if count + size > gaps.size:
             return MORE_POINTS, 0
-        width = MESH_BLOCKS if meshes else 1
-        block = _block(near[k], width, block_keys, blocks, used, most_blocks)
+        block = slot_block(near[k], 1, block_keys, blocks, used, most_blocks)
         if block < 0:
             return MORE_SLOTS, 0
-        spread_slots(features, size, width * BLOCK, places)
+        spread_slots(features, size, BLOCK, places)
         a = shapes.body[i]
         b = shapes.body[j]
         mu = shapes.friction[shapes.body_class[a], shapes.body_class[b]]
@@ -337,7 +318,7 @@ def world_contacts(
         for c in range(size):
             for r in range(3):
                 positions[count, r] = patch[c, r]
-                normals[count, r] = patch_normals[c, r]
+                normals[count, r] = normal[r]
             gaps[count] = patch_gaps[c]
             friction[count] = mu
             restitution[count] = e
@@ -345,7 +326,7 @@ def world_contacts(
             joint_b[count] = shapes.joint[j]
             body_a[count] = a
             body_b[count] = b
-            corner[count] = not meshes and features[c] < 2 * VERTICES
+            corner[count] = features[c] < 2 * VERTICES
             slots[count] = first_slot + BLOCK * block + places[c]
             count += 1
     return count, specials

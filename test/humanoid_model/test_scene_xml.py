@@ -252,7 +252,7 @@ BAD = {
     "empty file": ("", 1, None, "no element found", "Mend"),
     "another document": (ONE_LINK_URDF, 1, "<robot name='arm'>", "root is <robot>, not <Universe>", "Give a Universe"),
     "unknown element": (
-        scene_of("<Bodie/>"), 3, "<Bodie>", "unknown element in <Universe>", "Gravity, TimeStep, MultiBody, Body",
+        scene_of("<Bodie/>"), 3, "<Bodie>", "unknown element in <Universe>", "Gravity, TimeStep, SelfCollision, MultiBody, Body",
     ),
     "unknown element of a body": (
         body(SPHERE, "<Mas>1</Mas>"), 5, "<Mas>", "unknown element in <Body id='b'>", "File, Mass, CoM",
@@ -423,3 +423,35 @@ def test_message_as_a_person_reads_it(folder: Path) -> None:
 def test_missing_file(folder: Path) -> None:
     with pytest.raises(SceneError, match=r"no\.xml: can't be read: No such file or directory"):
         read_scene_xml(folder / "no.xml")
+
+
+def test_ground_methods_and_meshes_as_in_yaml(tmp_path: Path) -> None:
+    (tmp_path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", encoding="utf-8")
+    (tmp_path / "scene.xml").write_text(
+        """<Universe id="scene"><SelfCollision>true</SelfCollision>
+        <Body id="ground">
+          <HeightField from="waves"><Size x="2" y="1"/><Height>0.1</Height><Cells>4 2</Cells>
+            <Wavelength>0.7</Wavelength></HeightField>
+          <HeightField from="random"><Size>2 1</Size><Height>0.1</Height><Cells>4 2</Cells><Seed>3</Seed></HeightField>
+          <Grains kind="spheres"><Size>2 1</Size><Count>5</Count><Radius least="0.01" largest="0.02"/><Sunk>0.5</Sunk>
+            <Seed>4</Seed></Grains>
+          <Mesh><File>t.obj</File><Collision>exact</Collision></Mesh>
+        </Body>
+        <Pair first="ground" second="ground" method="distance"/></Universe>""",
+        encoding="utf-8",
+    )
+    (tmp_path / "scene.yaml").write_text(
+        """
+self_collision: true
+bodies:
+  ground:
+    shapes:
+      - {height_field: waves, size: [2, 1], height: 0.1, cells: [4, 2], wavelength: 0.7}
+      - {height_field: random, size: [2, 1], height: 0.1, cells: [4, 2], seed: 3}
+      - {grains: spheres, size: [2, 1], count: 5, radius: [0.01, 0.02], sunk: 0.5, seed: 4}
+      - {mesh: t.obj, collision: exact}
+pairs: [{between: [ground, ground], method: distance}]
+""",
+        encoding="utf-8",
+    )
+    assert read_scene_xml(tmp_path / "scene.xml") == read_scene_yaml(tmp_path / "scene.yaml")

@@ -314,3 +314,75 @@ def test_errors_of_the_files_that_a_scene_names_keep_their_place(folder: Path) -
     (folder / "shape.stl").write_text("no mesh", encoding="utf-8")
     with pytest.raises(InputError, match=r"shape\.stl: mesh can't be loaded"):
         read(folder, "bodies: {b: {shapes: [{mesh: shape.stl}]}}")
+
+
+def test_methods_of_pairs_self_collision_and_what_meshes_collide_as(tmp_path: Path) -> None:
+    (tmp_path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "self_collision: true\nbodies:\n  a: {mass: 1, shapes: [{mesh: t.obj, collision: exact}]}\n"
+        "  b: {shapes: [{box: [1, 1, 1]}]}\n"
+        "pairs:\n  - {between: [a, b], method: penetration}\n  - {between: [b, b], method: boolean}\n"
+    )
+    scene = read_scene_yaml(path)
+    assert scene.self_collision
+    assert scene.bodies[0].geometries[0].shape.collision == "exact"
+    assert scene.pairs("b", "a").method == "penetration"
+    assert scene.pairs("a", "a").method == "patch"
+
+
+def test_height_fields_and_grains(tmp_path: Path) -> None:
+    np.save(tmp_path / "grid.npy", np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "bodies:\n  ground:\n    shapes:\n"
+        "      - {height_field: grid.npy, size: [2, 1], height: 0.1}\n"
+        "      - {height_field: slope, size: [2, 1], cells: [4, 2], height: 0.5}\n"
+        "      - {grains: boxes, count: 20, size: [1, 0.5], radius: [0.01, 0.02], sunk: 0.25, seed: 3, xyz: [0, 0, 1]}\n"
+    )
+    read, slope, *stones = read_scene_yaml(path).bodies[0].geometries
+    assert_allclose(read.shape.heights, [[0.0, 0.1, 0.2], [0.3, 0.4, 0.5]])
+    assert_allclose(slope.shape.heights[0], [0, 0.125, 0.25, 0.375, 0.5])
+    assert slope.shape.heights.shape == (3, 5)
+    assert len(stones) == 20
+    for stone in stones:
+        radius = (np.prod(stone.shape.size) * 3.0 / (4.0 * np.pi)) ** (1 / 3)  # of the ball of the same volume
+        assert 0.01 <= radius <= 0.02
+        assert stone.placement.translation[2] == pytest.approx(1.0 + 0.5 * radius)
+        assert np.abs(stone.placement.translation[:2] / [0.5, 0.25]).max() <= 1.0
+    again = read_scene_yaml(path).bodies[0].geometries[2:]
+    assert all(a == b for a, b in zip(stones, again, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("shape", "element", "problem"),
+    [
+        ("{mesh: t.obj, collision: round}", "collision", "'round'"),
+        ("{box: [1, 1, 1], collision: exact}", "collision", "only a mesh"),
+        ("{height_field: slope, cells: [2, 2], height: 1}", "shapes[0]", "has no size"),
+        ("{height_field: slope, size: [2, 1], height: 1, cells: [0, 2]}", "cells", "[0.0, 2.0]"),
+        ("{height_field: waves, size: [2, 1], height: 1, cells: [2, 2]}", "shapes[0]", "has no wavelength"),
+        ("{height_field: bumps, size: [2, 1], height: 1, cells: [2, 2]}", "height_field", "'bumps'"),
+        ("{height_field: none.npy, size: [2, 1]}", "height_field", "no file 'none.npy'"),
+        ("{grains: spheres, count: 1.5, size: [1, 1], radius: [1, 2]}", "count", "1.5"),
+        ("{grains: spheres, count: 2, size: [1, 1], radius: [2, 1]}", "radius", "[2.0, 1.0]"),
+        ("{grains: spheres, count: 2, size: [1, -1], radius: [1, 2]}", "size", "-1"),
+        ("{grains: spheres, count: 2, size: [1, 1], radius: [1, 2], sunk: 2}", "sunk", "2"),
+        ("{grains: pebbles, count: 2, size: [1, 1], radius: [1, 2]}", "grains", "'pebbles'"),
+    ],
+)
+def test_refused_ground(tmp_path: Path, shape: str, element: str, problem: str) -> None:
+    (tmp_path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    path = tmp_path / "scene.yaml"
+    path.write_text(f"bodies:\n  b: {{shapes: [{shape}]}}\n")
+    with pytest.raises(SceneError) as caught:
+        read_scene_yaml(path)
+    assert str(caught.value.element).endswith(element)
+    assert problem in caught.value.problem
+
+
+def test_refused_method(tmp_path: Path) -> None:
+    path = tmp_path / "scene.yaml"
+    path.write_text("bodies:\n  b: {shapes: [{sphere: 1}]}\npairs:\n  - {between: [b, b], method: exact}\n")
+    with pytest.raises(SceneError, match="patch, distance, boolean, penetration, continuous"):
+        read_scene_yaml(path)

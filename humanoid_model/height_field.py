@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ground given by heights over a grid: from a file, or made by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_model.errors import InputError
+
+#: Rules that make a height field, see :func:`generate_heights`.
+GENERATORS = ("slope", "waves", "random")
+#: Suffixes of the files that hold one.
+GRID_SUFFIXES = (".npy", ".csv", ".png")
+
+
+def read_heights(path: Path) -> np.ndarray:
+    """Heights of a grid in a file.
+
+    Args:
+        path: ``.npy`` (an array of two dimensions), ``.csv`` (a row of numbers per line) or ``.png`` (grey levels,
+            black 0 and white 1, the upper edge at the largest y).
+
+    Returns:
+        (ny, nx) heights; rows go along y, columns along x.
+
+    Raises:
+        InputError: the file can't be read, or is no grid of at least 2 by 2 finite numbers.
+    """
+    readers: dict[str, Callable[[Path], np.ndarray]] = {
+        ".npy": lambda file: np.load(file, allow_pickle=False),
+        ".csv": lambda file: np.loadtxt(file, delimiter=",", ndmin=2),
+        ".png": _read_image,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"'{path.suffix}' is no kind of grid file", source=path, remedy=f"Use {', '.join(GRID_SUFFIXES)}"
+        )
+    try:
+        heights = np.array(reader(path), dtype=float)
+    except (OSError, ValueError, TypeError, SyntaxError) as problem:
+        raise InputError(
+            f"grid can't be read: {' '.join(str(problem).split())}", source=path, remedy="Give a grid of numbers"
+        ) from None
+    return checked_heights(heights, path)
+
+
+def checked_heights(heights: np.ndarray, source: Path | str | None = None) -> np.ndarray:
+    """The heights, if they are a grid of at least 2 by 2 finite numbers.
+
+    Raises:
+        InputError: they aren't.
+    """
+    if heights.ndim != 2 or min(heights.shape) < 2:
+        raise InputError(
+            f"grid has the shape {heights.shape}", source=source, remedy="Give at least 2 rows and 2 columns"
+        )
+    if not np.isfinite(heights).all():
+        row, column = np.argwhere(~np.isfinite(heights))[0]
+        raise InputError(
+            f"height in row {row}, column {column} is {heights[row, column]}",
+            source=source,
+            remedy="Give finite heights",
+        )
+    return heights
+
+
+def _read_image(path: Path) -> np.ndarray:
+    from PIL import Image  # a picture is the only reader that needs it
+
+    with Image.open(path) as image:
+        deep = image.mode.startswith("I")
+        levels = np.asarray(image if deep else image.convert("L"), dtype=float)
+    return levels[::-1] / (65535.0 if deep else 255.0)
+
+
+def generate_heights(
+    rule: str, size: np.ndarray, cells: tuple[int, int], height: float, wavelength: float, seed: int
+) -> np.ndarray:
+    """Heights of a grid made by a rule.
+
+    Args:
+        rule: ``slope`` rises from 0 to ``height`` along x; ``waves`` are a sine along x times one along y, ``height``
+            from trough to crest; ``random`` are independent heights in 0..``height``.
+        size: (2,) extent along x and y [m].
+        cells: number of cells along x and y.
+        height: [m].
+        wavelength: of the waves [m].
+        seed: of the random heights.
+
+    Returns:
+        (ny + 1, nx + 1) heights [m].
+    """
+    x = np.linspace(0.0, size[0], cells[0] + 1)
+    y = np.linspace(0.0, size[1], cells[1] + 1)
+    if rule == "slope":
+        return np.tile(height * x / size[0], (len(y), 1))
+    if rule == "waves":
+        wave = 2.0 * np.pi / wavelength
+        return 0.5 * height * np.outer(np.sin(wave * y), np.sin(wave * x))
+    assert rule == "random"
+    return np.asarray(np.random.default_rng(seed).uniform(0.0, height, (len(y), len(x))))
+
+
+def grid_triangles(size: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles of a height field centred on its frame, their normals up.
+
+    Args:
+        size: (2,) extent along x and y [m].
+        heights: (ny, nx) [m].
+
+    Returns:
+        (nx * ny, 3) points [m] and (2 (nx - 1) (ny - 1), 3) corners of the triangles.
+    """
+    ny, nx = heights.shape
+    x, y = np.meshgrid(np.linspace(-0.5, 0.5, nx) * size[0], np.linspace(-0.5, 0.5, ny) * size[1])
+    points = np.column_stack([x.ravel(), y.ravel(), heights.ravel()])
+    first = (np.arange(ny - 1)[:, None] * nx + np.arange(nx - 1)).ravel()
+    lower = np.column_stack([first, first + 1, first + nx + 1])
+    upper = np.column_stack([first, first + nx + 1, first + nx])
+    return points, np.stack([lower, upper], axis=1).reshape(-1, 3)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs whose contacts are found by another method than the patch: boolean, penetration, continuous."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_sim.detection.continuous import ShapeMotion, time_of_contact
+from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
+from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
+from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
+from humanoid_sim.detection.shape_pair import PairContact
+from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
+from humanoid_sim.detection.surface import surface_mesh
+from humanoid_sim.detection.triangle_mesh import TriangleMesh
+
+POINTS = MAX_POINTS
+"""A pair gives at most so many points by the methods of this module."""
+TIME_TOLERANCE = 1e-9
+"""Moving shapes this near touch [m]."""
+
+
+class SpecialPair:
+    """Two solids and the queries that the compiled step leaves to the caller."""
+
+    def __init__(self, first: SolidShape, second: SolidShape) -> None:
+        """Prepare the queries.
+
+        Args:
+            first: body a.
+            second: body b.
+        """
+        self.table: ShapeTable = shape_table([first, second])
+        self._solids = first, second
+        self._with_mesh = isinstance(first, TriangleMesh) or isinstance(second, TriangleMesh)
+        self._meshes: MeshPair | None = None
+
+    def distance(
+        self, first: ShapeMotion, second: ShapeMotion, cutoff: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Signed distance [m], infinite beyond the cutoff; normal from second into first; nearest points."""
+        normal, on_first, on_second = np.zeros(3), np.zeros(3), np.zeros(3)
+        if not self._with_mesh:
+            gap = convex_distance(
+                self.table, 0, 1, first.R, first.p, second.R, second.p, cutoff, normal, on_first, on_second
+            )
+            return gap, normal, on_first, on_second
+        contact = self._mesh_contact(first, second, cutoff)
+        if contact is None:
+            return np.inf, normal, on_first, on_second
+        normals, points, gaps, _ = contact
+        least = int(gaps.argmin())
+        half = 0.5 * gaps[least] * normals[least]
+        return float(gaps[least]), normals[least], points[least] + half, points[least] - half
+
+    def _mesh_contact(
+        self, first: ShapeMotion, second: ShapeMotion, margin: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None:
+        """Normals, positions, gaps and features; None where nothing is within the margin."""
+        positions, normals = np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3))
+        gaps, features = np.zeros(MESH_POINTS), np.zeros(MESH_POINTS, dtype=np.int64)
+        count = mesh_contact(
+            self.table, 0, 1, first.R, first.p, second.R, second.p, margin, positions, normals, gaps, features
+        )
+        return (normals[:count], positions[:count], gaps[:count], features[:count]) if count else None
+
+    def overlap(self, first: ShapeMotion, second: ShapeMotion) -> bool:
+        """Whether the solids overlap or touch."""
+        return self.distance(first, second, 0.0)[0] <= 0.0
+
+    def patch(self, first: ShapeMotion, second: ShapeMotion, margin: float) -> PairContact | None:
+        """Points where the solids touch or nearly touch, as by the default method but with one normal."""
+        gap, normal, on_first, on_second = self.distance(first, second, margin)
+        if gap == np.inf:
+            return None
+        if self._with_mesh:
+            contact = self._mesh_contact(first, second, margin)
+            assert contact is not None  # the distance is that of one of its points
+            normals, positions, gaps, features = contact
+            same = np.flatnonzero(normals @ normal > FACE_CONTACT)[:POINTS]
+            return PairContact(normal, positions[same], gaps[same], features[same])
+        positions, gaps = np.zeros((POINTS, 3)), np.zeros(POINTS)
+        features = np.zeros(POINTS, dtype=np.int64)
+        count = contact_patch(
+            self.table, 0, 1, first.R, first.p, second.R, second.p, gap, on_first, on_second, margin, normal,
+            positions, gaps, features,
+        )  # fmt: skip
+        return PairContact(normal, positions[:count], gaps[:count], features[:count])
+
+    def penetration(self, first: ShapeMotion, second: ShapeMotion) -> PairContact | None:
+        """Points where the surfaces intersect, with the depth of the solids in each other.
+
+        The triangles of the two surfaces are intersected (Möller 1997) and the points filtered; nothing touches before
+        surfaces cross. The gap of all points is minus the depth: the least motion along the normal that
+        separates the solids.
+        """
+        gap, normal, _, _ = self.distance(first, second, 0.0)
+        if not gap <= 0.0:
+            return None
+        if self._meshes is None:
+            self._meshes = MeshPair(surface_mesh(self._solids[0]), surface_mesh(self._solids[1]))
+        _, segments = self._meshes.intersections(
+            pin.SE3(first.R, first.p), pin.SE3(second.R, second.p)
+        )
+        if len(segments) == 0:
+            return None
+        points = distinct_points(segments, normal, POINTS)
+        return PairContact(normal, points, np.full(len(points), gap), np.arange(len(points)))
+
+    def time_of_contact(self, first: ShapeMotion, second: ShapeMotion, horizon: float) -> float:
+        """First time at which the solids touch, infinity where they don't up to the horizon [s]."""
+        radii = np.linalg.norm(self.table.half[:2], axis=1)
+        return time_of_contact(
+            lambda a, b, cutoff: self.distance(a, b, cutoff)[:2],
+            first, second, (float(radii[0]), float(radii[1])), horizon, TIME_TOLERANCE,
+        )  # fmt: skip
+
+    def swept(
+        self, first: ShapeMotion, second: ShapeMotion, time: float, margin: float
+    ) -> PairContact | None:
+        """Contact points at the first time of contact, each with the gap that its two material points have now."""
+        later = first.after(time), second.after(time)
+        contact = self.patch(*later, margin)
+        if contact is None:
+            return None
+        half = 0.5 * contact.gaps[:, None] * contact.normal
+        sides = []
+        for now, then, points in zip(
+            (first, second), later, (contact.positions + half, contact.positions - half), strict=True
+        ):
+            sides.append((points - then.p) @ then.R @ now.R.T + now.p)
+        gaps = (sides[0] - sides[1]) @ contact.normal
+        return PairContact(contact.normal, 0.5 * (sides[0] + sides[1]), gaps, contact.features)
+
+
+def first_contact_time(
+    first: SolidShape,
+    poses_first: tuple[pin.SE3, pin.SE3],
+    second: SolidShape,
+    poses_second: tuple[pin.SE3, pin.SE3],
+) -> float:
+    """Share of the way between two poses at which two solids first touch.
+
+    Each solid moves at a constant speed and spin from one pose to the other, the centre of its bounding box straight on.
+
+    Args:
+        first: body a.
+        poses_first: its placement in the world at the start and at the end.
+        second: body b.
+        poses_second: the same of b.
+
+    Returns:
+        The share in 0..1, 0 where they touch at the start, infinity where they never do.
+    """
+    pair = SpecialPair(first, second)
+    motions = []
+    for s, (start, end) in enumerate((poses_first, poses_second)):
+        centre = pair.table.centre[s]
+        spin = np.array(pin.log3(end.rotation @ start.rotation.T))
+        there = start.act(centre)
+        motions.append(ShapeMotion(start.rotation, start.translation, there, end.act(centre) - there, spin))
+    return pair.time_of_contact(motions[0], motions[1], 1.0)
