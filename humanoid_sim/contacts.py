@@ -29,6 +29,7 @@ class Contacts:
         position: in the world [m], shape (m, 3).
         normal: unit, from body b into body a, in the world, shape (m, 3).
         force: on body a, in the world [N], shape (m, 3).
+        torque: about the contact point on body a, of torsional and rolling friction, in the world [N m], shape (m, 3).
         gap: signed distance at the start of the step [m], shape (m,).
         velocity: of a relative to b, in the world [m/s], along the normal at the end of the step, across it in the
             middle, shape (m, 3).
@@ -40,6 +41,7 @@ class Contacts:
     position: NDArray[np.float64]
     normal: NDArray[np.float64]
     force: NDArray[np.float64]
+    torque: NDArray[np.float64]
     gap: NDArray[np.float64]
     velocity: NDArray[np.float64]
     friction: NDArray[np.float64]
@@ -59,4 +61,4 @@ class Contacts:
     def none(cls) -> Contacts:
         """No contact at all."""
         vectors, scalars = np.zeros((0, 3)), np.zeros(0)
-        return cls(vectors, vectors, vectors, scalars, vectors, scalars, np.zeros(0, dtype=np.int64), [])
+        return cls(vectors, vectors, vectors, vectors, scalars, vectors, scalars, np.zeros(0, dtype=np.int64), [])

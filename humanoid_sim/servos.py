@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.actuator import default_gains
+from humanoid_sim.stepping.step_data import JointArrays
 from humanoid_sim.world import World
+
+_NO_LIMIT = 1e10
+"""Larger position limits are none."""
 
 
 @dataclass
@@ -26,7 +30,10 @@ class Servos:
         servo_damping: velocity gains of joints in position mode, shape (nv,).
         passive_damping: viscous friction of the joints, shape (nv,).
         feedforward: efforts given directly [N m or N], shape (nv,).
-        limit: largest efforts [N m or N], shape (nv,).
+        limit: largest efforts of the actuators [N m or N], shape (nv,).
+        lowest: least efforts that the actuators can give at present [N m or N], shape (nv,).
+        highest: largest efforts that they can give at present [N m or N], shape (nv,).
+        dry_friction: largest dry friction of the joints [N m or N], shape (nv,).
         saturated: which actuators gave -limit (-1) or +limit (1) in the last step, shape (nv,).
     """
 
@@ -39,6 +46,9 @@ class Servos:
     passive_damping: NDArray[np.float64]
     feedforward: NDArray[np.float64]
     limit: NDArray[np.float64]
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    dry_friction: NDArray[np.float64]
     saturated: NDArray[np.int64]
 
     @classmethod
@@ -88,6 +98,9 @@ class Servos:
             passive_damping=np.array(world.model.damping),
             feedforward=np.zeros(nv),
             limit=limit,
+            lowest=-limit,
+            highest=limit.copy(),
+            dry_friction=np.array(world.model.friction, dtype=float),
             saturated=np.zeros(nv, dtype=np.int64),
         )
 
@@ -102,6 +115,31 @@ class Servos:
         self.stiffness[dofs] = 0.0
         self.damping[dofs] = 0.0
         self.feedforward[dofs] = efforts
+
+    def assign(self, other: Servos) -> None:
+        """Take all values of another one into the arrays that are there: the simulation's step shares them."""
+        for field in fields(self):
+            getattr(self, field.name)[:] = getattr(other, field.name)
+
+    def joint_arrays(self, model: pin.Model) -> JointArrays:
+        """These arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
+        nv = model.nv
+        lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+        idx_q = np.zeros(nv, dtype=np.int64)
+        for joint in model.joints[1:]:
+            if joint.nq == joint.nv:  # coordinates that are numbers of their own
+                for k in range(joint.nv):
+                    idx_q[joint.idx_v + k] = joint.idx_q + k
+                    low, high = model.lowerPositionLimit[joint.idx_q + k], model.upperPositionLimit[joint.idx_q + k]
+                    if abs(low) < _NO_LIMIT:
+                        lower[joint.idx_v + k] = low
+                    if abs(high) < _NO_LIMIT:
+                        upper[joint.idx_v + k] = high
+        return JointArrays(
+            self.q_target, self.v_target, self.stiffness, self.damping, self.passive_damping, self.dry_friction,
+            self.feedforward, self.lowest, self.highest, self.saturated, np.zeros(nv), np.zeros(nv), np.zeros(nv),
+            np.zeros(nv), lower, upper, idx_q,
+        )  # fmt: skip
 
     def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Target minus position in the tangent space, shape (nv,); a rotation vector for a ball joint."""

@@ -16,30 +16,21 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.contact.approach import correction_velocities
-from humanoid_sim.contact.midpoint import midpoint_shifts
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import find_solver
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
-from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.dynamics.contact_step import (
-    apply_forces,
-    assemble,
-    displace,
-    first_not_finite,
-)
-from humanoid_sim.dynamics.delassus import contact_jacobian
-from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
-from humanoid_sim.dynamics.free_motion import add_wrench
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_sim.dynamics.flat_model import joint_placements
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.loops import closures_of
 from humanoid_sim.module import Module
+from humanoid_sim.pair_table import pair_table
 from humanoid_sim.profile import Profile
 from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
 from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
 
 _SATURATION_PASSES = 4
@@ -84,7 +75,7 @@ class SimulationState:
         q: configuration, shape (nq,).
         v: velocity, shape (nv,).
         servos: targets, gains and modes.
-        contact_forces: forces of the last step by contact slot, for the warm start, shape (slots, 3).
+        forces: of the last step, for the warm start: by contact slot, by coordinate, by loop.
         wrenches: external wrenches that still act.
         modules: what each module saved, by name.
     """
@@ -93,7 +84,7 @@ class SimulationState:
     q: NDArray[np.float64]
     v: NDArray[np.float64]
     servos: Servos
-    contact_forces: NDArray[np.float64]
+    forces: tuple[NDArray[np.float64], ...]
     wrenches: tuple[_AppliedWrench, ...]
     modules: Mapping[str, object]
 
@@ -103,11 +94,11 @@ class Simulation:
 
     One step of size dt from the state (q, v):
 
-    1. inertia, bias efforts and placements at q (Pinocchio);
-    2. contact points, with their gaps;
-    3. velocity without contact forces, servos taken implicitly; contact Jacobian and Delassus operator
-       :math:`W = \delta t\,J H^{-1} J^T`;
-    4. contact forces in their Coulomb cones so that
+    1. placements and twists of all bodies at (q, v);
+    2. contact points, with their gaps; joints near their limits; loops;
+    3. velocity without constraint forces by the articulated-body recursion, servos taken implicitly; Delassus operator
+       :math:`W = \delta t\,J H^{-1} J^T` of each group of bodies that touch;
+    4. forces of all constraints at once, those of contacts in their Coulomb cones, so that
        :math:`v_c^+ = W f + v_{free}` satisfies Signorini's and Coulomb's laws (specification 000 §8.2);
     5. :math:`v^+`, then :math:`q^+ = q \oplus \delta t\,v^+`.
 
@@ -125,8 +116,6 @@ class Simulation:
             :mod:`humanoid_sim.floating_base`.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
-        acceleration: mean acceleration of the last step, shape (nv,).
-        efforts: what the actuators applied in the last step, shape (nv,).
         servos: targets and gains of all joints.
         sensors: sensor readings.
         robots: robots by name.
@@ -141,6 +130,7 @@ class Simulation:
         dt: float | None = None,
         *,
         method: str = "nsgs",
+        delassus: str = "auto",
         tolerance: float = 1e-9,
         max_iterations: int = 1000,
     ) -> None:
@@ -150,6 +140,8 @@ class Simulation:
             scene: a scene, the name of one that comes with the stack, or a path.
             dt: time step [s]; the scene's own (1 ms by default) if not given.
             method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`.
+            delassus: way to the Delassus operator, one of
+                :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             tolerance: bound on the relative residual of the contact solve.
             max_iterations: bound on its sweeps.
 
@@ -171,16 +163,20 @@ class Simulation:
 
         self.world = World(self.scene)
         model = self.world.model
-        self._data = model.createData()
-        self._flat = flat = FlatModel.from_pinocchio(model)
         self._detector = ContactDetector(self.world)
-        self._motion = motion = TreeMotion.of_size(model.njoints, model.nv)
-        self._R, self._p, self._twists, self._curvatures = motion.R, motion.p, motion.twists, motion.curvatures
-        self._R_now = np.zeros_like(self._R)
-        self._p_now = np.zeros_like(self._p)
-        self._factor = np.zeros((model.nv, model.nv))
-        self._capacity = 0
-        self._reserve(1)
+        self.servos = Servos.of_world(self.world)
+        self._stepper = Stepper(
+            model,
+            self.servos.joint_arrays(model),
+            pair_table(self.world),
+            closures_of(self.world),
+            self._detector.points,
+            self._detector.slot_count,
+            delassus,
+        )
+        self._points = self._detector.points
+        self._R_now = np.zeros((model.njoints, 3, 3))
+        self._p_now = np.zeros((model.njoints, 3))
 
         gravity = float(np.linalg.norm(self.scene.gravity))
         self._impact_speed = max(2.0 * gravity * self.dt, 0.02)
@@ -189,18 +185,11 @@ class Simulation:
         self.v = self.world.v.copy()
         self.q_before = self.q.copy()
         self.v_before = self.v.copy()
-        self.acceleration = np.zeros(model.nv)
-        self.efforts = np.zeros(model.nv)
-        self.servos = Servos.of_world(self.world)
         self._wrenches: list[_AppliedWrench] = []
-        self._slot_forces: NDArray[np.float64] = np.zeros((self._detector.slot_count, 3))
-        self._contact_forces = np.zeros((0, 3))
-        self._contact_velocities = np.zeros((0, 3))
-        self._v_contact = np.zeros(0)
-        self._used_slots: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._contact_count = 0
         self._last_wrenches: list[_AppliedWrench] = []
         self._mimics = self._find_mimics()
-        self._outcome: tuple[NDArray[np.float64], int, float] | None = None
+        self._stepped = False
         self.modules: dict[str, Module] = {}
         self.profile = Profile()
         self.sensors = Sensors(self)
@@ -225,157 +214,65 @@ class Simulation:
         Raises:
             SimulationError: the state became infinite or not a number; it is left as it was before the step.
         """
-        model, data, flat, servos, profile = (
-            self.world.model,
-            self._data,
-            self._flat,
-            self.servos,
-            self.profile,
-        )
+        stepper, profile, dt = self._stepper, self.profile, self.dt
         profile.begin()
         for module in self.modules.values():
             module.before_step(self)
         profile.end("modules")
-        q, v, dt = self.q, self.v, self.dt
+        q, v = self.q, self.v
         self._follow_mimics()
-        pin.crba(model, data, q, pin.Convention.WORLD)
-        pin.nonLinearEffects(model, data, q, v)
-        M, J, bias = data.M, data.J, data.nle
-        move_tree(flat, q, v, self._motion)
-        external = self._external_efforts(J)
-        error = servos.error(model, q)
+        stepper.move(q, v)
+        self._gather_wrenches()
+        stepper.free_motion(dt)
         profile.end("dynamics")
 
-        points = self._detector.detect(self._R, self._p, self._twists, dt)
-        m = points.size
+        m = self._detect()
         profile.end("detection")
 
-        self._reserve(m)
-        contact_jacobian(
-            points.joint_a[:m],
-            points.joint_b[:m],
-            points.positions[:m],
-            points.normals[:m],
-            flat.last_dof,
-            flat.dof_parent,
-            J,
-            self._frames,
-            self._rows,
-            self._support,
-            self._support_size,
-        )
-        size = self._support_size[:m]
-        W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
-        v_contact, shifts, midpoint = np.empty(3 * m), np.empty(m), np.empty(3 * m)
-        midpoint_shifts(
-            points.joint_a[:m],
-            points.joint_b[:m],
-            points.positions,
-            self._frames,
-            points.corner,
-            self._twists,
-            self._curvatures,
-            dt,
-            midpoint,
-        )
-        slots = points.slots[:m].copy()
-        forces = self._slot_forces[slots].reshape(-1)
-        velocities, residuals = np.empty(3 * m), np.zeros(5)
-        iterations = 0
-        v_new = np.empty(model.nv)
-        efforts = np.empty(model.nv)
+        stepper.constrain(m, dt)
         for _ in range(_SATURATION_PASSES):
-            assemble(
-                M,
-                bias,
-                external,
-                v,
-                error,
-                servos.v_target,
-                servos.stiffness,
-                servos.damping,
-                servos.passive_damping,
-                servos.feedforward,
-                servos.limit,
-                servos.saturated,
-                flat.dof_parent,
-                dt,
-                self._rows,
-                self._support,
-                size,
-                points.gaps[:m],
-                points.restitution[:m],
-                midpoint,
-                self._impact_speed,
-                self._factor,
-                self._reduced,
-                self._mark,
-                v_new,
-                W,
-                v_contact,
-                shifts,
-            )
+            stepper.pose_problems(dt, self._impact_speed)
             profile.end("assembly")
-            iterations += self._solve(
-                W,
-                v_contact,
-                points.friction[:m],
-                forces,
-                self._tolerance,
-                self._max_iterations,
-                velocities,
-                residuals,
-            )
+            if self.method == "nsgs":
+                stepper.solve(self._tolerance, self._max_iterations)
+            else:
+                stepper.solve_by(self._solve, self._tolerance, self._max_iterations)
             profile.end("contacts")
-            if not apply_forces(
-                self._factor,
-                flat.dof_parent,
-                self._rows,
-                self._support,
-                size,
-                forces,
-                error,
-                servos.v_target,
-                servos.stiffness,
-                servos.damping,
-                servos.feedforward,
-                servos.limit,
-                dt,
-                v_new,
-                servos.saturated,
-                efforts,
-            ):
+            if not stepper.respond(dt):
                 break
+            stepper.free_motion(dt)
 
-        wrong = first_not_finite(v_new)
+        wrong = stepper.finish(m, dt, self._max_iterations)
         if wrong >= 0:
+            value = stepper.state.v_new[wrong]
             self._forget_last_step()  # its contact points are already overwritten by those of this step
             raise SimulationError(
-                f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {v_new[wrong]} in the "
+                f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {value} in the "
                 f"step from t = {self.time:.6g} s; the state is kept as it was before"
             )
         self.q_before, self.v_before = q, v
-        self.q = pin.integrate(model, q, dt * self._corrected(v_new, points, W, size))
-        self.v = v_new
-        self.efforts = efforts
-        self.acceleration = (v_new - v) / dt
+        self.q = stepper.state.q_new.copy()
+        self.v = stepper.state.v_new.copy()
+        self._stepped = True
+        self._contact_count = m
         self.step_count += 1
-        velocities[::3] -= shifts
-        self._contact_forces = forces.reshape(m, 3)
-        self._contact_velocities = velocities.reshape(m, 3)
-        self._v_contact = v_contact
-        self._slot_forces[self._used_slots] = 0.0
-        self._slot_forces[slots] = self._contact_forces
-        self._used_slots = slots
-        self._last_wrenches = self._wrenches
-        if self._wrenches:
+        if self._wrenches or self._last_wrenches:
+            self._last_wrenches = self._wrenches
             self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
-        self._outcome = (residuals, iterations, profile.last["contacts"])
         profile.end("integration")
         for module in self.modules.values():
             module.after_step(self)
         profile.end("modules")
         profile.finish()
+
+    def _detect(self) -> int:
+        """Find the contact points; returns their number."""
+        motion, detector, stepper = self._stepper.motion, self._detector, self._stepper
+        points = detector.detect(motion.R, motion.p, motion.twists, self.dt)
+        if points is not self._points or detector.slot_count > len(stepper.memory.contacts):
+            stepper.use_points(points, detector.slot_count)
+            self._points = points
+        return points.size
 
     def run(
         self,
@@ -405,84 +302,52 @@ class Simulation:
             if callback is not None:
                 callback(self)
 
-    def _corrected(
-        self,
-        v: NDArray[np.float64],
-        points: ContactPoints,
-        W: NDArray[np.float64],
-        support_size: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Velocity that moves the position: ``v``, and within this step what takes penetrations back."""
-        m = points.size
-        wanted = np.empty(3 * m)
-        if not correction_velocities(points.gaps[:m], self.dt, wanted):
-            return v
-        forces, velocities, residuals = np.zeros(3 * m), np.empty(3 * m), np.zeros(5)
-        self._solve(
-            W, wanted, points.friction[:m], forces, 1e-4, self._max_iterations, velocities, residuals
-        )
-        corrected = v.copy()
-        displace(
-            self._factor,
-            self._flat.dof_parent,
-            self._rows,
-            self._support,
-            support_size,
-            forces,
-            self.dt,
-            corrected,
-        )
-        return corrected
-
     def _follow_mimics(self) -> None:
         """Move the servo targets of joints that mimic others to where those are."""
         for target, leader, multiplier, offset in self._mimics:
             self.servos.q_target[target] = multiplier * self.q[leader] + offset
 
-    def _external_efforts(self, J: NDArray[np.float64]) -> NDArray[np.float64]:
-        external = np.zeros(self.world.model.nv)
-        for wrench in self._wrenches:
-            point = self._R[wrench.joint] @ wrench.point + self._p[wrench.joint]
-            moment = wrench.torque + np.cross(point, wrench.force)
-            add_wrench(
-                int(self._flat.last_dof[wrench.joint]), self._flat.dof_parent, J, wrench.force, moment, external
-            )
-        return external
-
-    def _reserve(self, m: int) -> None:
-        """Make room for m contacts."""
-        nv = self.world.model.nv
-        if m <= self._capacity:
+    def _gather_wrenches(self) -> None:
+        """Known external wrenches on the bodies, at the world origin."""
+        if not self._wrenches and not self._last_wrenches:
             return
-        self._capacity = capacity = max(2 * m, 16)
-        self._frames = np.zeros((capacity, 3, 3))
-        self._rows = np.zeros((capacity, 3, nv))
-        self._reduced = np.zeros((capacity, 3, nv))
-        self._support = np.zeros((capacity, nv), dtype=np.int64)
-        self._support_size = np.zeros(capacity, dtype=np.int64)
-        self._mark = np.zeros(nv, dtype=np.int64)
-        self._W = np.zeros(9 * capacity * capacity)
+        motion, total = self._stepper.motion, self._stepper.state.wrenches
+        total[:] = 0.0
+        for wrench in self._wrenches:
+            point = motion.R[wrench.joint] @ wrench.point + motion.p[wrench.joint]
+            total[wrench.joint, :3] += wrench.force
+            total[wrench.joint, 3:] += wrench.torque + np.cross(point, wrench.force)
 
     # -- reading -----------------------------------------------------------------------------
 
     @property
+    def acceleration(self) -> NDArray[np.float64]:
+        """Mean acceleration of the last step, shape (nv,)."""
+        return (self.v - self.v_before) / self.dt if self._stepped else np.zeros_like(self.v)
+
+    @property
+    def efforts(self) -> NDArray[np.float64]:
+        """What the actuators and springs applied in the last step [N m or N], shape (nv,)."""
+        return self._stepper.joints.efforts.copy() if self._stepped else np.zeros_like(self.v)
+
+    @property
     def contacts(self) -> Contacts:
         """Contacts of the last step."""
-        points = self._detector.points
-        m = len(self._contact_forces)
+        m = self._contact_count
         if m == 0:
             return Contacts.none()
-        frames = self._frames[:m]
-        loaded = self._contact_forces[:, 0] > 0.0
-        slides = np.linalg.norm(self._contact_velocities[:, 1:], axis=1) > SLIP_SPEED
-        state = np.where(loaded, np.where(slides, ContactState.SLIP, ContactState.STICK), ContactState.OPEN)
+        points = self._stepper.points
+        frames, forces, velocities = points.frames[:m], points.forces[:m], points.velocities[:m]
+        slides = np.linalg.norm(velocities[:, 1:], axis=1) > SLIP_SPEED
+        state = np.where(forces[:, 0] > 0.0, np.where(slides, ContactState.SLIP, ContactState.STICK), ContactState.OPEN)
         names = [body.name for body in self.world.bodies]
         return Contacts(
             position=points.positions[:m].copy(),
             normal=points.normals[:m].copy(),
-            force=np.einsum("irc,ir->ic", frames, self._contact_forces),
+            force=np.einsum("irc,ir->ic", frames, forces),
+            torque=np.einsum("irc,ir->ic", frames, points.torques[:m]),
             gap=points.gaps[:m].copy(),
-            velocity=np.einsum("irc,ir->ic", frames, self._contact_velocities),
+            velocity=np.einsum("irc,ir->ic", frames, velocities),
             friction=points.friction[:m].copy(),
             state=state,
             bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m], strict=True)],
@@ -490,18 +355,21 @@ class Simulation:
 
     @property
     def solver(self) -> ContactResult | None:
-        """Outcome of the last step's contact solve; None where nothing touched."""
-        if self._outcome is None or len(self._contact_forces) == 0:
+        """Outcome of the last step's contact solve, the worst of all groups; None where nothing touched."""
+        m = self._contact_count
+        if m == 0:
             return None
-        residuals, iterations, seconds = self._outcome
+        groups, points = self._stepper.groups, self._stepper.points
+        count = int(groups.counts[0])
+        residuals = groups.residuals[:count].max(axis=0)
         converged = residuals[0] <= self._tolerance
         return ContactResult(
-            self._contact_forces.copy(),
-            self._contact_velocities.copy(),
+            points.forces[:m].copy(),
+            points.velocities[:m].copy(),
             Residuals(*residuals.tolist()),
-            iterations,
+            int(groups.iterations[:count].max()),
             ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
-            seconds,
+            self.profile.last["contacts"],
         )
 
     @property
@@ -509,18 +377,14 @@ class Simulation:
         """The contact problem of the last step, to study it or to hand it to another solver; None without contacts.
 
         Its free velocities include the shifts of gaps and impacts
-        (:func:`~humanoid_sim.contact.approach.shift_normal_velocities`) and those to the middle of the step
-        (:func:`~humanoid_sim.contact.midpoint.midpoint_shifts`).
+        (:func:`~humanoid_sim.stepping.row_velocities.free_velocities`) and those to the middle of the step. Limits, dry
+        friction and torques act on it with the forces that they had.
         """
-        m = len(self._contact_forces)
-        if m == 0:
-            return None
-        W = self._W[: 9 * m * m].reshape(3 * m, 3 * m)
-        return ContactProblem(W, self._v_contact, self._detector.points.friction[:m])
+        return self._stepper.contact_problem() if self._contact_count > 0 else None
 
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
-        joint_placements(self._flat, self.q, self._R_now, self._p_now)
+        joint_placements(self._stepper.model, self.q, self._R_now, self._p_now)
         return self._R_now, self._p_now
 
     def placement(self, body: str) -> pin.SE3:
@@ -534,22 +398,13 @@ class Simulation:
         return pin.SE3(R[found.joint], p[found.joint]) * found.placement_joint_body
 
     def joint_wrenches(self) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
-        """External wrenches of the last step by joint: contacts and applied wrenches.
+        """External wrenches of the last step by joint: contacts, loops and applied wrenches.
 
         Yields:
             Joint, force [N] and moment about the world origin [N m], in the world.
         """
-        total = np.zeros((self.world.model.njoints, 6))
-        points = self._detector.points
-        m = len(self._contact_forces)
-        forces = np.einsum("irc,ir->ic", self._frames[:m], self._contact_forces)
-        wrenches = np.hstack([forces, np.cross(points.positions[:m], forces)])
-        np.add.at(total, points.joint_a[:m], wrenches)
-        np.subtract.at(total, points.joint_b[:m], wrenches)
-        for wrench in self._last_wrenches:
-            point = self._R[wrench.joint] @ wrench.point + self._p[wrench.joint]
-            total[wrench.joint, :3] += wrench.force
-            total[wrench.joint, 3:] += wrench.torque + np.cross(point, wrench.force)
+        state = self._stepper.state
+        total = state.reactions + state.wrenches if self._stepped else np.zeros_like(state.reactions)
         for joint, row in enumerate(total):
             yield joint, row[:3], row[3:]
 
@@ -688,7 +543,7 @@ class Simulation:
             self.q.copy(),
             self.v.copy(),
             copy.deepcopy(self.servos),
-            self._slot_forces.copy(),
+            self._stepper.remembered(),
             tuple(copy.deepcopy(self._wrenches)),
             {name: module.save() for name, module in self.modules.items()},
         )
@@ -699,16 +554,15 @@ class Simulation:
         Raises:
             InputError: the state is of another scene.
         """
-        if state.q.shape != self.q.shape or state.contact_forces.shape != self._slot_forces.shape:
+        if state.q.shape != self.q.shape or state.v.shape != self.v.shape:
             raise InputError(
                 "the state belongs to another scene", element="state", remedy="Restore it where it was saved"
             )
         self.step_count = state.step_count
         self.q = state.q.copy()
         self.v = state.v.copy()
-        self.servos = copy.deepcopy(state.servos)
-        self._slot_forces = state.contact_forces.copy()
-        self._used_slots = np.flatnonzero(self._slot_forces.any(axis=1))
+        self.servos.assign(state.servos)
+        self._stepper.remember(state.forces)
         self._wrenches = list(copy.deepcopy(state.wrenches))
         for name, module in self.modules.items():
             if name in state.modules:
@@ -722,12 +576,10 @@ class Simulation:
 
     def _forget_last_step(self) -> None:
         self.q_before, self.v_before = self.q, self.v
-        self.acceleration = np.zeros_like(self.v)
-        self.efforts = np.zeros_like(self.v)
-        self._contact_forces = np.zeros((0, 3))
-        self._contact_velocities = np.zeros((0, 3))
+        self._stepped = False
+        self._contact_count = 0
         self._last_wrenches = []
-        self._outcome = None
+        self._stepper.state.wrenches[:] = 0.0
         self.sensors.invalidate()
 
     # -- setting up --------------------------------------------------------------------------
@@ -746,8 +598,9 @@ class Simulation:
     def _check_inertia(self) -> None:
         """Every joint must move some inertia, else its acceleration is undefined."""
         model = self.world.model
-        pin.crba(model, self._data, self.q, pin.Convention.WORLD)
-        diagonal = np.diag(self._data.M)
+        data = model.createData()
+        pin.crba(model, data, self.q, pin.Convention.WORLD)
+        diagonal = np.diag(data.M)
         if not np.all(diagonal > 0.0):
             k = int(np.argmax(~(diagonal > 0.0)))
             raise SimulationError(
@@ -756,26 +609,8 @@ class Simulation:
             )
 
     def _compile(self) -> None:
-        """Compile all kernels now, so that the first step of the user costs no more than the next one.
-
-        The kernels are compiled by running them: a step in which nothing touches still calls all of them but those
-        that act on single wrenches and on penetrations.
-        """
+        """Compile all kernels now, so that the first step of the user costs no more than the next one."""
         self.step()
-        gap = np.zeros(1)
-        velocity = np.zeros(3)
-        correction_velocities(gap, self.dt, velocity)
-        displace(
-            self._factor,
-            self._flat.dof_parent,
-            self._rows,
-            self._support,
-            self._support_size[:0],
-            velocity,
-            self.dt,
-            self.v,
-        )
-        add_wrench(-1, self._flat.dof_parent, self._data.J, velocity, velocity, self.efforts)
         self.reset()
 
     def _body_index(self, body: str) -> int:

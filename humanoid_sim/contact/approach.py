@@ -53,6 +53,19 @@ def shift_normal_velocities(
 
 
 @njit(cache=True)
+def correction_velocity(gap: float, dt: float) -> tuple[float, bool]:
+    """Free normal velocity of a motion that takes a penetration back, and whether there is one to take back.
+
+    Args:
+        gap: signed distance [m].
+        dt: time step [s].
+    """
+    if gap < -PENETRATION_SLOP:
+        return max(CORRECTED_FRACTION * (gap + PENETRATION_SLOP) / dt, -CORRECTION_SPEED), True
+    return max(gap, 0.0) / dt, False
+
+
+@njit(cache=True)
 def correction_velocities(gaps: np.ndarray, dt: float, v: np.ndarray) -> bool:
     """Contact velocities of a motion that takes penetrations back without becoming part of the velocity.
 

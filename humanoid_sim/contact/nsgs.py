@@ -13,7 +13,7 @@ from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on
 
 
 @njit(cache=True)
-def _inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
+def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     """Inverse of a symmetric positive definite 3x3 block."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
     c_1 = A[1, 2] * A[0, 2] - A[0, 1] * A[2, 2]
@@ -131,7 +131,7 @@ def nsgs(
     for i in range(m):
         k = 3 * i
         block = W[k : k + 3, k : k + 3]
-        _inverse_3x3(block, inverses[i])
+        inverse_3x3(block, inverses[i])
         steps[i, 0], steps[i, 1] = optimal_steps(block)
 
     v_loc = np.empty(3)

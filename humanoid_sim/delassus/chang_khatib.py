@@ -3,7 +3,8 @@ r"""Body-level operator by the recursions of Chang and Khatib (§3.2.2, Algorith
 
 K.-S. Chang, O. Khatib, Operational space dynamics: efficient algorithms for modeling and control of branching
 mechanisms, 2000. One recursion gives the diagonal blocks along the branches, a second one the blocks between bodies
-from their nearest common ancestor. The index convention is :math:`\Omega_{ij} = J_i M^{-1} J_j^T` (specification 000 §11.4).
+from their nearest common ancestor. The index convention is :math:`\Omega_{ij} = J_i M^{-1} J_j^T` (specification 000
+§11.4).
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ class ConstraintRows(NamedTuple):
     direction d the wrench is :math:`(d;\ x\times d)` (specification 000 §11.1, :math:`X_c^T e_y`).
 
     Attributes:
-        wrenches: unit wrenches at the world origin, force first, shape (rows, 6).
+        wrenches: unit wrenches at the world origin, force first; of a row that is an effort the first entry is its
+            sign, 1 or -1, shape (rows, 6).
         joint_a: joint of the body on which the wrench acts, 0 for the world, shape (rows,).
         joint_b: joint of the body on which the opposite wrench acts, shape (rows,).
         dofs: velocity coordinate of a row that is an effort, -1 for a wrench, shape (rows,).

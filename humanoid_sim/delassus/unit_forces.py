@@ -67,7 +67,7 @@ def unit_forces(
             for r in range(6):
                 forces[k, r] = 0.0
         if rows.dofs[i] >= 0:
-            u[rows.dofs[i]] = 1.0
+            u[rows.dofs[i]] = rows.wrenches[i, 0]
         else:
             k = model.last_dof[rows.joint_a[i]]
             if k >= 0:
@@ -105,7 +105,7 @@ def unit_forces(
         for j in range(first, last):
             value = 0.0
             if rows.dofs[j] >= 0:
-                value = rates[rows.dofs[j]]
+                value = rows.wrenches[j, 0] * rates[rows.dofs[j]]
             else:
                 k = model.last_dof[rows.joint_a[j]]
                 if k >= 0:

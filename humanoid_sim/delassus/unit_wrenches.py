@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Body-level operator by unit wrenches, the thesis' own method (§3.2.3, Algorithm 5).
 
-Six unit wrenches at the world origin on each body in contact, instead of three forces on each contact point, through the
-recursions of the articulated-body algorithm along the branches that carry contacts.
+Six unit wrenches at the world origin on each body in contact, instead of three forces on each contact point, through
+the recursions of the articulated-body algorithm along the branches that carry contacts.
 """
 
 from __future__ import annotations

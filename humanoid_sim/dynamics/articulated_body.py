@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""The thesis' articulated-body recursion in the world frame, whose by-products serve the Delassus operator.
 
-All quantities are in the world frame at the world origin, so that no transformation stands between bodies (specification
-000 §4.5, thesis equations 2.11-2.15 and 3.51-3.55, corrected). A joint with several degrees of freedom is
-eliminated one velocity coordinate after the other: that is the :math:`LDL^T` factorisation of its
-:math:`D = S^T \bar I S`, so that :math:`H` and :math:`D` kept here are those of the inertia reduced so far, a vector and a
-number for every coordinate whatever the joint.
+All quantities are in the world frame at the world origin, so that no transformation stands between bodies
+(specification 000 §4.5, thesis equations 2.11-2.15 and 3.51-3.55, corrected). A joint with several degrees of freedom
+is eliminated one velocity coordinate after the other: that is the :math:`LDL^T` factorisation of its
+:math:`D = S^T \bar I S`, so that :math:`H` and :math:`D` kept here are those of the inertia reduced so far, a vector
+and a number for every coordinate whatever the joint.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarr
             R_joint[0, 1] = -q[k + 3]
             shift[0] = q[k]
             shift[1] = q[k + 1]
-        if kind == PRISMATIC or kind == TRANSLATION:
+        if kind in (PRISMATIC, TRANSLATION):
             for r in range(3):
                 for c in range(3):
                     R_local[r, c] = R_fixed[r, c]

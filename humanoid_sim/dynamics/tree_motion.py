@@ -22,7 +22,7 @@ from humanoid_sim.dynamics.flat_model import (
 
 
 class TreeMotion(NamedTuple):
-    """Where the bodies of a tree are and how they move; spatial vectors are in the world frame at the world origin.
+    r"""Where the bodies of a tree are and how they move; spatial vectors are in the world frame at the world origin.
 
     Attributes:
         R: rotations of the joint frames, shape (njoints, 3, 3).
@@ -92,7 +92,7 @@ def joint_subspaces(model: FlatModel, R: np.ndarray, p: np.ndarray, S: np.ndarra
         k = model.idx_v[j]
         R_j = R[j]
         p_j = p[j]
-        if kind == REVOLUTE or kind == PRISMATIC:
+        if kind in (REVOLUTE, PRISMATIC):
             a = model.axes[j]
             x = R_j[0, 0] * a[0] + R_j[0, 1] * a[1] + R_j[0, 2] * a[2]
             y = R_j[1, 0] * a[0] + R_j[1, 1] * a[1] + R_j[1, 2] * a[2]

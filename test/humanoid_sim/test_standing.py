@@ -73,7 +73,7 @@ def test_warm_start_saves_most_sweeps() -> None:
         simulation.run(0.01)
         state = simulation.save_state()
         simulation.restore_state(
-            dataclasses.replace(state, contact_forces=np.zeros_like(state.contact_forces))
+            dataclasses.replace(state, forces=tuple(np.zeros_like(part) for part in state.forces))
         )
         simulation.step()
         assert simulation.solver is not None

@@ -54,6 +54,7 @@ class Tree:
             begin = starts[-1]
             if efforts and rng.random() < 0.4:
                 rows.dofs[begin] = int(rng.integers(self.model.nv))
+                rows.wrenches[begin, 0] = rng.choice([-1.0, 1.0])
                 starts.append(begin + 1)
                 continue
             size = int(rng.integers(1, 4))
@@ -66,7 +67,7 @@ class Tree:
         J = np.zeros((starts[-1], self.model.nv))
         for r in range(starts[-1]):
             if rows.dofs[r] >= 0:
-                J[r, rows.dofs[r]] = 1.0
+                J[r, rows.dofs[r]] = rows.wrenches[r, 0]
                 continue
             for sign, joint in ((1.0, rows.joint_a[r]), (-1.0, rows.joint_b[r])):
                 k = flat.last_dof[joint]

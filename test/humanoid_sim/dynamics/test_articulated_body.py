@@ -89,7 +89,8 @@ def test_a_standing_humanoid_far_from_the_origin() -> None:
     flat, motion, articulated = prepared(model, q, v)
     acceleration = np.empty(model.nv)
     articulated_body(
-        flat, motion, np.zeros(model.nv), np.array(model.armature), np.zeros((model.njoints, 6)), articulated, acceleration
+        flat, motion, np.zeros(model.nv), np.array(model.armature), np.zeros((model.njoints, 6)), articulated,
+        acceleration
     )
     expected = pin.aba(model, model.createData(), q, v, np.zeros(model.nv))
     assert_allclose(acceleration, expected, atol=1e-7 * np.abs(expected).max())

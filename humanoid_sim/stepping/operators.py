@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Delassus operators of all groups of a step, and the elimination of closures from them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.contact.block_nsgs import BILATERAL
+from humanoid_sim.delassus.branches import mark_branch, sort_branches
+from humanoid_sim.delassus.chang_khatib import chang_khatib
+from humanoid_sim.delassus.operation_counts import chang_khatib_is_cheaper
+from humanoid_sim.delassus.projection import project
+from humanoid_sim.delassus.unit_forces import unit_forces
+from humanoid_sim.delassus.unit_wrenches import unit_wrenches
+from humanoid_sim.stepping.step_data import Step
+
+AUTO, UNIT_FORCES, CHANG_KHATIB, UNIT_WRENCHES = range(4)
+DELASSUS_METHODS = {
+    "auto": AUTO,
+    "unit_forces": UNIT_FORCES,
+    "chang_khatib": CHANG_KHATIB,
+    "unit_wrenches": UNIT_WRENCHES,
+}
+"""Ways to the operator (specification 000 §11): the thesis' three, or per tree the cheaper of the last two."""
+
+
+@njit(cache=True, error_model="numpy")
+def gather_bodies(step: Step) -> None:
+    """List the bodies that wrench rows act on, tree by tree, and what room their operators need.
+
+    ``groups.counts[4]`` receives the number of 6 x 6 blocks of all operators.
+    """
+    groups, rows, model, blocks = step.groups, step.rows, step.model, step.blocks
+    place, sizes = groups.place, groups.sizes
+    for t in range(sizes.size):
+        for i in range(groups.tree_bodies[t], groups.tree_bodies[t + 1]):
+            place[groups.bodies[i]] = -1
+        sizes[t] = 0
+    for block in range(groups.counts[1]):
+        row = blocks.starts[block]
+        if rows.dofs[row] >= 0:
+            continue
+        for side in range(2):
+            joint = rows.joint_a[row] if side == 0 else rows.joint_b[row]
+            if joint > 0 and place[joint] < 0:
+                tree = model.trees[joint]
+                place[joint] = sizes[tree]
+                sizes[tree] += 1
+    first = 0
+    entries = 0
+    for t in range(sizes.size):
+        groups.tree_bodies[t] = first
+        groups.omega_offsets[t] = entries
+        first += sizes[t]
+        entries += sizes[t] * sizes[t]
+    groups.tree_bodies[sizes.size] = first
+    for block in range(groups.counts[1]):
+        row = blocks.starts[block]
+        if rows.dofs[row] >= 0:
+            continue
+        for side in range(2):
+            joint = rows.joint_a[row] if side == 0 else rows.joint_b[row]
+            if joint > 0:
+                groups.bodies[groups.tree_bodies[model.trees[joint]] + place[joint]] = joint
+    groups.counts[4] = entries
+
+
+@njit(cache=True, error_model="numpy")
+def _prefers_chang_khatib(step: Step, bodies: np.ndarray, branch: int) -> bool:
+    """What the thesis' tables say about a set of bodies, in joints of one degree of freedom."""
+    model = step.model
+    depths = 0
+    distances = 0
+    for i in range(bodies.size):
+        k = model.last_dof[bodies[i]]
+        while k >= 0:
+            depths += 1
+            k = model.dof_parent[k]
+        for j in range(i):
+            a, b = model.last_dof[bodies[i]], model.last_dof[bodies[j]]
+            while a != b:
+                distances += 1
+                if a > b:
+                    a = model.dof_parent[a]
+                else:
+                    b = model.dof_parent[b]
+    return chang_khatib_is_cheaper(bodies.size, branch, depths, distances)
+
+
+@njit(cache=True, error_model="numpy")
+def build_operators(step: Step, method: int, dt: float) -> None:
+    r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
+
+    Args:
+        step: the step, after :func:`gather_bodies`.
+        method: one of :data:`DELASSUS_METHODS`.
+        dt: time step [s].
+    """
+    groups, rows, model, blocks = step.groups, step.rows, step.model, step.blocks
+    S, articulated = step.motion.S, step.articulated
+    if method != UNIT_FORCES:
+        for tree in range(groups.sizes.size):
+            size = groups.sizes[tree]
+            if size == 0:
+                continue
+            bodies = groups.bodies[groups.tree_bodies[tree] : groups.tree_bodies[tree + 1]]
+            length = 0
+            for i in range(size):
+                length = mark_branch(model, bodies[i], groups.marks, groups.branch, length)
+            sort_branches(groups.branch, length, groups.marks)
+            branch = groups.branch[:length]
+            offset = groups.omega_offsets[tree]
+            omega = groups.omega[offset : offset + size * size].reshape(size, size, 6, 6)
+            if method == CHANG_KHATIB or (method == AUTO and _prefers_chang_khatib(step, bodies, length)):
+                chang_khatib(model, S, articulated, bodies, branch, groups.path, groups.A, omega)
+            else:
+                unit_wrenches(model, S, articulated, bodies, branch, groups.U, groups.A, omega)
+    for g in range(groups.counts[0]):
+        first, last = groups.blocks[g], groups.blocks[g + 1]
+        begin, end = blocks.starts[first], blocks.starts[last]
+        n = end - begin
+        W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
+        columns = np.empty(n, dtype=np.bool_)
+        efforts = False
+        for r in range(n):
+            columns[r] = method == UNIT_FORCES or rows.dofs[begin + r] >= 0
+            efforts = efforts or columns[r]
+        if method != UNIT_FORCES:
+            project(
+                rows, blocks.starts, first, last, model.trees, groups.place, groups.sizes, groups.omega_offsets,
+                groups.omega, dt, groups.reach, W,
+            )  # fmt: skip
+        if efforts:
+            unit_forces(model, S, articulated, rows, begin, end, columns, dt, groups.marks, W)
+        for r in range(n):
+            W[r, r] += blocks.compliance[begin + r]
+
+
+@njit(cache=True, error_model="numpy")
+def closure_rows(step: Step, group: int) -> int:
+    """Number of rows of closures, which come first in a group."""
+    groups, blocks = step.groups, step.blocks
+    block = groups.blocks[group]
+    while block < groups.blocks[group + 1] and blocks.kinds[block] == BILATERAL:
+        block += 1
+    return blocks.starts[block] - blocks.starts[groups.blocks[group]]
+
+
+@njit(cache=True, error_model="numpy")
+def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
+    r"""Schur complement of the first ``count`` rows, in place: what the others feel when those don't move.
+
+    On return the leading block holds its Cholesky factor L, the rows below :math:`W_{ub} L^{-T}`, the trailing block
+    :math:`W_{uu} - W_{ub} W_{bb}^{-1} W_{bu}` and ``v_free`` :math:`L^{-1}v_b` and :math:`v_u - W_{ub}W_{bb}^{-1}v_b`.
+
+    Args:
+        W: operator of a group, symmetric, shape (n, n).
+        v_free: its free velocities, shape (n,).
+        count: number of rows of closures.
+    """
+    n = v_free.size
+    largest = 0.0
+    for k in range(count):
+        largest = max(largest, W[k, k])
+    for k in range(count):  # redundant closures are compliant a little, relative to the softest
+        W[k, k] += 1e-10 * largest
+    for k in range(count):
+        pivot = math.sqrt(max(W[k, k], 1e-14 * largest))
+        W[k, k] = pivot
+        v_free[k] /= pivot
+        for r in range(k + 1, n):
+            W[r, k] /= pivot
+        for r in range(k + 1, n):
+            factor = W[r, k]
+            if factor == 0.0:
+                continue
+            v_free[r] -= factor * v_free[k]
+            for c in range(k + 1, r + 1):
+                W[r, c] -= factor * W[c, k]
+    for r in range(count, n):
+        for c in range(count, r):
+            W[c, r] = W[r, c]
+
+
+@njit(cache=True, error_model="numpy")
+def closure_forces(W: np.ndarray, v_free: np.ndarray, count: int, f: np.ndarray) -> None:
+    r"""Forces of the closures once the others are known: :math:`f_b = -W_{bb}^{-1}(v_b + W_{bu} f_u)`.
+
+    Args:
+        W: output of :func:`eliminate_closures`, shape (n, n).
+        v_free: likewise, shape (n,).
+        count: number of rows of closures.
+        f: forces of the other rows; receives those of the closures, shape (n,).
+    """
+    n = v_free.size
+    for k in range(count):
+        value = -v_free[k]
+        for r in range(count, n):
+            value -= W[r, k] * f[r]
+        f[k] = value
+    for k in range(count - 1, -1, -1):
+        for r in range(k + 1, count):
+            f[k] -= W[r, k] * f[r]
+        f[k] /= W[k, k]

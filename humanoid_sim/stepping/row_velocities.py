@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities along constraint rows, of a velocity of the whole world."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.contact.block_nsgs import CONTACT
+from humanoid_sim.delassus.constraint_rows import ConstraintRows
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.stepping.step_data import Step
+
+
+@njit(cache=True, error_model="numpy")
+def body_velocities(model: FlatModel, S: np.ndarray, v: np.ndarray, twists: np.ndarray) -> None:
+    """Twists of all bodies, shape (njoints, 6), for a velocity ``v``, shape (nv,)."""
+    for r in range(6):
+        twists[0, r] = 0.0
+    for j in range(1, model.kinds.size):
+        parent = model.parents[j]
+        first = model.idx_v[j]
+        for r in range(6):
+            twists[j, r] = twists[parent, r]
+        for k in range(first, first + model.nvs[j]):
+            rate = v[k]
+            for r in range(6):
+                twists[j, r] += S[k, r] * rate
+
+
+@njit(cache=True, error_model="numpy")
+def row_velocity(rows: ConstraintRows, row: int, twists: np.ndarray, v: np.ndarray) -> float:
+    """Velocity along one row, of the twists of all bodies and the velocity that they come from."""
+    if rows.dofs[row] >= 0:
+        return float(rows.wrenches[row, 0] * v[rows.dofs[row]])
+    w = rows.wrenches[row]
+    a, b = rows.joint_a[row], rows.joint_b[row]
+    total = 0.0
+    for r in range(6):
+        total += w[r] * (twists[a, r] - twists[b, r])
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
+    r"""Shifted free velocities of all rows, so that each law reads as if it began at zero.
+
+    A contact with a gap may close it during the step, no more: its shift is :math:`\phi/\delta t` (Anitescu and Hart,
+    specification 000 §7.4), set before. A contact that arrives faster than ``impact_speed`` leaves with Newton's law
+    :math:`v_n^+ \ge -e v_n^-`: its shift becomes :math:`e v_n^-` (Moreau, thesis equation 2.51).
+
+    Args:
+        step: the step; ``blocks.shifts`` and ``blocks.v_free`` are written.
+        dt: time step [s].
+        impact_speed: approach speed from which on restitution applies [m/s].
+    """
+    blocks, rows, points, pairs, state = step.blocks, step.rows, step.points, step.pairs, step.state
+    _project_free_velocity(step)
+    for block in range(step.groups.counts[1]):
+        first = blocks.starts[block]
+        if blocks.kinds[block] == CONTACT:
+            i = blocks.points[block]
+            restitution = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]], 2]
+            if restitution > 0.0 and points.gaps[i] + dt * blocks.v_free[first] < 0.0:
+                before = row_velocity(rows, first, step.motion.twists, state.v)
+                if before < -impact_speed:
+                    blocks.shifts[first] = restitution * before
+        for row in range(first, blocks.starts[block + 1]):
+            blocks.v_free[row] += blocks.shifts[row]
+
+
+@njit(cache=True, error_model="numpy")
+def _project_free_velocity(step: Step) -> None:
+    """Velocities along all rows without constraint forces and without shifts."""
+    twists = step.articulated.accelerations  # free until the forces are applied
+    body_velocities(step.model, step.motion.S, step.state.v_free, twists)
+    for row in range(step.groups.counts[2]):
+        step.blocks.v_free[row] = row_velocity(step.rows, row, twists, step.state.v_free)
+
+
+@njit(cache=True, error_model="numpy")
+def keep_velocities(step: Step) -> None:
+    """Free velocities of all rows with the shifts that they have."""
+    _project_free_velocity(step)
+    for row in range(step.groups.counts[2]):
+        step.blocks.v_free[row] += step.blocks.shifts[row]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of a step, each one compiled call."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.dynamics.articulated_body import articulated_body
+from humanoid_sim.dynamics.tree_motion import move_tree
+from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
+from humanoid_sim.stepping.integrate import integrate
+from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors
+from humanoid_sim.stepping.operators import build_operators, gather_bodies
+from humanoid_sim.stepping.reactions import (
+    apply_constraint_forces,
+    first_not_finite,
+    gather_reactions,
+    remember_forces,
+)
+from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
+from humanoid_sim.stepping.solve_groups import correction_forces
+from humanoid_sim.stepping.step_data import Step
+
+
+@njit(cache=True, error_model="numpy")
+def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
+    """Take a state and move all bodies to it."""
+    state = step.state
+    for i in range(q.size):
+        state.q[i] = q[i]
+    for k in range(v.size):
+        state.v[k] = v[k]
+    move_tree(step.model, state.q, state.v, step.motion)
+    position_errors(step.model, state.q, step.joints)
+
+
+@njit(cache=True, error_model="numpy")
+def free_motion(step: Step, dt: float) -> None:
+    """Velocity at the end of the step without constraint forces, by the articulated-body recursion."""
+    state, joints = step.state, step.joints
+    joint_loads(step.model.armature, state.v, joints, dt)
+    articulated_body(
+        step.model, step.motion, joints.loads, joints.own_inertia, state.wrenches, step.articulated, state.rate
+    )
+    for k in range(state.v.size):
+        state.v_free[k] = state.v[k] + dt * state.rate[k]
+
+
+@njit(cache=True, error_model="numpy")
+def room(step: Step, m: int, dt: float) -> bool:
+    """Count what the constraints of ``m`` contact points need; whether there is room for it."""
+    count_constraints(step, m, dt)
+    groups, blocks = step.groups, step.blocks
+    return bool(
+        groups.counts[1] <= blocks.kinds.size
+        and groups.counts[2] <= blocks.forces.size
+        and groups.counts[3] <= groups.W.size
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def constrain(step: Step, m: int, dt: float) -> bool:
+    """Write all constraints and list the bodies that they act on; whether there is room for their operators."""
+    collect_constraints(step, m, dt)
+    gather_bodies(step)
+    groups = step.groups
+    largest = 0
+    for t in range(groups.sizes.size):
+        largest = max(largest, groups.sizes[t])
+    return bool(groups.counts[4] <= groups.omega.shape[0] and 2 * largest <= groups.reach.shape[0])
+
+
+@njit(cache=True, error_model="numpy")
+def pose_problems(step: Step, method: int, dt: float, impact_speed: float) -> None:
+    """Free velocities and operators of all groups."""
+    free_velocities(step, dt, impact_speed)
+    build_operators(step, method, dt)
+
+
+@njit(cache=True, error_model="numpy")
+def pose_again(step: Step, method: int, dt: float) -> None:
+    """The problems of the last step anew, for those whose solution overwrote them; shifts stay."""
+    keep_velocities(step)
+    build_operators(step, method, dt)
+
+
+@njit(cache=True, error_model="numpy")
+def respond(step: Step, dt: float) -> bool:
+    """Velocity at the end under the constraint forces; whether other actuators saturate than was assumed."""
+    state = step.state
+    for k in range(state.v.size):
+        state.v_new[k] = state.v_free[k]
+    apply_constraint_forces(step, step.blocks.forces, dt, state.v_new)
+    return drive_efforts(state.v_new, step.joints, dt)
+
+
+@njit(cache=True, error_model="numpy")
+def finish(step: Step, m: int, dt: float, max_iterations: int) -> int:
+    """Take penetrations back, move the configuration, remember the forces.
+
+    Returns:
+        The first coordinate whose velocity is not finite, -1 if all are; then nothing is remembered.
+    """
+    state, groups = step.state, step.groups
+    wrong = first_not_finite(state.v_new)
+    if wrong >= 0:
+        return wrong
+    remember_forces(step, m)
+    rows = groups.counts[2]
+    velocity = state.v_new
+    if rows > 0:
+        wanted, forces = np.empty(rows), np.empty(rows)
+        if correction_forces(step, dt, max_iterations, wanted, forces):
+            velocity = state.v_new.copy()
+            apply_constraint_forces(step, forces, dt, velocity)
+            gather_reactions(step, step.blocks.forces)
+    integrate(step.model, state.q, velocity, dt, state.q_new)
+    return -1

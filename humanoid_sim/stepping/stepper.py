@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arrays of a world's steps, and the order in which the stages work on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, block_natural_map, block_nsgs
+from humanoid_sim.contact.problem import ContactProblem
+from humanoid_sim.contact.solve import SolverKernel
+from humanoid_sim.delassus.constraint_rows import ConstraintRows
+from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.dynamics.tree_motion import TreeMotion
+from humanoid_sim.errors import SimulationError
+from humanoid_sim.stepping import stages
+from humanoid_sim.stepping.operators import (
+    DELASSUS_METHODS,
+    closure_forces,
+    closure_rows,
+    eliminate_closures,
+)
+from humanoid_sim.stepping.solve_groups import solve_all
+from humanoid_sim.stepping.step_data import (
+    BlockArrays,
+    ClosureArrays,
+    GroupArrays,
+    JointArrays,
+    MemoryArrays,
+    PairArrays,
+    PointArrays,
+    StateArrays,
+    make_step,
+)
+
+_LARGEST_OPERATOR = 200_000_000
+"""Entries of all operators of a step: 1.6 GB."""
+_ALTERNATIONS = 200
+"""A solver for contacts alone takes turns with the other constraints at most so many times."""
+
+
+class Stepper:
+    """Everything that the stages of a step share.
+
+    Attributes:
+        model: the tree.
+        motion: placements and twists of all bodies at the start of the step.
+        state: state and velocities.
+        joints: drives, friction and limits of the coordinates.
+        blocks: constraints of the last step.
+        groups: their groups and operators.
+        memory: forces of the last step.
+        points: contact points of the last step, with their forces.
+        closures: loops.
+    """
+
+    def __init__(
+        self,
+        model: pin.Model,
+        joints: JointArrays,
+        pairs: PairArrays,
+        closures: ClosureArrays,
+        points: ContactPoints,
+        slots: int,
+        delassus: str,
+    ) -> None:
+        """Allocate.
+
+        Args:
+            model: of the whole world.
+            joints: drives, friction and limits; shared with whoever changes them.
+            pairs: how bodies touch.
+            closures: loops.
+            points: where the detector writes its contact points.
+            slots: number of contact slots.
+            delassus: way to the operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
+
+        Raises:
+            InputError: an unknown way to the operator.
+        """
+        if delassus not in DELASSUS_METHODS:
+            raise InputError(
+                f"there is no Delassus method '{delassus}'",
+                element="delassus",
+                remedy=f"Choose one of {', '.join(DELASSUS_METHODS)}",
+            )
+        self._method = DELASSUS_METHODS[delassus]
+        n, nv = model.njoints, model.nv
+        self.model = FlatModel.from_pinocchio(model)
+        self.motion = TreeMotion.of_size(n, nv)
+        self.articulated = ArticulatedInertia.of_size(n, nv)
+        self.state = StateArrays.of_size(model.nq, nv, n)
+        self.joints = joints
+        self.memory = MemoryArrays.of_size(slots, nv)
+        self.closures = closures
+        self._pairs = pairs
+        self._nv, self._njoints = nv, n
+        self._trees = int(self.model.trees.max()) + 1
+        self._dt = 0.0
+        self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
+        self.groups = self._groups(48 * 48, 16, 8)
+        self.use_points(points, slots)
+
+    def _groups(self, entries: int, omega: int, reach: int) -> GroupArrays:
+        """Groups with so much room for operators, none of which is in use."""
+        nv, n, trees = self._nv, self._njoints, self._trees
+
+        def integers(size: int) -> NDArray[np.int64]:
+            return np.zeros(size, dtype=np.int64)
+
+        return GroupArrays(
+            integers(trees + 1), integers(trees + 1), np.zeros(entries), np.zeros((trees, 5)), integers(trees),
+            integers(trees), integers(trees), np.full(n, -1, dtype=np.int64), integers(n), integers(trees + 1),
+            integers(trees), integers(trees), np.zeros((omega, 6, 6)), integers(nv), integers(nv), np.zeros((nv, 6)),
+            np.zeros((nv, 6, 6)), np.zeros((reach, 6, 6)), integers(5), integers(nv),
+        )  # fmt: skip
+
+    def use_points(self, points: ContactPoints, slots: int) -> None:
+        """Take the contact points from these arrays from now on; their slots are below ``slots``."""
+        capacity = len(points.gaps)
+        if slots > len(self.memory.contacts):
+            grown = MemoryArrays.of_size(2 * slots, self._nv)
+            grown.contacts[: len(self.memory.contacts)] = self.memory.contacts
+            grown.joints[:] = self.memory.joints
+            grown.used[: len(self.memory.used)] = self.memory.used
+            grown.used_count[:] = self.memory.used_count
+            self.memory = grown
+        self.points = PointArrays(
+            points.positions, points.normals, points.gaps, points.joint_a, points.joint_b, points.body_a,
+            points.body_b, points.slots, points.corner, points.friction, np.zeros((capacity, 3, 3)),
+            np.zeros((capacity, 3)), np.zeros((capacity, 3)), np.zeros((capacity, 3)),
+        )  # fmt: skip
+        self._make()
+
+    def _make(self) -> None:
+        self._step = make_step(
+            self.model, self.motion, self.articulated, self.state, self.joints, self._rows, self.blocks, self.groups,
+            self.memory, self.closures, self.points, self._pairs,
+        )  # fmt: skip
+
+    # -- stages ------------------------------------------------------------------------------
+
+    def move(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
+        """Take a state, shapes (nq,) and (nv,), and move all bodies to it."""
+        stages.move(self._step, q, v)
+
+    def constrain(self, m: int, dt: float) -> None:
+        """Write the constraints of ``m`` contact points, of joints and of loops.
+
+        Raises:
+            SimulationError: they need more memory than a step may have.
+        """
+        if not stages.room(self._step, m, dt):
+            self._grow()
+        if not stages.constrain(self._step, m, dt):
+            counts, sizes = self.groups.counts, self.groups.sizes
+            omega = max(2 * int(counts[4]), len(self.groups.omega))
+            reach = max(4 * int(sizes.max()), len(self.groups.reach))
+            kept = self.groups
+            self.groups = kept._replace(omega=np.zeros((omega, 6, 6)), reach=np.zeros((reach, 6, 6)))
+            self._make()
+
+    def _grow(self) -> None:
+        _, blocks, rows, entries, _ = (int(count) for count in self.groups.counts)
+        if entries > _LARGEST_OPERATOR:
+            raise SimulationError(
+                f"{blocks} contacts and joints push on each other at once: their operators need "
+                f"{8e-9 * entries:.1f} GB, more than {8e-9 * _LARGEST_OPERATOR:.1f} GB"
+            )
+        if rows > self.blocks.forces.size or blocks > self.blocks.kinds.size:
+            self._rows, self.blocks = ConstraintRows.of_size(2 * rows), BlockArrays.of_size(2 * blocks, 2 * rows)
+        if entries > self.groups.W.size:
+            self.groups = self.groups._replace(W=np.zeros(min(2 * entries, _LARGEST_OPERATOR)))
+        self._make()
+
+    def free_motion(self, dt: float) -> None:
+        """Velocity without constraint forces."""
+        stages.free_motion(self._step, dt)
+
+    def pose_problems(self, dt: float, impact_speed: float) -> None:
+        """Free velocities along the constraints, and operators."""
+        self._dt = dt
+        stages.pose_problems(self._step, self._method, dt, impact_speed)
+
+    def solve(self, tolerance: float, max_iterations: int) -> None:
+        """Solve all groups by block Gauss-Seidel."""
+        solve_all(self._step, tolerance, max_iterations)
+
+    def solve_by(self, kernel: SolverKernel, tolerance: float, max_iterations: int) -> None:
+        """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
+        blocks, groups = self.blocks, self.groups
+        for g in range(int(groups.counts[0])):
+            first, last = int(groups.blocks[g]), int(groups.blocks[g + 1])
+            begin, end = int(blocks.starts[first]), int(blocks.starts[last])
+            n = end - begin
+            W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
+            v_free, f, v = blocks.v_free[begin:end], blocks.forces[begin:end], blocks.velocities[begin:end]
+            held = closure_rows(self._step, g)
+            if held > 0:
+                eliminate_closures(W, v_free, held)
+            groups.iterations[g] = self._solve_group(
+                first, last, W[held:, held:], v_free[held:], f[held:], v[held:], held + begin, kernel, tolerance,
+                max_iterations, groups.residuals[g],
+            )  # fmt: skip
+            if held > 0:
+                closure_forces(W, v_free, held, f)
+                v[:held] = 0.0
+
+    def _solve_group(
+        self, first: int, last: int, W: NDArray[np.float64], v_free: NDArray[np.float64], f: NDArray[np.float64],
+        v: NDArray[np.float64], begin: int, kernel: SolverKernel, tolerance: float, max_iterations: int,
+        residuals: NDArray[np.float64],
+    ) -> int:  # fmt: skip
+        """One group without closures; returns the iterations."""
+        blocks = self.blocks
+        kinds = blocks.kinds[first:last]
+        skip = int(np.count_nonzero(kinds == BILATERAL))
+        first, kinds = first + skip, kinds[skip:]
+        starts = blocks.starts[first : last + 1] - begin
+        contacts = kinds == CONTACT
+        mu = blocks.parameters[first:last][contacts]
+        if contacts.all():
+            return kernel(np.ascontiguousarray(W), v_free, mu, f, tolerance, max_iterations, v, residuals)
+        rows = (starts[:-1][contacts][:, None] + np.arange(3)).reshape(-1)
+        others = np.where(contacts, BILATERAL, kinds)
+        parameters, parents = blocks.parameters[first:last], blocks.parents[first:last] - first
+        W = np.ascontiguousarray(W)
+        W_contacts = np.ascontiguousarray(W[np.ix_(rows, rows)])
+        iterations = 0
+        scratch = np.zeros(5)
+        for _ in range(_ALTERNATIONS):
+            f_contacts = np.ascontiguousarray(f[rows])
+            if len(rows):
+                outside = f.copy()
+                outside[rows] = 0.0
+                free = v_free[rows] + W[rows] @ outside
+                iterations += kernel(
+                    W_contacts, free, mu, f_contacts, tolerance, max_iterations, np.empty(len(rows)), scratch
+                )
+            f[rows] = f_contacts
+            iterations += block_nsgs(
+                W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals
+            )
+            residuals[0] = block_natural_map(W, v_free, starts, kinds, parameters, parents, f, v)
+            if residuals[0] <= tolerance:
+                break
+        return iterations
+
+    def respond(self, dt: float) -> bool:
+        """Velocity under the constraint forces; whether other actuators saturate than was assumed."""
+        return bool(stages.respond(self._step, dt))
+
+    def finish(self, m: int, dt: float, max_iterations: int) -> int:
+        """Correct positions, move on, remember forces; the first coordinate that is not finite, or -1."""
+        return int(stages.finish(self._step, m, dt, max_iterations))
+
+    def contact_problem(self) -> ContactProblem:
+        """The contacts of all groups as one problem; closures are eliminated, the other forces given."""
+        blocks, groups = self.blocks, self.groups
+        stages.pose_again(self._step, self._method, self._dt)
+        size = 3 * int(np.count_nonzero(blocks.kinds[: groups.counts[1]] == CONTACT))
+        W, v_free, mu = np.zeros((size, size)), np.zeros(size), np.zeros(size // 3)
+        order = np.zeros(size // 3, dtype=np.int64)
+        place = 0
+        for g in range(int(groups.counts[0])):
+            first, last = int(groups.blocks[g]), int(groups.blocks[g + 1])
+            begin, end = int(blocks.starts[first]), int(blocks.starts[last])
+            n = end - begin
+            own = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n).copy()
+            free = blocks.v_free[begin:end].copy()
+            held = closure_rows(self._step, g)
+            if held > 0:
+                eliminate_closures(own, free, held)
+            contacts = first + np.flatnonzero(blocks.kinds[first:last] == CONTACT)
+            rows = (blocks.starts[contacts][:, None] - begin + np.arange(3)).reshape(-1)
+            others = np.setdiff1d(np.arange(held, n), rows)
+            here = slice(place, place + len(rows))
+            W[here, here] = own[np.ix_(rows, rows)]
+            v_free[here] = free[rows] + own[np.ix_(rows, others)] @ blocks.forces[begin:end][others]
+            mu[place // 3 : place // 3 + len(contacts)] = blocks.parameters[contacts]
+            order[place // 3 : place // 3 + len(contacts)] = blocks.points[contacts]
+            place += len(rows)
+        back = np.argsort(order)
+        rows = (3 * back[:, None] + np.arange(3)).reshape(-1)
+        return ContactProblem(W[np.ix_(rows, rows)], v_free[rows], mu[back])
+
+    # -- warm start ----------------------------------------------------------------------------
+
+    def remembered(self) -> tuple[NDArray[np.float64], ...]:
+        """Copies of the forces that the next solve starts from."""
+        return self.memory.contacts.copy(), self.memory.joints.copy(), self.closures.memory.copy()
+
+    def remember(self, forces: tuple[NDArray[np.float64], ...]) -> None:
+        """Start the next solve from forces that were remembered before."""
+        contacts, joints, closures = forces
+        memory = self.memory
+        memory.contacts[:] = 0.0
+        memory.contacts[: len(contacts)] = contacts[: len(memory.contacts)]
+        memory.joints[:] = joints
+        self.closures.memory[:] = closures
+        used = np.flatnonzero(memory.contacts.any(axis=1))
+        memory.used[: len(used)] = used
+        memory.used_count[0] = len(used)
