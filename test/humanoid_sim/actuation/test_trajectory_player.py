@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectories played on servos, with and without feed-forward (specification 000, F017, F143)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.scenes import floor, scene, standing
+from numpy.testing import assert_allclose
+
+from humanoid_model import Robot, load_robot
+from humanoid_model.errors import InputError
+from humanoid_sim import Simulation
+from humanoid_sim.actuation import FeedForward, TrajectoryPlayer, read_joint_trajectory
+from humanoid_sim.control.trajectory import JointTrajectory
+
+
+@pytest.fixture(scope="module")
+def hrp2() -> Robot:
+    return load_robot("hrp2")
+
+
+def squat_file(folder: Path, robot: Robot, period: float) -> Path:
+    """HRP-2 goes from half-sitting into a squat in 1 s, all joints, as rows of a file."""
+    start, end = robot.postures["half_sitting"], robot.postures["squat"]
+    places = [robot.index_q(name) for name in robot.joint_names]
+    lines = [",".join(robot.joint_names)]
+    for k in range(round(1.0 / period) + 1):
+        share = 0.5 * (1.0 - math.cos(math.pi * k * period))
+        lines.append(",".join(repr(float(x)) for x in (start + share * (end - start))[places]))
+    path = folder / "squat.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_squat_is_followed_and_feedforward_follows_it_better(tmp_path: Path, hrp2: Robot) -> None:
+    """Rows every 5 ms played at 1 ms: 0.02 rad without feed-forward; a tenth of it with inverse dynamics."""
+    trajectory = read_joint_trajectory(squat_file(tmp_path, hrp2, 0.005))
+    largest = {}
+    for law in ("none", "gravity", "inverse_dynamics"):
+        simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+        player = TrajectoryPlayer("hrp2", trajectory)
+        simulation.add_module(player)
+        simulation.add_module(FeedForward("hrp2", law))  # type: ignore[arg-type]
+        simulation.run(1.0)
+        assert player.tracking_error.steps == 1000
+        largest[law] = player.tracking_error.largest.max()
+        assert (player.tracking_error.root_mean_square <= player.tracking_error.largest).all()
+        assert simulation.contacts.normal_force.sum() == pytest.approx(58.0 * 9.8, rel=0.05)
+    assert largest["none"] < 0.02
+    assert largest["gravity"] < 0.5 * largest["none"]
+    assert largest["inverse_dynamics"] < 0.1 * largest["none"]
+
+
+def test_ball_joints_are_played_by_their_members() -> None:
+    avatar = load_robot("avatar")
+    members = list(avatar.ball_joints["r_shoulder"])
+    times = np.linspace(0.0, 1.0, 201)
+    turn = 0.5 * (1.0 - np.cos(np.pi * times))[:, None] * np.array([-0.8, 0.5, 0.4])
+    velocities = np.gradient(turn, times, axis=0, edge_order=2)
+    simulation = Simulation(scene(robots=(standing(avatar, "zero", "avatar"),), gravity=(0.0, 0.0, 0.0)))
+    player = TrajectoryPlayer("avatar", JointTrajectory(members, times, turn, velocities), start_time=0.2)
+    simulation.add_module(player)
+    simulation.run(0.1)
+    assert player.tracking_error.steps == 0
+    simulation.run(1.2)
+    assert player.tracking_error.steps == 1001
+    assert player.tracking_error.largest.max() < 0.02
+    robot = simulation.robots["avatar"]
+    reached = robot.joint_positions[[robot.joint_names.index(member) for member in members]]
+    assert_allclose(reached, [-0.8, 0.5, 0.4], atol=2e-3)
+
+
+def test_a_saved_playback_goes_on(tmp_path: Path, hrp2: Robot) -> None:
+    trajectory = read_joint_trajectory(squat_file(tmp_path, hrp2, 0.02))
+    simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+    player = TrajectoryPlayer("hrp2", trajectory)
+    simulation.add_module(player)
+    simulation.add_module(FeedForward("hrp2", "inverse_dynamics"))
+    simulation.run(0.1)
+    state = simulation.save_state()
+    simulation.run(0.1)
+    q, error = simulation.q.copy(), player.tracking_error.squares
+    simulation.restore_state(state)
+    assert player.tracking_error.steps == 100
+    simulation.run(0.1)
+    assert player.tracking_error.squares.tobytes() == error.tobytes()
+    assert simulation.q.tobytes() == q.tobytes()
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    simulation = Simulation("stand")
+    for joints, says in (
+        (["TAIL"], "no joint 'TAIL'"),
+        (["WAIST"], "no joint 'WAIST'"),
+    ):
+        with pytest.raises(InputError, match=says):
+            simulation.add_module(TrajectoryPlayer("hrp2", JointTrajectory(joints, [0.0], [[0.0]])))
+    trajectory = JointTrajectory(["RARM_JOINT0"], [0.0], [[0.0]])
+    with pytest.raises(InputError, match=r"no robot 'bip'.*hrp2"):
+        simulation.add_module(TrajectoryPlayer("bip", trajectory))
+    with pytest.raises(InputError, match="start_time is nan"):
+        TrajectoryPlayer("hrp2", trajectory, start_time=math.nan)
