@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from humanoid_model.actuator import DEFAULT_PEAK_TIME, Actuator, Spring, default_gains
 from humanoid_model.contact import ContactLocation
-from humanoid_model.description import Mimic, RobotDescription
+from humanoid_model.description import Mesh, Mimic, RobotDescription
 from humanoid_model.errors import RobotError
 from humanoid_model.lowest_point import lowest_point
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
@@ -70,6 +70,7 @@ class Robot:
         encoders: noise of measured joint positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
         approximate: what is approximate about the robot, None when nothing is said to be.
+        disabled_collisions: pairs of links that never touch each other.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Robot:
     encoders: Mapping[str, Mapping[str, Noise]]
     limbs: Mapping[str, tuple[str, ...]]
     approximate: str | None
+    disabled_collisions: tuple[tuple[str, str], ...] = ()
 
     @property
     def urdf(self) -> str:
@@ -215,7 +217,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         else floating_base
     )
     _check_size(description, floats and own_base is None)
-    description = _with_actuator_data(description, file)
+    description = _with_mesh_collision(_with_actuator_data(description, file), file.mesh_collision)
     given = _all_joints(description, file) if file.actuators is None else file.actuators
     model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
     model.name = description.name
@@ -255,6 +257,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         encoders=dict(file.encoders),
         limbs=dict(file.limbs),
         approximate=file.approximate,
+        disabled_collisions=file.disabled_collisions,
     )
     postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}
     return dataclasses.replace(
@@ -318,6 +321,20 @@ def _with_actuator_data(description: RobotDescription, file: RobotFile) -> Robot
                     friction=values.get("dry_friction", joints[member].friction),
                 )
     return dataclasses.replace(description, joints=joints)
+
+
+def _with_mesh_collision(description: RobotDescription, given: Mapping[str, str]) -> RobotDescription:
+    """The description with what the YAML says of the links' meshes."""
+    links = dict(description.links)
+    for name, collision in given.items():
+        collisions = tuple(
+            dataclasses.replace(geometry, shape=dataclasses.replace(geometry.shape, collision=collision))
+            if isinstance(geometry.shape, Mesh)
+            else geometry
+            for geometry in links[name].collisions
+        )
+        links[name] = dataclasses.replace(links[name], collisions=collisions)
+    return dataclasses.replace(description, links=links)
 
 
 def _actuators(

@@ -12,7 +12,7 @@ import numpy as np
 
 from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
-from humanoid_model.description import Joint, RobotDescription
+from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
@@ -28,6 +28,8 @@ _KEYS = (
     "sensors",
     "encoders",
     "limbs",
+    "mesh_collision",
+    "disable_collisions",
 )
 _ACTUATOR_KEYS = (
     "stiffness",
@@ -61,6 +63,8 @@ class RobotFile:
         sensors: by name.
         encoders: noise of the joints' measured positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
+        mesh_collision: what the meshes of links collide as, by link.
+        disabled_collisions: pairs of links that never touch each other.
     """
 
     floating_base: bool | None = None
@@ -73,6 +77,8 @@ class RobotFile:
     sensors: dict[str, Sensor] = field(default_factory=dict)
     encoders: dict[str, dict[str, Noise]] = field(default_factory=dict)
     limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    mesh_collision: dict[str, str] = field(default_factory=dict)
+    disabled_collisions: tuple[tuple[str, str], ...] = ()
 
 
 def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
@@ -114,6 +120,8 @@ class _Reader:
             sensors={key: self.read_sensor(key, node) for key, node in self.section("sensors")},
             encoders=self.read_encoders(),
             limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
+            mesh_collision=self.read_mesh_collision(),
+            disabled_collisions=self.read_disabled_collisions(),
         )
 
     def section(self, key: str) -> list[tuple[str, YamlNode]]:
@@ -231,6 +239,26 @@ class _Reader:
             values["damping"].number(lowest=0.0) if "damping" in values else 0.0,
             values["rest"].number() if "rest" in values else 0.0,
         )
+
+    def read_mesh_collision(self) -> dict[str, str]:
+        given: dict[str, str] = {}
+        for pattern, node in self.section("mesh_collision"):
+            matching = [link for link in self.description.links if fnmatchcase(link, pattern)]
+            if not matching:
+                raise node.fail(
+                    f"no link is named '{pattern}'", f"Links of the URDF: {_some(self.description.links)}"
+                )
+            given.update(dict.fromkeys(matching, node.string(MESH_COLLISIONS)))
+        return given
+
+    def read_disabled_collisions(self) -> tuple[tuple[str, str], ...]:
+        pairs = []
+        for node in self.values["disable_collisions"].items() if "disable_collisions" in self.values else []:
+            items = node.items()
+            if len(items) != 2:
+                raise node.fail(f"holds {len(items)} links", "Give two")
+            pairs.append((self.link(items[0]), self.link(items[1])))
+        return tuple(pairs)
 
     def read_limb(self, node: YamlNode) -> tuple[str, ...]:
         names: list[str] = []

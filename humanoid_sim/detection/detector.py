@@ -24,6 +24,7 @@ from humanoid_sim.detection.half_space import (
 )
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
+from humanoid_sim.detection.self_collision import find_self_collision
 from humanoid_sim.detection.shape_pair import PairContact
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
@@ -55,7 +56,8 @@ class ContactDetector:
 
     Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are looked at
     whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
-    that contact instead of its shapes.
+    that contact instead of its shapes. Links of one robot touch each other where the scene says ``self_collision``
+    (:mod:`humanoid_sim.detection.self_collision`).
 
     Room for pairs, points and slots grows as needed; a slot once given to a pair stays the pair's.
 
@@ -128,7 +130,16 @@ class ContactDetector:
 
     def _world_shapes(self, shapes: list[tuple[WorldBody, pin.SE3, SolidShape]]) -> WorldShapes:
         moving = sum(body.joint != 0 for body, _, _ in shapes)
-        owners = int(self._owner.max()) + 1 if len(self._owner) else 0
+        bodies, owners = self._world.bodies, int(self._owner.max()) + 1
+        link, link_pairs = np.zeros(len(bodies), dtype=np.int64), [np.zeros(0, dtype=np.bool_)]
+        links, link_start = np.zeros(owners, dtype=np.int64), np.zeros(owners, dtype=np.int64)
+        for placed in self._world.scene.robots if self._world.scene.self_collision else ():
+            found = find_self_collision(placed.robot, placed.q)
+            for number, name in enumerate(found.links):
+                link[self._world.index[f"{placed.name}/{name}"]] = number
+            owner = self._owner[self._world.index[f"{placed.name}/{found.links[0]}"]]
+            links[owner], link_start[owner] = len(found.links), sum(len(part) for part in link_pairs)
+            link_pairs.append(found.allowed.ravel())
         return WorldShapes(
             moving=moving,
             joint=np.array([body.joint for body, _, _ in shapes], dtype=np.int64),
@@ -143,10 +154,10 @@ class ContactDetector:
             method=self._classes.method,
             friction=self._classes.friction,
             restitution=self._classes.restitution,
-            link=np.zeros(len(self._world.bodies), dtype=np.int64),
-            links=np.zeros(owners, dtype=np.int64),
-            link_start=np.zeros(owners, dtype=np.int64),
-            link_pairs=np.zeros(0, dtype=np.bool_),
+            link=link,
+            links=links,
+            link_start=link_start,
+            link_pairs=np.concatenate(link_pairs),
         )
 
     def _place_fixed(self) -> None:
