@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A point of a body: where it is, how it moves, and how easily a force moves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class PointState:
+    """A frame that moves with a body, in the world.
+
+    Attributes:
+        position: of its origin [m], shape (3,).
+        rotation: of the body, shape (3, 3).
+        velocity: of the origin [m/s], shape (3,).
+        angular_velocity: [rad/s], shape (3,).
+    """
+
+    position: NDArray[np.float64]
+    rotation: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    angular_velocity: NDArray[np.float64]
+
+
+class BodyPoint:
+    """A point fixed to a body or to a robot's link.
+
+    Attributes:
+        body: name of the body or ``robot/link``.
+        local: the point in the body's frame [m], shape (3,).
+    """
+
+    def __init__(self, simulation: Simulation, body: str, local: NDArray[np.float64]) -> None:
+        """Fix a point to a body.
+
+        Args:
+            simulation: in which the body is.
+            body: its name.
+            local: in its frame [m], shape (3,).
+
+        Raises:
+            InputError: there is no such body.
+        """
+        world = simulation.world
+        if body not in world.index:
+            raise InputError(
+                f"there is no body '{body}'",
+                element="body",
+                remedy=f"Name one of {', '.join(other.name for other in world.bodies)}",
+            )
+        self.body = body
+        self.local = np.array(local, dtype=float)
+        found = world.bodies[world.index[body]]
+        self._joint = found.joint
+        self._placement = found.placement_joint_body
+        self._data = world.model.createData()
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the body can't move."""
+        return self._joint == 0
+
+    def state(self, simulation: Simulation) -> PointState:
+        """Place and velocity now."""
+        model, data = simulation.world.model, self._data
+        if self.fixed:
+            placement = self._placement
+            return PointState(placement.act(self.local), placement.rotation, np.zeros(3), np.zeros(3))
+        pin.forwardKinematics(model, data, simulation.q, simulation.v)
+        placement = data.oMi[self._joint] * self._placement
+        position = placement.act(self.local)
+        twist = pin.getVelocity(model, data, self._joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        arm = position - data.oMi[self._joint].translation
+        velocity = twist.linear + np.cross(twist.angular, arm)
+        return PointState(position, np.array(placement.rotation), velocity, np.array(twist.angular))
+
+    def mobility(self, simulation: Simulation) -> NDArray[np.float64]:
+        """Acceleration of the point per force and torque on it without contacts, J M^-1 J^T, shape (6, 6).
+
+        Linear part first, in the world's axes; zero for a fixed body.
+        """
+        if self.fixed:
+            return np.zeros((6, 6))
+        model, data, q = simulation.world.model, self._data, simulation.q
+        pin.crba(model, data, q)
+        M = np.triu(data.M) + np.triu(data.M, 1).T
+        pin.computeJointJacobians(model, data, q)
+        J = pin.getJointJacobian(model, data, self._joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        arm = (data.oMi[self._joint] * self._placement).act(self.local) - data.oMi[self._joint].translation
+        J[:3] -= pin.skew(arm) @ J[3:]
+        return np.asarray(J @ np.linalg.solve(M, J.T))
+
+    def mass(self, simulation: Simulation) -> float:
+        """Mass that the damping rule (3.63) takes for the object [kg].
+
+        That of a free body; for a robot's link the mean mass that a force on the point feels, 3 / tr(J M^-1 J^T).
+        """
+        if self.body in simulation.world.free_bodies:
+            return float(simulation.world.model.inertias[self._joint].mass)
+        return float(3.0 / np.trace(self.mobility(simulation)[:3, :3]))
