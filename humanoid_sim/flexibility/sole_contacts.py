@@ -78,6 +78,7 @@ class SoleContacts:
         self._collect(world)
         self._ground = [self._ground_of(body) for body in self._bodies]
         self._vertices = [np.empty_like(sole.vertices) for sole in soles.values()]
+        self._before = [sole.U.copy() for sole in soles.values()]
         self._R = [np.eye(3) for _ in soles]
         self.places: list[tuple[int, int]] = [(0, 0) for _ in soles]
         self._first = 0
@@ -191,6 +192,7 @@ class SoleContacts:
             p_sole = R[joint] @ body.placement_joint_body.translation + p[joint]
             self._R[s] = R_sole
             world = self._vertices[s]
+            self._before[s][:] = sole.U
             place_vertices(R_sole, p_sole, sole.vertices, sole.U, world)
             reach = _MARGIN + 2.0 * dt * fastest(world, twists[joint])
             start = points.size
@@ -302,8 +304,9 @@ class SoleContacts:
         _, _, gaps, vertices, weights = (array[kept] for array in self._found)
         ask_exact_positions(gaps, np.maximum(gaps, 0.0), rows, dt, v_free)
         add_compliance(
-            self._R[sole], body.S, body.U, contacts, rows, self._signs[kept], vertices, weights, frames, dt, W, v_free
-        )
+            self._R[sole], body.S, self._before[sole], contacts, rows, self._signs[kept], vertices, weights, frames,
+            dt, W, v_free,
+        )  # fmt: skip
 
     def update(
         self, sole: int, frames: NDArray[np.float64], rows: NDArray[np.int64], forces: NDArray[np.float64]

@@ -354,40 +354,36 @@ def add_compliance(
                 for q in range(3):
                     value += frames[contacts[c], r, q] * R[q, s]
                 A[c, r, s] = signs[c] * value
-    block, half = np.empty((3, 3)), np.empty((3, 3))
+    moved = np.empty((3, U.size))  # velocity of all nodes in the contact's frame, per unit force on it
     for c in range(count):
         row = rows[c]
+        moved[:] = 0.0
         for j in range(3):
             a = vertices[c, j]
             if a >= free or weights[c, j] == 0.0:
                 continue
             for r in range(3):
+                out = moved[r]
                 for s in range(3):
-                    v_free[row + r] -= weights[c, j] * A[c, r, s] * U[3 * a + s] / dt
+                    factor = weights[c, j] * A[c, r, s] / dt
+                    v_free[row + r] -= factor * U[3 * a + s]
+                    compliance = S[3 * a + s]
+                    for k in range(out.size):
+                        out[k] += factor * compliance[k]
         for d in range(c + 1):
             column = rows[d]
-            block[:] = 0.0
+            turn = A[d]
             for j in range(3):
-                a = vertices[c, j]
-                if a >= free or weights[c, j] == 0.0:
+                b = vertices[d, j]
+                if b >= free or weights[d, j] == 0.0:
                     continue
-                for k in range(3):
-                    b = vertices[d, k]
-                    if b >= free or weights[d, k] == 0.0:
-                        continue
-                    w = weights[c, j] * weights[d, k] / dt
-                    for r in range(3):
-                        for s in range(3):
-                            block[r, s] += w * S[3 * a + r, 3 * b + s]
-            for r in range(3):
-                for s in range(3):
-                    half[r, s] = A[c, r, 0] * block[0, s] + A[c, r, 1] * block[1, s] + A[c, r, 2] * block[2, s]
-            for r in range(3):
-                for s in range(3):
-                    value = half[r, 0] * A[d, s, 0] + half[r, 1] * A[d, s, 1] + half[r, 2] * A[d, s, 2]
-                    W[row + r, column + s] += value
-                    if c != d:
-                        W[column + s, row + r] += value
+                for r in range(3):
+                    m_0, m_1, m_2 = moved[r, 3 * b], moved[r, 3 * b + 1], moved[r, 3 * b + 2]
+                    for s in range(3):
+                        value = weights[d, j] * (m_0 * turn[s, 0] + m_1 * turn[s, 1] + m_2 * turn[s, 2])
+                        W[row + r, column + s] += value
+                        if c != d:
+                            W[column + s, row + r] += value
 
 
 @njit(cache=True)
@@ -462,33 +458,35 @@ def add_body_motion(
         W: Delassus operator, added to, shape (3m, 3m).
     """
     m = bodies.size
-    X = np.empty((m, 3, 6))
+    X = np.empty((6, 3 * m))  # columns are wrenches of unit forces: the inner loops run along contiguous memory
     for i in range(m):
         for r in range(3):
             for s in range(3):
                 c1 = (s + 1) % 3
                 c2 = (s + 2) % 3
-                X[i, r, s] = frames[i, r, s]
-                X[i, r, 3 + s] = arms[i, c1] * frames[i, r, c2] - arms[i, c2] * frames[i, r, c1]
-    reduced = np.empty((operator.shape[0], 3, 6))
-    for i in range(m):
-        for b in range(operator.shape[0]):
-            for r in range(3):
-                for s in range(6):
-                    value = 0.0
-                    for q in range(6):
-                        value += X[i, r, q] * operator[bodies[i], b, q, s]
-                    reduced[b, r, s] = dt * value
-        for j in range(i + 1):
-            Y = reduced[bodies[j]]
-            for r in range(3):
-                for s in range(3):
-                    value = 0.0
-                    for q in range(6):
-                        value += Y[r, q] * X[j, s, q]
-                    W[3 * i + r, 3 * j + s] += value
-                    if i != j:
-                        W[3 * j + s, 3 * i + r] += value
+                X[s, 3 * i + r] = frames[i, r, s]
+                X[3 + s, 3 * i + r] = arms[i, c1] * frames[i, r, c2] - arms[i, c2] * frames[i, r, c1]
+    y = np.empty(6)
+    for row in range(3 * m):
+        a = bodies[row // 3]
+        first = 0
+        while first < m:  # a stretch of contacts of one body
+            b = bodies[first]
+            end = first + 1
+            while end < m and bodies[end] == b:
+                end += 1
+            for s in range(6):
+                y[s] = 0.0
+                for q in range(6):
+                    y[s] += X[q, row] * operator[a, b, q, s]
+                y[s] *= dt
+            y_0, y_1, y_2, y_3, y_4, y_5 = y[0], y[1], y[2], y[3], y[4], y[5]
+            columns = X[:, 3 * first : 3 * end]
+            x_0, x_1, x_2, x_3, x_4, x_5 = columns[0], columns[1], columns[2], columns[3], columns[4], columns[5]
+            out = W[row, 3 * first : 3 * end]
+            for c in range(out.size):
+                out[c] += y_0 * x_0[c] + y_1 * x_1[c] + y_2 * x_2[c] + y_3 * x_3[c] + y_4 * x_4[c] + y_5 * x_5[c]
+            first = end
 
 
 @njit(cache=True)
