@@ -21,15 +21,16 @@ from humanoid_sim.flexibility.sole_kernels import (
     ask_exact_positions,
     ball_contacts,
     deform,
-    fastest,
     half_space_nodes,
     place_vertices,
+    speed_bounds,
     triangle_nodes,
 )
 from humanoid_sim.world import World, WorldBody
 
 _MARGIN = 1e-4
 """Nodes nearer to the ground than this are handed to the contact solver [m]."""
+_UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -194,9 +195,9 @@ class SoleContacts:
             world = self._vertices[s]
             self._before[s][:] = sole.U
             place_vertices(R_sole, p_sole, sole.vertices, sole.U, world)
-            reach = _MARGIN + 2.0 * dt * fastest(world, twists[joint])
+            reach = _MARGIN + 2.0 * dt * speed_bounds(world, twists[joint], _UP)[0]
             start = points.size
-            self._touch_planes(s, sole, ground, R, p, reach, points)
+            self._touch_planes(s, sole, ground, R, p, twists, dt, points)
             self._touch_balls(s, sole, ground, centres, reach, points)
             self._touch_triangles(s, sole, ground, reach, points)
             self.places[s] = start, points.size
@@ -224,13 +225,16 @@ class SoleContacts:
         ground: _Ground,
         R: NDArray[np.float64],
         p: NDArray[np.float64],
-        reach: float,
+        twists: NDArray[np.float64],
+        dt: float,
         points: ContactPoints,
     ) -> None:
+        twist = twists[self._bodies[s].joint]
         for rank, (plane, friction) in enumerate(ground.planes):
             other, place = self._planes[plane]
             normal = R[other.joint] @ place.rotation[:, 2]
             offset = float(normal @ (R[other.joint] @ place.translation + p[other.joint]))
+            reach = _MARGIN + 2.0 * dt * speed_bounds(self._vertices[s], twists[other.joint] - twist, normal)[1]
             before = points.size - self._first
             count = half_space_nodes(
                 self._R[s], self._vertices[s], sole.U, normal, offset, reach, before, *self._found

@@ -107,16 +107,22 @@ def bounds(world: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def fastest(world: np.ndarray, twist: np.ndarray) -> float:
-    """A bound on the speed of points that move with a body [m/s].
+def speed_bounds(world: np.ndarray, twist: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+    """Bounds on how fast points of a body move.
 
     Args:
         world: the points [m], shape (k, 3).
         twist: of the body at the world's origin, linear first, shape (6,).
+        direction: unit vector, shape (3,).
+
+    Returns:
+        No point is faster than the first; none moves along the direction faster than the second, which is 0 or
+        more [m/s].
     """
     lowest, highest = np.empty(3), np.empty(3)
     bounds(world, lowest, highest)
     speed = 0.0
+    along = 0.0
     radius = 0.0
     spin = 0.0
     for r in range(3):
@@ -124,10 +130,13 @@ def fastest(world: np.ndarray, twist: np.ndarray) -> float:
         c2 = (r + 2) % 3
         y = 0.5 * (lowest[c1] + highest[c1])
         z = 0.5 * (lowest[c2] + highest[c2])
-        speed += (twist[r] + twist[3 + c1] * z - twist[3 + c2] * y) ** 2
+        v = twist[r] + twist[3 + c1] * z - twist[3 + c2] * y
+        speed += v * v
+        along += v * direction[r]
         radius += 0.25 * (highest[r] - lowest[r]) ** 2
         spin += twist[3 + r] ** 2
-    return math.sqrt(speed) + math.sqrt(radius * spin)
+    turning = math.sqrt(radius * spin)
+    return math.sqrt(speed) + turning, max(along + turning, 0.0)
 
 
 @njit(cache=True)

@@ -19,7 +19,7 @@ from humanoid_sim.flexibility.material_sweep import SweepTable, sweep_materials
 from humanoid_sim.flexibility.sole_trial import SoleTrial
 
 E, NU = (1e6, 3e6, 10e6), (0.1, 0.4)
-TRIAL = SoleTrial(BlockSole((0.22, 0.13, 0.02), (8, 2, 1)))
+TRIAL = SoleTrial(BlockSole((0.22, 0.13, 0.02), (8, 1, 1)))
 
 
 def constants(material: Material) -> Mapping[str, float]:

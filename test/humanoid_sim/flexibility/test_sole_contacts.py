@@ -79,6 +79,10 @@ def test_a_fast_sole_touches_before_it_arrives() -> None:
     points = placed.detect()
     assert points.size == 20
     np.testing.assert_allclose(points.gaps[:20], 0.001)
+    placed.twists[-1] = [0.0, 0.0, 0.6, 0.0, 0.0, 0.0]  # leaves
+    assert placed.detect().size == 0
+    placed.twists[-1] = [0.0, 0.0, 0.0, 0.0, 6.0, 0.0]  # turns: one end comes, but only a bound is asked for
+    assert placed.detect().size == 20
 
 
 def test_grains_and_steps() -> None:

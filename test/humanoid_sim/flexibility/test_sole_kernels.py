@@ -14,6 +14,7 @@ from humanoid_sim.flexibility.sole_kernels import (
     ball_contacts,
     deform,
     half_space_nodes,
+    speed_bounds,
     triangle_nodes,
 )
 
@@ -185,3 +186,16 @@ def test_many_contacts_on_few_bodies() -> None:
     W = np.zeros((3 * m, 3 * m))
     add_body_motion(operator, bodies, arms, frames, DT, W)
     np.testing.assert_allclose(W, DT * J @ A @ A.T @ J.T, atol=1e-12)
+
+
+def test_no_vertex_is_faster_than_the_bounds() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        world, twist, direction = rng.normal(size=(12, 3)), rng.normal(size=6), rng.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        velocity = twist[:3] + np.cross(twist[3:], world)
+        speed, along = speed_bounds(world, twist, direction)
+        assert np.linalg.norm(velocity, axis=1).max() <= speed < 10.0 * np.linalg.norm(velocity, axis=1).max()
+        assert (velocity @ direction).max() <= along
+    speed, along = speed_bounds(world, np.array([0.0, 0.0, 2.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, -1.0]))
+    assert (speed, along) == (2.0, 0.0)
