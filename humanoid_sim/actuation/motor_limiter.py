@@ -25,23 +25,20 @@ class MotorLimiterState:
         peak: time spent above the nominal limits, less the time to recover since [s], shape (n,).
         exhausted: whether the drive must recover, shape (n,).
         last_speed: speeds at the start of the step before, shape (n,).
-        original: limits of the servos before the module was added, shape (n,).
     """
 
     peak: NDArray[np.float64]
     exhausted: NDArray[np.bool_]
     last_speed: NDArray[np.float64]
-    original: NDArray[np.float64]
 
 
 class MotorLimiter(Module):
     r"""Limits the servos of a robot by torque and speed (5.25, 5.26), and by the time above the nominal limits.
 
-    Before each step the largest effort of each drive is set to what
-    :func:`~humanoid_sim.actuation.motor_limits.effort_range` allows, in the direction in which the servo is about to
-    push, at the speed to which the last step's acceleration leads by the end of this one. A drive that has spent its
-    ``peak_time`` above the nominal limits gives no more than these until it has stayed within them for as long (the
-    thesis names the time, not the recovery). Add the module after those that set targets.
+    Before each step the least and largest effort of each drive are set to what
+    :func:`~humanoid_sim.actuation.motor_limits.effort_range` allows at the speed to which the last step's acceleration
+    leads by the end of this one. A drive that has spent its ``peak_time`` above the nominal limits gives no more than
+    these until it has stayed within them for as long (the thesis names the time, not the recovery).
 
     Attributes:
         name: ``"motor_limiter/<robot>"``.
@@ -54,7 +51,7 @@ class MotorLimiter(Module):
         """Limit the drives of the robot of a name."""
         self.name = f"motor_limiter/{robot}"
         self._robot = robot
-        self._state = MotorLimiterState(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0))
+        self._state = MotorLimiterState(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
 
     def attach(self, simulation: Simulation) -> None:
         """Read the drives' limits.
@@ -65,26 +62,17 @@ class MotorLimiter(Module):
         self.drives = Drives.of_robot(simulation, self._robot)
         self.drives.check_limits()
         k = self.drives.coordinates
-        self._state = MotorLimiterState(
-            np.zeros(k.size), np.zeros(k.size, dtype=bool), simulation.v[k], simulation.servos.limit[k]
-        )
+        self._state = MotorLimiterState(np.zeros(k.size), np.zeros(k.size, dtype=bool), simulation.v[k])
 
     def before_step(self, simulation: Simulation) -> None:
         """Set the servos' limits for the step that comes."""
         drives, servos, state = self.drives, simulation.servos, self._state
-        k, dt = drives.coordinates, simulation.dt
+        k = drives.coordinates
         speed = simulation.v[k]
         expected = 2.0 * speed - state.last_speed
         state.last_speed = speed
-        error = servos.error(simulation.world.model, simulation.q)[k]
-        push = (
-            servos.stiffness[k] * (error - dt * speed)
-            + servos.damping[k] * (servos.v_target[k] - speed)
-            + servos.feedforward[k]
-        )
         largest = np.where(state.exhausted, drives.nominal_effort, drives.effort)
-        lower, upper = effort_range(expected, drives.speed, largest)
-        servos.limit[k] = np.where(push >= 0.0, upper, -lower)
+        servos.lowest[k], servos.highest[k] = effort_range(expected, drives.speed, largest)
 
     def after_step(self, simulation: Simulation) -> None:
         """Count the time above the nominal limits."""
@@ -107,17 +95,14 @@ class MotorLimiter(Module):
     def save(self) -> MotorLimiterState:
         """A copy of what decides how the limits go on."""
         state = self._state
-        return MotorLimiterState(
-            state.peak.copy(), state.exhausted.copy(), state.last_speed.copy(), state.original.copy()
-        )
+        return MotorLimiterState(state.peak.copy(), state.exhausted.copy(), state.last_speed.copy())
 
     def restore(self, state: object) -> None:
         """Go back to what :meth:`save` returned."""
         assert isinstance(state, MotorLimiterState)
-        self._state = MotorLimiterState(
-            state.peak.copy(), state.exhausted.copy(), state.last_speed.copy(), state.original.copy()
-        )
+        self._state = MotorLimiterState(state.peak.copy(), state.exhausted.copy(), state.last_speed.copy())
 
     def detach(self, simulation: Simulation) -> None:
-        """Give the servos the limits back that they had."""
-        simulation.servos.limit[self.drives.coordinates] = self._state.original
+        """Let the drives give their largest efforts at any speed again."""
+        servos, k = simulation.servos, self.drives.coordinates
+        servos.lowest[k], servos.highest[k] = -servos.limit[k], servos.limit[k]

@@ -18,7 +18,7 @@ from humanoid_sim.module import Module
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
-_ROUNDING = 1e-3
+LOAD_TOLERANCE = 1e-3
 """A drive is within its limits up to this: the limiter knows the speed at the end of a step only approximately."""
 
 
@@ -135,11 +135,11 @@ class MotorMonitor(Module):
         speed, effort = simulation.v[k], simulation.efforts[k]
         load = motor_load(speed, effort, drives.speed, drives.effort)
         counters.load = np.maximum(counters.load, load)
-        counters.over = counters.over + (load > 1.0 + _ROUNDING)
+        counters.over = counters.over + (load > 1.0 + LOAD_TOLERANCE)
         counters.saturated = counters.saturated + (simulation.servos.saturated[k] != 0)
         nominal = motor_load(speed, effort, drives.speed, drives.nominal_effort)
         counters.nominal_load = np.maximum(counters.nominal_load, nominal)
-        counters.peak = np.where(nominal > 1.0 + _ROUNDING, counters.peak + simulation.dt, 0.0)
+        counters.peak = np.where(nominal > 1.0 + LOAD_TOLERANCE, counters.peak + simulation.dt, 0.0)
         counters.longest = np.maximum(counters.longest, counters.peak)
         counters.effort = np.maximum(counters.effort, np.abs(effort))
         counters.speed = np.maximum(counters.speed, np.abs(speed))

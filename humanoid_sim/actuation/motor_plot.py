@@ -12,7 +12,7 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_sim.actuation.motor_limits import motor_load, parallelogram
-from humanoid_sim.actuation.motor_monitor import MotorMonitor
+from humanoid_sim.actuation.motor_monitor import LOAD_TOLERANCE, MotorMonitor
 
 
 def plot_motors(monitor: MotorMonitor, path: str | Path, drives: Sequence[str] | None = None) -> None:
@@ -51,10 +51,10 @@ def plot_motors(monitor: MotorMonitor, path: str | Path, drives: Sequence[str] |
                 if label == "peak" or largest < limits.effort[i]:
                     closed = np.vstack([corners, corners[:1]])
                     axis.plot(closed[:, 0], closed[:, 1], color=colour, linewidth=1.2, label=label)
-        over = motor_load(speed, effort, limits.speed[i], limits.effort[i]) > 1.0
+        over = motor_load(speed, effort, limits.speed[i], limits.effort[i]) > 1.0 + LOAD_TOLERANCE
         axis.plot(effort, speed, color="#1f77b4", linewidth=0.8)
         axis.plot(effort[over], speed[over], ".", color="red", markersize=3, label="beyond" if over.any() else None)
-        axis.set(title=name, xlabel="torque [N m]", ylabel="speed [rad/s]")
+        axis.set(title=name, xlabel="effort [N m, N]", ylabel="speed [rad/s, m/s]")
         axis.grid(alpha=0.3)
     axes.flat[0].legend(fontsize=7)
     figure.savefig(path, dpi=120)

@@ -154,9 +154,9 @@ def test_removing_the_limiter_gives_the_limits_back(tmp_path: Path) -> None:
     simulation.robots["wheel"].set_effort([100.0])
     simulation.v[AXLE] = 4.0
     simulation.step()
-    assert simulation.servos.limit[AXLE] != 10.0
+    assert simulation.servos.highest[AXLE] < 5.0
     simulation.remove_module("motor_limiter/wheel")
-    assert simulation.servos.limit[AXLE] == 10.0
+    assert (simulation.servos.lowest[AXLE], simulation.servos.highest[AXLE]) == (-10.0, 10.0)
 
 
 def test_drives_of_ball_joints_and_missing_limits(tmp_path: Path) -> None:

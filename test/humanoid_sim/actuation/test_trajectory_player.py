@@ -37,7 +37,7 @@ def squat_file(folder: Path, robot: Robot, period: float) -> Path:
 
 
 def test_a_squat_is_followed_and_feedforward_follows_it_better(tmp_path: Path, hrp2: Robot) -> None:
-    """Rows every 5 ms played at 1 ms: 0.02 rad without feed-forward; a tenth of it with inverse dynamics."""
+    """Rows every 5 ms played at 1 ms: within 0.01 rad; a twentieth of it with inverse dynamics."""
     trajectory = read_joint_trajectory(squat_file(tmp_path, hrp2, 0.005))
     largest = {}
     for law in ("none", "gravity", "inverse_dynamics"):
@@ -49,10 +49,10 @@ def test_a_squat_is_followed_and_feedforward_follows_it_better(tmp_path: Path, h
         assert player.tracking_error.steps == 1000
         largest[law] = player.tracking_error.largest.max()
         assert (player.tracking_error.root_mean_square <= player.tracking_error.largest).all()
-        assert simulation.contacts.normal_force.sum() == pytest.approx(58.0 * 9.8, rel=0.05)
-    assert largest["none"] < 0.02
+        assert simulation.contacts.normal_force.sum() > 58.0 * 9.8  # braking the squat takes more than the weight
+    assert largest["none"] < 0.01
     assert largest["gravity"] < 0.5 * largest["none"]
-    assert largest["inverse_dynamics"] < 0.1 * largest["none"]
+    assert largest["inverse_dynamics"] < 0.05 * largest["none"]
 
 
 def test_ball_joints_are_played_by_their_members() -> None:

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be told of a running simulation: balance, friction, keeping up with time."""
+
+from humanoid_sim.monitoring.balance import Balance, robot_balance
+from humanoid_sim.monitoring.balance_monitor import BalanceMonitor
+from humanoid_sim.monitoring.friction_test import PullTest, identify_friction
+from humanoid_sim.monitoring.real_time_monitor import RealTimeMonitor
+
+__all__ = ["Balance", "BalanceMonitor", "PullTest", "RealTimeMonitor", "identify_friction", "robot_balance"]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Centre of mass and momentum of a robot in a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+
+if TYPE_CHECKING:
+    from humanoid_sim.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class CentroidalMomentum:
+    """A robot's motion as a whole, in the world; of a fixed robot, of the links that move.
+
+    Attributes:
+        mass: kg.
+        position: of the centre of mass [m], shape (3,).
+        velocity: of the centre of mass [m/s], shape (3,).
+        angular: momentum about the centre of mass [kg m^2/s], without that of the motors' rotors, shape (3,).
+    """
+
+    mass: float
+    position: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    angular: NDArray[np.float64]
+
+    @property
+    def linear(self) -> NDArray[np.float64]:
+        """Linear momentum [kg m/s], shape (3,)."""
+        return self.mass * self.velocity
+
+
+class MomentumMeter:
+    """Computes the momentum of one robot of a simulation."""
+
+    def __init__(self, simulation: Simulation, robot: str) -> None:
+        """Find the robot's joints.
+
+        Raises:
+            InputError: there is no robot of that name, or nothing of it that has a mass moves.
+        """
+        if robot not in simulation.robots:
+            raise InputError(
+                f"there is no robot '{robot}'",
+                element="robot",
+                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
+            )
+        model, own = simulation.world.model, simulation.world.robots[robot].v
+        self._model = model
+        self._data = model.createData()
+        self._joints = [j for j in range(1, model.njoints) if own.start <= model.joints[j].idx_v < own.stop]
+        self._mass = sum(model.inertias[j].mass for j in self._joints)
+        if not self._mass > 0.0:
+            raise InputError(f"nothing of the robot '{robot}' moves", element="robot", remedy="Watch another one")
+
+    def measure(self, simulation: Simulation) -> CentroidalMomentum:
+        """The robot's momentum at the present state."""
+        model, data = self._model, self._data
+        pin.forwardKinematics(model, data, simulation.q, simulation.v)
+        moment, total = np.zeros(3), pin.Force.Zero()
+        for j in self._joints:
+            inertia = model.inertias[j]
+            moment += inertia.mass * data.oMi[j].act(inertia.lever)
+            total += data.oMi[j].act(inertia * data.v[j])
+        position = moment / self._mass
+        return CentroidalMomentum(
+            float(self._mass),
+            position,
+            np.array(total.linear) / self._mass,
+            np.array(total.angular) - np.cross(position, total.linear),
+        )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convex hulls of points in a plane, and how far inside them a point is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+
+RESOLUTION = 1e-9
+"""Points nearer than this, relative to the largest coordinate, are one."""
+
+
+def convex_hull(points: ArrayLike) -> NDArray[np.float64]:
+    """Corners of the convex hull of points in a plane, by Andrew's monotone chain.
+
+    Args:
+        points: shape (n, 2).
+
+    Returns:
+        Counter-clockwise corners without those on an edge, shape (k, 2): none for no point, one for points that
+        coincide, two for points on a line.
+
+    Raises:
+        InputError: wrong shape, or a value that is not finite.
+    """
+    array = np.array(points, dtype=float).reshape(-1, 2) if np.size(points) == 0 else np.array(points, dtype=float)
+    if array.ndim != 2 or array.shape[1] != 2 or not np.all(np.isfinite(array)):
+        raise InputError(
+            f"points have the shape {array.shape}" if array.ndim != 2 or array.shape[1] != 2 else "not finite",
+            element="points",
+            remedy="Give rows of two finite numbers",
+        )
+    if len(array) == 0:
+        return array
+    # On a grid of whole numbers turns are exact, and points that differ by rounding, as corners of patches that share
+    # an edge, are one.
+    size = float(np.abs(array).max())
+    cells = np.zeros(array.shape) if size == 0.0 else np.round(array / (RESOLUTION * size))
+    unique, first = np.unique(cells, axis=0, return_index=True)  # sorted by x, then y
+    if len(unique) < 3:
+        return array[first]
+    grid = [(int(x), int(y)) for x, y in unique]
+    corners: list[int] = []
+    for order in (range(len(grid)), range(len(grid) - 1, -1, -1)):
+        chain: list[int] = []
+        for i in order:
+            while len(chain) >= 2 and _turn(grid[chain[-2]], grid[chain[-1]], grid[i]) <= 0:
+                chain.pop()
+            chain.append(i)
+        corners += chain[:-1]
+    # What the grid bends off an edge by a cell is on that edge.
+    extent = max(int(np.ptp(unique, axis=0).max()), 1)
+    kept = [
+        i
+        for before, i, after in zip(corners[-1:] + corners[:-1], corners, corners[1:] + corners[:1], strict=True)
+        if _turn(grid[before], grid[i], grid[after]) > 4 * extent
+    ]
+    return array[first[kept if len(kept) >= 3 else [0, len(grid) - 1]]]
+
+
+def polygon_margin(polygon: ArrayLike, point: ArrayLike) -> float:
+    """Distance of a point from the edge of a convex polygon, positive inside, negative outside.
+
+    Args:
+        polygon: counter-clockwise corners, shape (k, 2), as :func:`convex_hull` returns them.
+        point: shape (2,).
+
+    Returns:
+        m; minus infinity without corners. Nothing is inside a point or a line.
+    """
+    corners, p = np.array(polygon, dtype=float).reshape(-1, 2), np.array(point, dtype=float)
+    if len(corners) == 0:
+        return -np.inf
+    starts, ends = corners, np.roll(corners, -1, axis=0)
+    edges = ends - starts
+    squares = np.maximum((edges**2).sum(axis=1), 1e-300)
+    along = np.clip(((p - starts) * edges).sum(axis=1) / squares, 0.0, 1.0)
+    distance = float(np.linalg.norm(p - starts - along[:, None] * edges, axis=1).min())
+    if len(corners) < 3:
+        return -distance
+    inside = all(_turn(a, b, p) >= 0.0 for a, b in zip(starts, ends, strict=True))
+    return distance if inside else -distance
+
+
+def polygon_area(polygon: ArrayLike) -> float:
+    """Area [m^2] of a polygon of counter-clockwise corners, shape (k, 2)."""
+    corners = np.array(polygon, dtype=float).reshape(-1, 2)
+    following = np.roll(corners, -1, axis=0)
+    return 0.5 * float((corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]).sum())
+
+
+def _turn(a: Any, b: Any, c: Any) -> Any:
+    """Twice the area of the triangle a, b, c, as exact as its numbers: positive where it turns left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points that tell where a robot's weight and motion press on the ground."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+
+
+def centre_of_pressure(
+    positions: NDArray[np.float64], normal_forces: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mean of contact points weighted by their normal forces, which for points in a plane is where the resultant acts.
+
+    Args:
+        positions: m points [m], shape (m, 3).
+        normal_forces: N, 0 or more, shape (m,).
+
+    Returns:
+        m, shape (3,); NaN where nothing presses.
+    """
+    total = float(normal_forces.sum())
+    return normal_forces @ positions / total if total > 0.0 else np.full(3, np.nan)
+
+
+def zero_moment_point(
+    positions: NDArray[np.float64],
+    forces: NDArray[np.float64],
+    up: NDArray[np.float64],
+    height: float,
+) -> NDArray[np.float64]:
+    r"""Point of a horizontal plane about which forces have no moment across the vertical.
+
+    :math:`p = (n\times M_O + h f)/(f\cdot n)`, with the moment about the origin and the plane at height h.
+
+    Args:
+        positions: where the forces act [m], shape (m, 3).
+        forces: on the robot [N], shape (m, 3).
+        up: unit vector against gravity, shape (3,).
+        height: of the plane, ``up @ p`` [m].
+
+    Returns:
+        m, shape (3,); NaN where the forces don't carry anything.
+    """
+    force = forces.sum(axis=0)
+    carried = float(force @ up)
+    if carried <= 0.0:
+        return np.full(3, np.nan)
+    moment = np.cross(positions, forces).sum(axis=0)
+    across = np.cross(up, moment) + height * force  # its part along up is height * carried
+    return np.asarray(across / carried)
+
+
+def inertial_zero_moment_point(
+    centre_of_mass: NDArray[np.float64],
+    momentum_rate: NDArray[np.float64],
+    angular_momentum_rate: NDArray[np.float64],
+    mass: float,
+    gravity: NDArray[np.float64],
+    height: float,
+) -> NDArray[np.float64]:
+    r"""The zero-moment point that a motion needs: of a force :math:`\dot P - m g` at the centre and a moment.
+
+    Args:
+        centre_of_mass: m, shape (3,).
+        momentum_rate: derivative of the linear momentum [N], shape (3,).
+        angular_momentum_rate: derivative of the angular momentum about the centre of mass [N m], shape (3,).
+        mass: kg.
+        gravity: m/s^2, not zero, shape (3,).
+        height: of the plane against gravity [m].
+
+    Returns:
+        m, shape (3,); NaN where the motion needs no force upwards.
+    """
+    up = -gravity / np.linalg.norm(gravity)
+    force = momentum_rate - mass * gravity
+    carried = float(force @ up)
+    if carried <= 0.0:
+        return np.full(3, np.nan)
+    moment = np.cross(centre_of_mass, force) + angular_momentum_rate
+    return np.asarray((np.cross(up, moment) + height * force) / carried)
+
+
+def capture_point(
+    centre_of_mass: NDArray[np.float64],
+    velocity: NDArray[np.float64],
+    gravity: NDArray[np.float64],
+    height: float,
+) -> NDArray[np.float64]:
+    r"""Where the robot would have to step to come to rest, as a linear inverted pendulum: :math:`c + \dot c\sqrt{z/g}`.
+
+    Args:
+        centre_of_mass: m, shape (3,).
+        velocity: of the centre of mass [m/s], shape (3,).
+        gravity: m/s^2, shape (3,).
+        height: of the ground against gravity [m].
+
+    Returns:
+        m, on the ground, shape (3,); NaN for a centre of mass below the ground.
+
+    Raises:
+        InputError: gravity is zero.
+    """
+    g = float(np.linalg.norm(gravity))
+    if g == 0.0:
+        raise InputError("gravity is zero", element="gravity", remedy="Nothing falls: there is no capture point")
+    up = -gravity / g
+    above = float(centre_of_mass @ up) - height
+    if above < 0.0:
+        return np.full(3, np.nan)
+    point = centre_of_mass + velocity * math.sqrt(above / g)
+    return np.asarray(point + (height - float(point @ up)) * up)

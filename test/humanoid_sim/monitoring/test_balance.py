@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Balance of a simulated robot: analytic cases, momentum against Pinocchio, time series (specification 000, F150)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.scenes import floor, scene, standing
+from numpy.testing import assert_allclose
+
+from humanoid_model import Robot, load_robot
+from humanoid_model.errors import InputError
+from humanoid_sim import Simulation
+from humanoid_sim.monitoring import BalanceMonitor, robot_balance
+from humanoid_sim.monitoring.balance import horizontal_axes
+from humanoid_sim.monitoring.centroidal_momentum import MomentumMeter
+from humanoid_sim.monitoring.support_polygon import polygon_area, polygon_margin
+from humanoid_sim.monitoring.zero_moment_point import inertial_zero_moment_point
+
+matplotlib.use("Agg")
+
+WEIGHT = 58.0 * 9.8
+
+
+@pytest.fixture(scope="module")
+def hrp2() -> Robot:
+    return load_robot("hrp2")
+
+
+@pytest.fixture(scope="module")
+def settled(hrp2: Robot) -> Simulation:
+    simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+    simulation.run(1.5)
+    return simulation
+
+
+def test_at_rest_everything_is_below_the_centre_of_mass(settled: Simulation) -> None:
+    balance = robot_balance(settled, "hrp2")
+    com = settled.robots["hrp2"].centre_of_mass
+    assert_allclose(balance.centre_of_mass, com, atol=1e-12)
+    assert_allclose(balance.zero_moment_point, [*com[:2], 0.0], atol=1e-4)
+    assert_allclose(balance.capture_point, [*com[:2], 0.0], atol=1e-4)
+    assert_allclose(balance.force, [0.0, 0.0, WEIGHT], atol=0.01 * WEIGHT)
+    # Two soles of 0.22 x 0.13 m, their centres 0.19 m apart: one rectangle.
+    assert len(balance.support) == 4
+    assert polygon_area(balance.support) == pytest.approx(0.22 * (0.13 + 0.19), rel=1e-3)
+    assert balance.margin == pytest.approx(polygon_margin(balance.support, com[:2]), abs=1e-4)
+    assert balance.margin > 0.03
+    assert set(balance.centres_of_pressure) == {"hrp2/RLEG_LINK5", "hrp2/LLEG_LINK5"}
+    right = balance.centres_of_pressure["hrp2/RLEG_LINK5"]
+    assert right[1] == pytest.approx(-0.095, abs=0.066)
+    both = np.array(list(balance.centres_of_pressure.values()))
+    assert both[:, 1].min() < balance.zero_moment_point[1] < both[:, 1].max()
+
+
+def test_a_steady_push_moves_the_pressure_by_its_moment(hrp2: Robot) -> None:
+    """A force F at height h moves the zero-moment point by F h over the weight."""
+    simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+    simulation.run(0.5)
+    height = 0.7
+    push = np.array([15.0, -10.0, 0.0])
+    simulation.apply_wrench("hrp2/WAIST", push, point=[0.0, 0.0, height], duration=3.0)
+    simulation.run(2.0)
+    balance = robot_balance(simulation, "hrp2")
+    assert_allclose(
+        balance.zero_moment_point[:2], balance.centre_of_mass[:2] + push[:2] * height / WEIGHT, atol=5e-4
+    )
+
+
+def test_momentum_agrees_with_pinocchio(hrp2: Robot) -> None:
+    """Of a robot among other things, against the centroidal momentum of the robot's own model."""
+    bip = standing(load_robot("bip"), "standing", "bip")
+    simulation = Simulation(scene(robots=(bip, standing(hrp2))))
+    rng = np.random.default_rng(0)
+    robot = simulation.robots["hrp2"]
+    v = rng.normal(size=hrp2.model.nv)
+    robot.set_state(robot.q, v)
+    other = simulation.robots["bip"]
+    other.set_state(other.q, rng.normal(size=len(other.v)))
+    measured = MomentumMeter(simulation, "hrp2").measure(simulation)
+    data = hrp2.model.createData()
+    expected = pin.computeCentroidalMomentum(hrp2.model, data, robot.q, v)
+    assert measured.mass == pytest.approx(58.0)
+    assert_allclose(measured.position, data.com[0], atol=1e-12)
+    assert_allclose(measured.linear, expected.linear, atol=1e-9)
+    assert_allclose(measured.angular, expected.angular, atol=1e-9)
+
+
+def test_contacts_and_motion_tell_the_same_zero_moment_point(hrp2: Robot) -> None:
+    """While the robot waves its arms: from the contact forces, and from the rates of its momenta."""
+    simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+    simulation.run(0.5)
+    robot, meter = simulation.robots["hrp2"], MomentumMeter(simulation, "hrp2")
+    arms = ["RARM_JOINT0", "LARM_JOINT0"]
+    ranges, errors = [], []
+    before = meter.measure(simulation)
+    for step in range(300):
+        angle = 0.26 + 0.4 * (1.0 - np.cos(12.0 * step * simulation.dt))
+        robot.set_position_target([angle, -angle], joints=arms)
+        simulation.step()
+        now = meter.measure(simulation)
+        balance = robot_balance(simulation, "hrp2", meter)
+        motion = inertial_zero_moment_point(
+            0.5 * (before.position + now.position),
+            (now.linear - before.linear) / simulation.dt,
+            (now.angular - before.angular) / simulation.dt,
+            before.mass,
+            np.array([0.0, 0.0, -9.8]),
+            balance.ground,
+        )
+        before = now
+        ranges.append(balance.zero_moment_point[0] - balance.centre_of_mass[0])
+        errors.append(np.abs(motion - balance.zero_moment_point).max())
+    assert np.ptp(ranges) > 0.01
+    assert np.median(errors) < 0.02 * np.ptp(ranges)
+
+
+def test_in_the_air_there_is_nothing_to_press(hrp2: Robot) -> None:
+    simulation = Simulation(scene(robots=(standing(hrp2),)))
+    simulation.run(0.01)
+    balance = robot_balance(simulation, "hrp2")
+    assert np.isnan(balance.zero_moment_point).all()
+    assert np.isnan(balance.margin)
+    assert len(balance.support) == 0
+    assert not balance.centres_of_pressure
+    assert_allclose(balance.momentum.velocity, [0.0, 0.0, -9.8 * 0.01], atol=1e-6)
+
+
+def test_series_and_saving(hrp2: Robot, tmp_path: Path) -> None:
+    from humanoid_sim.monitoring.balance_plot import plot_balance
+
+    simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+    monitor = BalanceMonitor("hrp2", interval=5)
+    simulation.add_module(monitor)
+    with pytest.raises(InputError, match="nothing has been recorded"):
+        plot_balance(monitor, tmp_path / "balance.png")
+    assert monitor.series.time.shape == (0,)
+    simulation.run(0.2)
+    simulation.apply_wrench("hrp2/CHEST_LINK1", [0.0, 60.0, 0.0], duration=0.1)
+    simulation.run(0.1)
+    series = monitor.series
+    assert_allclose(series.time, 0.005 * np.arange(1, 61))
+    assert series.centres_of_pressure["hrp2/LLEG_LINK5"].shape == (60, 3)
+    assert series.zero_moment_point[-1, 1] > series.zero_moment_point[35, 1] + 0.02
+    assert series.angular_momentum[-1, 0] < -1e-3  # tips to the left: about -x
+    state = simulation.save_state()
+    simulation.run(0.05)
+    simulation.restore_state(state)
+    assert len(monitor.series.time) == 60
+    plot_balance(monitor, tmp_path / "balance.png")
+    assert (tmp_path / "balance.png").stat().st_size > 20_000
+
+
+def test_axes_follow_gravity() -> None:
+    up, axes = horizontal_axes(np.array([0.0, 0.0, -9.8]))
+    assert_allclose(np.vstack([axes, up]), np.eye(3), atol=0)
+    for gravity in ([3.0, -1.0, -9.0], [-9.8, 0.0, 0.0]):
+        up, axes = horizontal_axes(np.array(gravity))
+        frame = np.vstack([axes, up])
+        assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(frame) == pytest.approx(1.0)
+        assert up @ gravity == pytest.approx(-np.linalg.norm(gravity))
+
+
+def test_what_has_no_balance_is_refused(hrp2: Robot) -> None:
+    simulation = Simulation("stand")
+    with pytest.raises(InputError, match=r"no robot 'bip'.*hrp2"):
+        simulation.add_module(BalanceMonitor("bip"))
+    with pytest.raises(InputError, match="interval is 0"):
+        BalanceMonitor("hrp2", 0)
+    weightless = Simulation(scene(robots=(standing(hrp2),), gravity=(0.0, 0.0, 0.0)))
+    with pytest.raises(InputError, match="gravity is zero"):
+        weightless.add_module(BalanceMonitor("hrp2"))
