@@ -215,7 +215,7 @@ class EventDriven(Integrator):
 
 def _mode(closed: ContactSet, v: Vector) -> _Mode:
     velocities = closed.velocities(v)
-    stays = velocities[:, 0] < LEAVING_SPEED
+    stays = velocities[:, 0] < 0.5 * LEAVING_SPEED  # half: one that is located while leaving must have left
     slip = velocities[stays, 1:]
     speed = np.linalg.norm(slip, axis=1)
     directions = np.where((speed > STICKING_SPEED)[:, None], slip / np.maximum(speed, 1e-300)[:, None], 0.0)

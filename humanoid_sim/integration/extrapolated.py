@@ -43,7 +43,7 @@ class Extrapolated(Integrator):
         base: Integrator | None = None,
         order: int = 1,
         tolerance: float = 1e-6,
-        smallest: float = 2.0**-10,
+        smallest: float = 2.0**-8,
     ) -> None:
         """Choose scheme and accuracy.
 

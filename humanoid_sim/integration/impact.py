@@ -82,8 +82,12 @@ def poisson_impact(
         share = total.copy()
         share[:, 0] = returned
         free = compressed + W @ share.reshape(-1)
-        extra, lifts = solve_impulses(contacts, W, free.reshape(m, 3), solver, np.zeros(m))
-        total[:, 0] = returned + extra[:, 0]
+        lifts = True
+        if free[normals].min() < -_POISSON_TOLERANCE * (1.0 + np.abs(compressed).max()):
+            extra, lifts = solve_impulses(contacts, W, free.reshape(m, 3), solver, np.zeros(m))
+            total[:, 0] = returned + extra[:, 0]
+        else:
+            total[:, 0] = returned
         if np.abs(total - before).max() <= _POISSON_TOLERANCE * np.abs(total).max():
             settled = rubs and lifts
             break
