@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
+from humanoid_sim.actuation import FeedForward
 from humanoid_sim.actuation.joint_friction import identify_joint_friction, measure_joint_efforts
 
 ARM = """<robot name="arm"><link name="world"/>
@@ -47,16 +48,44 @@ def test_friction_is_found_in_noisy_efforts() -> None:
     assert np.std([one.dry for one in repeated]) == pytest.approx(noisy.dry_error, rel=0.2)
 
 
-@pytest.mark.parametrize(("actuator", "viscous"), [("armature: 0", 0.7), ("viscous_friction: 1.9", 1.9)])
-def test_friction_is_found_by_driving_a_simulated_joint(tmp_path: Path, actuator: str, viscous: float) -> None:
+@pytest.mark.parametrize(
+    ("actuator", "viscous", "dry"),
+    [
+        ("armature: 0", 0.7, 0.0),
+        ("viscous_friction: 1.9", 1.9, 0.0),
+        ("viscous_friction: 0.5, dry_friction: 3", 0.5, 3.0),
+    ],
+)
+def test_friction_is_found_by_driving_a_simulated_joint(
+    tmp_path: Path, actuator: str, viscous: float, dry: float
+) -> None:
     """What the URDF or the YAML beside it gives, from torque against velocity."""
     simulation = arm(tmp_path, actuator)
     speeds = [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]
     efforts = measure_joint_efforts(simulation, "arm", "shoulder", speeds, settle=0.6)
     found = identify_joint_friction(speeds, efforts)
     assert found.viscous == pytest.approx(viscous, rel=1e-3)
-    assert found.dry == pytest.approx(0.0, abs=1e-3)
+    assert found.dry == pytest.approx(dry, abs=1e-3)
     assert simulation.time == 0.0
+
+
+def test_compensation_lets_a_stiff_joint_follow_as_if_it_had_no_friction(tmp_path: Path) -> None:
+    """A slow sine against dry friction: the servo alone lags by friction over stiffness, compensated it hardly does."""
+    errors = {}
+    for friction in (False, True):
+        simulation = arm(tmp_path, "viscous_friction: 0.5, dry_friction: 3")
+        simulation.add_module(FeedForward("arm", "none", friction=friction))
+        robot, largest = simulation.robots["arm"], 0.0
+        for _ in range(1000):
+            t = simulation.time + simulation.dt
+            robot.set_position_target([0.2 * math.sin(3 * t)], [0.6 * math.cos(3 * t)], joints=["shoulder"])
+            simulation.step()
+            away = robot.joint_positions[robot.joint_names.index("shoulder")] - 0.2 * math.sin(3 * t)
+            if t > 0.3 and abs(math.cos(3 * t)) > 0.5:  # away from turning points, where the sign is smoothed
+                largest = max(largest, abs(away))
+        errors[friction] = largest
+    assert errors[False] > 0.7 * 3.0 / 2000.0
+    assert errors[True] < 0.3 * errors[False]
 
 
 @pytest.mark.parametrize(
