@@ -108,7 +108,7 @@ class AttachMode(Interaction):
         super().attach(simulation)
         if self.body is not None and BodyPoint(simulation, self.body, np.zeros(3)).fixed:
             raise InputError(f"the body '{self.body}' is fixed", element="body", remedy="Name one that can move")
-        self._shapes = NearbyShapes(simulation)
+        self._shapes = NearbyShapes(simulation.world)
         self._mobile = [body.joint != 0 for body in simulation.world.bodies]
 
     def observe(self, simulation: Simulation) -> None:
@@ -133,7 +133,7 @@ class AttachMode(Interaction):
         """Attach the pointer to the body that it is in or near, if there is one."""
         name = self.body
         if name is None:
-            self._shapes.update(simulation)
+            self._shapes.update(*simulation.joint_placements())
             index = self._shapes.nearest_body(sample.position, self.reach, self._mobile)
             if index is None:
                 return

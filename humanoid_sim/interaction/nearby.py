@@ -15,7 +15,7 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import HalfSpace, Mesh
 
 if TYPE_CHECKING:
-    from humanoid_sim.simulation import Simulation
+    from humanoid_sim.world import World
 
 MAX_TRIANGLES = 64
 """Triangles of one mesh that are looked at in one move of the pointer."""
@@ -71,8 +71,8 @@ class _Solid:
 class NearbyShapes:
     """All shapes of a world, asked for those near a point."""
 
-    def __init__(self, simulation: Simulation) -> None:
-        """Prepare every shape of every body.
+    def __init__(self, world: World) -> None:
+        """Prepare every shape of every body of a world.
 
         Raises:
             InputError: a mesh can't be read.
@@ -85,7 +85,7 @@ class NearbyShapes:
                 body.placement_joint_body.act(placement.translation),
                 shape,
             )
-            for i, body in enumerate(simulation.world.bodies)
+            for i, body in enumerate(world.bodies)
             for shape, placement in body.shapes
         ]
         self._joints = np.array([solid.joint for solid in self._solids], dtype=np.int64)
@@ -96,9 +96,13 @@ class NearbyShapes:
         self._R = np.zeros((0, 3, 3))
         self._p = np.zeros((0, 3))
 
-    def update(self, simulation: Simulation) -> None:
-        """Follow the bodies to where they are now."""
-        R, p = simulation.joint_placements()
+    def update(self, R: NDArray[np.float64], p: NDArray[np.float64]) -> None:
+        """Follow the bodies to where they are now.
+
+        Args:
+            R: rotations of the world's joint frames, shape (njoints, 3, 3).
+            p: their origins [m], shape (njoints, 3).
+        """
         self._R, self._p = R.copy(), p.copy()
 
     def _near(self, position: NDArray[np.float64], reach: float) -> list[int]:
@@ -224,7 +228,7 @@ class NearbyShapes:
             ids = np.unique([result.getContact(i).b1 for i in range(count)]).astype(np.int64)
             if len(ids) <= MAX_TRIANGLES or free < 1e-9:
                 return ids[:MAX_TRIANGLES], free
-            free *= 0.25
+            free *= 0.5
 
 
 @numba.njit(cache=True)

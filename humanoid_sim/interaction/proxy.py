@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import daqp
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from humanoid_sim.interaction.nearby import NearbyShapes, Planes
 
@@ -42,7 +42,7 @@ def project(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """The point of a polyhedron {y: n_i . y >= c_i} nearest to a goal.
 
-    Lawson and Hanson's least distance programming, an exact active-set method.
+    DAQP's dual active-set method.
 
     Args:
         goal: shape (3,).
@@ -57,13 +57,19 @@ def project(
     scale = float(missing.max(initial=0.0))
     if scale <= 0.0:
         return goal.copy(), np.zeros(len(offsets))
-    missing = missing / scale
-    E = np.vstack([normals.T, missing])
-    u, residual = nnls(E, np.array([0.0, 0.0, 0.0, 1.0]))
-    rest = 1.0 - float(missing @ u)
-    if residual < 1e-9 or rest <= 0.0:
+    k = len(offsets)
+    model = daqp.Model()
+    model.settings = {"primal_tol": 1e-10, "sing_tol": 1e-14}
+    sense = np.zeros(k, np.intc)
+    status, _ = model.setup(
+        np.eye(3), np.zeros(3), np.ascontiguousarray(normals), np.full(k, 1e30), missing / scale, sense
+    )
+    if status < 0:
         return None
-    multipliers = scale * u / rest
+    _, _, status, info = model.solve()
+    if status <= 0:
+        return None
+    multipliers = scale * np.maximum(-info["lam"], 0.0)
     return goal + normals.T @ multipliers, multipliers
 
 

@@ -82,12 +82,12 @@ class TouchMode(Interaction):
     def attach(self, simulation: Simulation) -> None:
         """Prepare the shapes."""
         super().attach(simulation)
-        self._shapes = NearbyShapes(simulation)
+        self._shapes = NearbyShapes(simulation.world)
         self._points = [BodyPoint(simulation, body.name, np.zeros(3)) for body in simulation.world.bodies]
 
     def observe(self, simulation: Simulation) -> None:
         """Follow the bodies, and let the ball ride on the one that it pressed on."""
-        self._shapes.update(simulation)
+        self._shapes.update(*simulation.joint_placements())
         if self.proxy is not None and self._carrier is not None:
             self.proxy.position = simulation.placement(self._points[self._carrier].body).act(self._carried_at)
 

@@ -45,8 +45,9 @@ def stable_stiffness(stiffness: float, mass: float, mobility: float, period: flo
 class VirtualCoupling:
     r"""A spring and a damper, in translation and, if wanted, in rotation.
 
-    :math:`f_e = k_p (x_{obj} - x_{ptr}) + k_v (\dot x_{obj} - \dot x_{ptr})` with :math:`k_v = \sqrt{2 m k_p}`, which is
-    a damping ratio of :math:`1/\sqrt 2`. It pulls the pointer to the object; the object feels the opposite (erratum 27).
+    :math:`f_e = k_p (x_{obj} - x_{ptr}) + k_v (\dot x_{obj} - \dot x_{ptr})` with :math:`k_v = \sqrt{2 m k_p}`, which
+    is a damping ratio of :math:`1/\sqrt 2`. It pulls the pointer to the object, the object feels the opposite
+    (erratum 27).
 
     Attributes:
         stiffness: k_p [N/m].
