@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 
-from humanoid_model.description import Box
+from humanoid_model.description import Box, HalfSpace
 from humanoid_model.elastic_material import RUBBER
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneBody
@@ -118,6 +118,20 @@ def test_grains_that_move_keep_their_joint() -> None:
     points = placed.detect()
     assert points.size == 1
     assert points.joint_b[0] == placed.world.bodies[placed.world.index["grain"]].joint > 0
+
+
+def test_a_node_on_two_planes_has_two_contacts() -> None:
+    wall = body("wall", HalfSpace(), 0.0, np.zeros((3, 3)), place(0.11, 0.0, 0.0, pitch=-np.pi / 2))
+    placed = Placed(floor(), wall, foot(place(0.0, 0.0, 0.03)))
+    points = placed.detect()
+    names = placed.names(points)
+    assert (names.count("floor"), names.count("wall")) == (20, 4)
+    assert len(set(points.slots[: points.size])) == points.size
+
+
+def test_a_sole_does_not_touch_its_own_body() -> None:
+    placed = Placed(floor(), ball("foot", 0.05, place(0.0, 0.0, 0.03)))
+    assert set(placed.names(placed.detect())) == {"floor"}
 
 
 def test_pairs_that_may_not_touch() -> None:

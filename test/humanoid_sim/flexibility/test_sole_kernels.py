@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.sole import TwoPadSole
 from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
 from humanoid_sim.flexibility.force_distribution import distribution_matrix
 from humanoid_sim.flexibility.sole_kernels import (
@@ -17,6 +18,7 @@ from humanoid_sim.flexibility.sole_kernels import (
     speed_bounds,
     triangle_nodes,
 )
+from humanoid_sim.flexibility.sole_mesh import sole_mesh
 
 SIZE = np.array([0.22, 0.13, 0.02])
 DT = 1e-3
@@ -55,6 +57,7 @@ def test_nodes_below_a_plane_are_those_of_the_definition() -> None:
     for seed in range(20):
         pin.seed(seed)
         sole, placement = small_sole(), pin.SE3.Random()
+        sole.U *= 30.0  # some nodes change sides
         normal = rng.normal(size=3)
         normal /= np.linalg.norm(normal)
         rest = placement.rotation @ sole.vertices.T + placement.translation[:, None]
@@ -101,8 +104,34 @@ def test_balls_touch_where_a_box_is_closest() -> None:
     np.testing.assert_allclose(reached, found.positions[:count], atol=1e-12)
 
 
+def test_balls_between_two_pads_are_outside() -> None:
+    """A shape that isn't convex: layer and pads as a union of boxes."""
+    rng = np.random.default_rng(6)
+    sole = DeformableSole(sole_mesh(TwoPadSole((0.22, 0.13, 0.01), 0.09, 0.06, 0.012, (8, 5, 1, 2))), RUBBER)
+    boxes = np.array(
+        [  # lowest and highest corner of layer, heel and toe
+            [[-0.11, -0.065, -0.01], [0.11, 0.065, 0.0]],
+            [[-0.11, -0.065, -0.022], [-0.02, 0.065, -0.005]],
+            [[0.05, -0.065, -0.022], [0.11, 0.065, -0.005]],
+        ]
+    )
+    points = rng.uniform([-0.12, -0.075, -0.027], [0.12, 0.075, 0.005], (600, 3))
+    middle, half = boxes.mean(axis=1), 0.5 * np.diff(boxes, axis=1)[:, 0]
+    q = np.abs(points[:, None] - middle) - half
+    inside = (q < 0.0).all(axis=2).any(axis=1)
+    distance = np.linalg.norm(np.maximum(q, 0.0), axis=2).min(axis=1)
+    found = Found(600)
+    count = ball_contacts(
+        sole.vertices, sole.triangles, points, np.zeros(600), 0.1, 0.02, 0, *found.arrays, found.other
+    )  # fmt: skip
+    assert count == 600
+    np.testing.assert_array_equal(found.gaps < 0.0, inside)
+    np.testing.assert_allclose(found.gaps[~inside], distance[~inside], atol=1e-12)
+    assert 100 < inside.sum() < 500
+
+
 def test_nodes_on_a_ground_of_triangles() -> None:
-    """A ridge of two slopes: each node belongs to the slope that it is over."""
+    """A ridge of two slopes: each node belongs to the slope that it is over, also where it is under both."""
     slope = 0.1
     ridge = [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]]
     low = [[x, y, -slope] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
@@ -110,7 +139,7 @@ def test_nodes_on_a_ground_of_triangles() -> None:
     right = [[ridge[0], low[2], low[3]], [ridge[0], low[3], ridge[1]]]
     corners = np.array(left + right)
     sole = DeformableSole(block_mesh(SIZE, (8, 5, 2)), RUBBER)
-    placement = pin.SE3(np.eye(3), np.array([0.0137, 0.0041, 0.018]))
+    placement = pin.SE3(np.eye(3), np.array([1e-4, 0.0041, 0.018]))
     world = sole.world_vertices(placement)
     found = Found(sole.free)
     count = triangle_nodes(world, sole.free, corners, 0.0, 0.05, 0, *found.arrays, found.other)

@@ -74,18 +74,31 @@ def test_at_rest_the_soles_carry_the_weight_in_their_static_shape() -> None:
 
 
 def test_what_goes_past_the_floor_at_the_first_touch_comes_back_only_with_exact_positions() -> None:
-    deepest = {}
+    deepest, lowest = {}, {}
     for exact in (True, False):
         falling = body([sole()], 0.01, exact_positions=exact)
         falling.velocity[2] = -0.1
         low = 0.0
-        for _ in range(60):
+        for _ in range(800):
             falling.step()
             world = falling.soles[0].world_vertices(falling.placement)
             low = min(low, world[:, 2].min())
-        deepest[exact] = low
+        deepest[exact], lowest[exact] = low, world[:, 2].min()
     assert deepest[True] > -1e-9
+    assert lowest[True] == pytest.approx(0.0, abs=1e-9)  # on the floor, not over it
     assert deepest[False] < -1e-5
+
+
+def test_a_body_that_spins_in_flight_keeps_its_angular_momentum() -> None:
+    inertia = np.diag([7.0, 6.0, 1.5])
+    spinning = body([sole()], 10.0, inertia=inertia, dt=1e-4)
+    spinning.angular_velocity = np.array([1.0, 2.0, 3.0])
+    start = inertia @ spinning.angular_velocity
+    for _ in range(3000):
+        assert spinning.step().contacts == 0
+    R = spinning.placement.rotation
+    assert np.abs(R - np.eye(3)).max() > 0.5
+    np.testing.assert_allclose(R @ inertia @ R.T @ spinning.angular_velocity, start, atol=2e-3 * np.linalg.norm(start))
 
 
 @pytest.mark.parametrize(("degrees", "acceleration"), [(20.0, 0.0), (25.0, 0.5889324)])
