@@ -82,6 +82,7 @@ def test_balls_touch_where_a_box_is_closest() -> None:
     centre = np.array([0.0, 0.0, -0.01])
     local = rng.uniform(-0.75, 0.75, (400, 3)) * SIZE + centre
     local[0] = [0.112, -0.067, 0.001]  # near a corner
+    local[1:60, 0], local[1:60, 2] = 0.11, -0.0205  # under an edge, in the plane of a side
     radii = rng.uniform(0.0, 0.01, 400)
     found = Found(400)
     reach = 0.005
