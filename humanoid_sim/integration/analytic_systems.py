@@ -36,6 +36,10 @@ class FallingBall(MechanicalSystem):
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
 
+    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+        """See :meth:`MechanicalSystem.derivatives`."""
+        return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
+
     def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
         """The ball on the floor."""
         rows = np.array([[[1.0], [0.0], [0.0]]])
@@ -128,6 +132,10 @@ class SlidingBlock(MechanicalSystem):
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
 
+    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+        """See :meth:`MechanicalSystem.derivatives`."""
+        return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
+
     def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
         """The block on the slope."""
         rows = np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
@@ -176,6 +184,10 @@ class PlanarBox(MechanicalSystem):
     def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
+
+    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+        """See :meth:`MechanicalSystem.derivatives`."""
+        return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
     def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
         """All four corners."""
