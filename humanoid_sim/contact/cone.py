@@ -12,6 +12,10 @@ import math
 import numpy as np
 from numba import njit
 
+APPROACH_SHARE = 1e-5
+_ROUNDING = 1e-10
+"""Share of the velocity that a force gives its contact by which sums of such velocities may be off."""
+
 
 @njit(cache=True)
 def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[float, float, float]:
@@ -79,11 +83,14 @@ def natural_map(
 
     Returns:
         The largest residual relative to the largest force, or to the largest force that would stop the free
-        motion of a contact, so that a problem whose answer is (nearly) zero isn't judged by rounding errors.
-        Infinity where a force or velocity is not finite.
+        motion of a contact, so that a problem whose answer is (nearly) zero isn't judged by rounding errors. At
+        least ``APPROACH_SHARE`` times the approach that is left relative to the fastest free motion: where no forces can
+        stop a motion, they grow without bounds along self-stresses, beside which the first measure fades. Infinity where a force or velocity is not finite.
     """
     largest = 0.0
     total = 0.0
+    approach = 0.0
+    fastest = 0.0
     scale = 0.0
     for i in range(mu.size):
         k = 3 * i
@@ -100,9 +107,14 @@ def natural_map(
         largest = max(largest, square)
         free = v_free[k] ** 2 + v_free[k + 1] ** 2 + v_free[k + 2] ** 2
         scale = max(scale, f[k] ** 2 + f[k + 1] ** 2 + f[k + 2] ** 2, rho * rho * free)
+        approach = max(approach, -v[k] - _ROUNDING * W[k, k] * f[k])
+        fastest = max(fastest, free)
     if not math.isfinite(total):
         return np.inf
-    return math.sqrt(largest / scale) if scale > 0.0 else 0.0
+    if scale == 0.0:
+        return 0.0
+    residual = math.sqrt(largest / scale)
+    return max(residual, APPROACH_SHARE * approach / math.sqrt(fastest)) if fastest > 0.0 else residual
 
 
 @njit(cache=True)

@@ -23,6 +23,8 @@ _REGULARISATIONS = (0.0, 1e-11, 1e-9, 1e-7)
 """Shifts of the diagonal, relative to the largest entry of M, tried one after the other."""
 _GOOD = 1e-9
 """Relative residual with which an attempt is taken for the solution."""
+_ACCEPTABLE = 1e-6
+"""Relative residual with which the best of all attempts is; a shifted problem may have a solution where M has none."""
 
 
 class LcpStatus(Enum):
@@ -179,7 +181,7 @@ def lemke_regularised(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarr
         z: receives the solution of the best attempt, shape (n,).
 
     Returns:
-        ``SOLVED``, ``RAY`` or ``PIVOT_LIMIT`` of the first attempt, unless a later one solved it; pivots of all.
+        ``SOLVED``, else ``RAY`` or ``PIVOT_LIMIT`` as the first attempt ended; pivots of all.
     """
     n = q.size
     size_M = 0.0
@@ -209,17 +211,20 @@ def lemke_regularised(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarr
         if status < 0:
             status = outcome
         if outcome == SOLVED:
-            status = SOLVED
             for r in range(n):
-                scaled[r, r] -= shift
+                for c in range(n):
+                    scaled[r, c] = M[r, c] / size_M
             residual = lcp_residual(scaled, p, trial)
             if residual < best:
                 best = residual
                 for r in range(n):
                     z[r] = trial[r] * size_q / size_M
             if residual <= _GOOD:
-                break
-    return status, pivots
+                return SOLVED, pivots
+    if best <= _ACCEPTABLE:
+        return SOLVED, pivots
+    z[:] = 0.0
+    return RAY if status == SOLVED else status, pivots
 
 
 def solve_lcp(M: ArrayLike, q: ArrayLike, *, max_pivots: int | None = None) -> LcpResult:
