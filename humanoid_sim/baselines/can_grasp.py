@@ -181,16 +181,19 @@ def plot_grasps(runs: dict[str, GraspRun], path: str | Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(8, 6), constrained_layout=True)
-    for name, run in runs.items():
-        end = " (diverges)" if run.diverged else ""
-        above.semilogy(run.time, 1e3 * np.maximum(run.penetration, 1e-9), label=name + end)
-        below.semilogy(run.time, np.maximum(run.force, 1e-2), label=name + end)
+    for i, (name, run) in reversed(list(enumerate(runs.items()))):
+        line = {"color": f"C{i}", "lw": 1.5 if i == 0 else 0.8, "label": name + (" (diverges)" if run.diverged else "")}
+        above.plot(run.time, 1e3 * np.maximum(run.penetration, 1e-7), **line)
+        below.plot(run.time, np.maximum(run.force, 1.0), **line)
+        if run.diverged:
+            for axis, value in ((above, 1e-4), (below, 1.0)):
+                axis.plot(run.time[-1:], [value], "x", color=f"C{i}", ms=10, mew=2, clip_on=False)
     above.axhline(1e3 * 0.1 * CAN_RADIUS, color="grey", ls="--", lw=1, label="10 % of the radius")
     above.axhline(1.0, color="grey", ls=":", lw=1, label="1 mm")
-    above.set_ylabel("penetration [mm]")
-    below.set_ylabel("grip force [N]")
+    for axis, label in ((above, "penetration [mm]"), (below, "grip force [N]")):
+        axis.set_yscale("log")
+        axis.set_ylabel(label)
     below.set_xlabel("time [s]")
-    above.legend()
-    figure.suptitle("Gripper closing on a can")
+    figure.legend(*above.get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=9, frameon=False)
     figure.savefig(path, dpi=120)
     plt.close(figure)

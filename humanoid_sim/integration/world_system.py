@@ -86,9 +86,12 @@ class WorldSystem(MechanicalSystem):
 
     def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
         """See :meth:`MechanicalSystem.efforts`."""
-        asked, limit = self._asked(q, v), self.servos.limit
         bias = pin.nonLinearEffects(self._model, self._data, q, v)
-        return self.external + np.clip(asked, -limit, limit) - self.servos.passive_damping * v - bias
+        return self.external + self.servo_efforts(q, v) - self.servos.passive_damping * v - bias
+
+    def servo_efforts(self, q: Vector, v: Vector) -> Vector:
+        """What the servos give, within their limits [N m or N], shape (nv,)."""
+        return np.clip(self._asked(q, v), -self.servos.limit, self.servos.limit)
 
     def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
         """See :meth:`MechanicalSystem.derivatives`."""

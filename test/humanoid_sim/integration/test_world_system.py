@@ -167,6 +167,20 @@ def test_contact_rows_are_velocities_of_points() -> None:
         assert_allclose(contacts.velocities(v)[i], contacts.frames[i] @ velocity, atol=1e-12)
 
 
+def test_servos_are_limited_and_then_no_longer_stiff(hrp2: Simulation) -> None:
+    """A joint far from its target gets its limit, whose derivative is zero; the others keep their gains."""
+    system = WorldSystem(hrp2.world)
+    joint = hrp2.world.model.joints[hrp2.world.robots["hrp2"].joints["RARM_JOINT3"]]
+    q = hrp2.world.q.copy()
+    q[joint.idx_q] -= 0.5
+    efforts, (stiffness, damping) = system.servo_efforts(q, hrp2.world.v), system.impedance(0.0, q, hrp2.world.v)
+    assert efforts[joint.idx_v] == system.servos.limit[joint.idx_v]
+    assert stiffness[joint.idx_v, joint.idx_v] == 0.0
+    assert damping[joint.idx_v, joint.idx_v] == system.servos.passive_damping[joint.idx_v]
+    others = np.delete(np.diag(stiffness), joint.idx_v)
+    assert_allclose(others, np.delete(system.servos.stiffness, joint.idx_v))
+
+
 def test_external_efforts_act() -> None:
     system = spinning()
     before = system.acceleration(0.0, system.world.q, system.world.v)
