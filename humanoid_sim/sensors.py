@@ -149,7 +149,7 @@ class Sensors:
         world_sensor = self._data.oMi[joint] * placement
         twist = placement.actInv(self._data.v[joint])
         spatial = placement.actInv(self._data.a[joint])
-        classical = spatial.linear + np.cross(twist.angular, twist.linear)
+        classical = spatial.linear + pin.skew(twist.angular) @ twist.linear
         gravity = world_sensor.rotation.T @ model.gravity.linear
         return ImuReading(
             np.array(pin.Quaternion(world_sensor.rotation).coeffs()),

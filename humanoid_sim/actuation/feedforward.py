@@ -155,14 +155,14 @@ class FeedForward(Module):
         pin.forwardKinematics(model, data, simulation.q, simulation.v, np.zeros(model.nv))
         axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         rows, drifts = [], []
-        for joint, position in self._supports:
+        for joint in dict.fromkeys(joint for joint, _ in self._supports):
             jacobian = pin.getJointJacobian(model, data, joint, axes)
-            lever = position - data.oMi[joint].translation
-            rows.append(jacobian[:3] - pin.skew(lever) @ jacobian[3:])
             origin = pin.getClassicalAcceleration(model, data, joint, axes)
-            omega = pin.getVelocity(model, data, joint, axes).angular
-            turning = np.cross(origin.angular, lever) + np.cross(omega, np.cross(omega, lever))
-            drifts.append(origin.linear + turning)
+            spin = pin.skew(pin.getVelocity(model, data, joint, axes).angular)
+            turning = pin.skew(origin.angular) + spin @ spin
+            for lever in (place - data.oMi[joint].translation for owner, place in self._supports if owner == joint):
+                rows.append(jacobian[:3] - pin.skew(lever) @ jacobian[3:])
+                drifts.append(origin.linear + turning @ lever)
         return np.vstack(rows), np.concatenate(drifts)
 
     def save(self) -> object:

@@ -56,24 +56,28 @@ class MomentumMeter:
         model, own = simulation.world.model, simulation.world.robots[robot].v
         self._model = model
         self._data = model.createData()
-        self._joints = [j for j in range(1, model.njoints) if own.start <= model.joints[j].idx_v < own.stop]
-        self._mass = sum(model.inertias[j].mass for j in self._joints)
+        joints = [j for j in range(1, model.njoints) if own.start <= model.joints[j].idx_v < own.stop]
+        self._roots = [j for j in joints if model.parents[j] == 0]
+        self._joints = np.array(joints, dtype=np.int64)
+        self._masses = np.array([model.inertias[j].mass for j in joints])
+        self._levers = np.array([model.inertias[j].lever for j in joints]).reshape(-1, 3)
+        self._mass = float(self._masses.sum())
         if not self._mass > 0.0:
             raise InputError(f"nothing of the robot '{robot}' moves", element="robot", remedy="Watch another one")
 
     def measure(self, simulation: Simulation) -> CentroidalMomentum:
         """The robot's momentum at the present state."""
         model, data = self._model, self._data
-        pin.forwardKinematics(model, data, simulation.q, simulation.v)
-        moment, total = np.zeros(3), pin.Force.Zero()
-        for j in self._joints:
-            inertia = model.inertias[j]
-            moment += inertia.mass * data.oMi[j].act(inertia.lever)
-            total += data.oMi[j].act(inertia * data.v[j])
-        position = moment / self._mass
+        pin.computeCentroidalMomentum(model, data, simulation.q, simulation.v)
+        total = pin.Force.Zero()
+        for j in self._roots:  # which hold the sums over their branches, each in its frame
+            total += data.oMi[j].act(data.h[j])
+        R, p = simulation.joint_placements()
+        centres = np.einsum("jrc,jc->jr", R[self._joints], self._levers) + p[self._joints]
+        position = self._masses @ centres / self._mass
         return CentroidalMomentum(
-            float(self._mass),
+            self._mass,
             position,
             np.array(total.linear) / self._mass,
-            np.array(total.angular) - np.cross(position, total.linear),
+            np.array(total.angular) - pin.skew(position) @ total.linear,
         )

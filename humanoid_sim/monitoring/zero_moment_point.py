@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
@@ -50,8 +51,11 @@ def zero_moment_point(
     carried = float(force @ up)
     if carried <= 0.0:
         return np.full(3, np.nan)
-    moment = np.cross(positions, forces).sum(axis=0)
-    across = np.cross(up, moment) + height * force  # its part along up is height * carried
+    products = positions.T @ forces
+    moment = np.array(
+        [products[1, 2] - products[2, 1], products[2, 0] - products[0, 2], products[0, 1] - products[1, 0]]
+    )
+    across = pin.skew(up) @ moment + height * force  # its part along up is height * carried
     return np.asarray(across / carried)
 
 

@@ -14,8 +14,10 @@ from numpy.testing import assert_allclose
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.actuation import FeedForward, TrajectoryPlayer, read_joint_trajectory
+from humanoid_sim.actuation import FeedForward, MotorLimiter, TrajectoryPlayer, read_joint_trajectory
 from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.state_file import read_state, write_state
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,35 @@ def test_a_saved_playback_goes_on(tmp_path: Path, hrp2: Robot) -> None:
     simulation.run(0.1)
     assert player.tracking_error.squares.tobytes() == error.tobytes()
     assert simulation.q.tobytes() == q.tobytes()
+
+
+def test_a_playback_goes_on_from_a_file(tmp_path: Path, hrp2: Robot) -> None:
+    """Player, feed-forward, limits and noisy sensors in another simulation, from what a file kept: bit for bit."""
+
+    def playing() -> tuple[Simulation, NoisySensors]:
+        simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
+        trajectory = read_joint_trajectory(squat_file(tmp_path, hrp2, 0.02))
+        sensors = NoisySensors(seed=3)
+        for module in (
+            TrajectoryPlayer("hrp2", trajectory),
+            FeedForward("hrp2", "inverse_dynamics"),
+            MotorLimiter("hrp2"),
+            sensors,
+        ):
+            simulation.add_module(module)
+        return simulation, sensors
+
+    first, first_sensors = playing()
+    first.run(0.05)
+    write_state(first, tmp_path / "state")
+    first.run(0.05)
+    second, second_sensors = playing()
+    read_state(second, tmp_path / "state")
+    second.run(0.05)
+    assert second.time == first.time
+    assert second.q.tobytes() == first.q.tobytes()
+    for name in ("right_ankle", "left_wrist"):
+        assert (second_sensors.wrench("hrp2", name) == first_sensors.wrench("hrp2", name)).all()
 
 
 def test_what_cannot_be_played_is_refused() -> None:
