@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_sim.contacts import Contacts
+from humanoid_sim.monitoring.zero_moment_point import zero_moment_point
 
 
-def zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:
+def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:
     """Point about which the contact forces on a robot have no moment across the vertical.
 
     It lies in the horizontal plane through the mean of the contact points, weighted by their vertical forces: on flat
@@ -34,6 +35,4 @@ def zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -
     carried = float(vertical.sum())
     if carried <= 0.0:
         return np.full(3, np.nan)
-    origin = vertical @ points / carried
-    moment = np.cross(points - origin, forces).sum(axis=0)
-    return np.asarray(origin + np.cross(up, moment) / carried)
+    return zero_moment_point(points, forces, up, float(vertical @ (points @ up)) / carried)

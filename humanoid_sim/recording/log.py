@@ -134,10 +134,9 @@ def _xyz(vector: Any) -> tuple[float, float, float]:
 
 def _contacts(message: Any, time: float, topic: str, rows: dict[str, list[Row]]) -> None:
     for c in message.contacts:
+        vectors = [value for vector in (c.position, c.normal, c.force, c.torque) for value in _xyz(vector)]
         state = ContactState(c.state).name.lower()
-        rows["contacts"].append(
-            (time, c.body_a, c.body_b, *_xyz(c.position), *_xyz(c.normal), *_xyz(c.force), c.gap, c.friction, state)
-        )
+        rows["contacts"].append((time, c.body_a, c.body_b, *vectors, c.gap, c.friction, state))
 
 
 def _joints(message: Any, time: float, topic: str, rows: dict[str, list[Row]]) -> None:

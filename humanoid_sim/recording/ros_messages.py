@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_sim.contact.problem import ContactStatus
-from humanoid_sim.recording.balance import zero_moment_point
+from humanoid_sim.recording.balance import robot_zero_moment_point
 from humanoid_sim.recording.ros_types import ros_types
 from humanoid_sim.recording.table import moving_bodies
 from humanoid_sim.simulated_robot import SimulatedRobot
@@ -91,7 +91,6 @@ class RosMessages:
 
     def _contacts(self, simulation: Simulation, stamp: Any) -> Iterator[Message]:
         contacts = simulation.contacts
-        zero = self._vector(np.zeros(3))
         rows = [
             self._make(
                 "humanoid_stack/msg/ContactForce",
@@ -100,7 +99,7 @@ class RosMessages:
                 position=self._point(contacts.position[i]),
                 normal=self._vector(contacts.normal[i]),
                 force=self._vector(contacts.force[i]),
-                torque=zero,
+                torque=self._vector(contacts.torque[i]),
                 gap=float(contacts.gap[i]),
                 friction=float(contacts.friction[i]),
                 state=int(contacts.state[i]),
@@ -117,7 +116,7 @@ class RosMessages:
         for name, robot in simulation.robots.items():
             points = {"centre_of_mass": robot.centre_of_mass}
             if size > 0.0:
-                points["zero_moment_point"] = zero_moment_point(contacts, name, -gravity / size)
+                points["zero_moment_point"] = robot_zero_moment_point(contacts, name, -gravity / size)
             for topic, point in points.items():
                 message = self._make(kind, header=self._header(stamp, WORLD), point=self._point(point))
                 yield f"/{self._prefix[name]}{topic}", kind, message

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_sim.contacts import ContactState
-from humanoid_sim.recording.balance import zero_moment_point
+from humanoid_sim.recording.balance import robot_zero_moment_point
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
@@ -48,6 +48,7 @@ def _contacts(simulation: Simulation) -> Iterator[Row]:
             contacts.position,
             contacts.normal,
             contacts.force,
+            contacts.torque,
             contacts.gap[:, None],
             contacts.friction[:, None],
         ]
@@ -61,7 +62,7 @@ def _balance(simulation: Simulation) -> Iterator[Row]:
     size = float(np.linalg.norm(gravity))
     for name, robot in simulation.robots.items():
         com = robot.centre_of_mass.tolist()
-        zmp = zero_moment_point(contacts, name, -gravity / size) if size > 0.0 else np.full(3, np.nan)
+        zmp = robot_zero_moment_point(contacts, name, -gravity / size) if size > 0.0 else np.full(3, np.nan)
         yield (name, *com, *zmp.tolist())
 
 
@@ -147,11 +148,12 @@ TABLES: dict[str, Table] = {
                 *_vector("position"),
                 *_vector("normal"),
                 *_vector("force"),
+                *_vector("torque"),
                 "gap",
                 "friction",
                 "state",
             ),
-            ("s", "", "", *["m"] * 3, *["-"] * 3, *["N"] * 3, "m", "-", ""),
+            ("s", "", "", *["m"] * 3, *["-"] * 3, *["N"] * 3, *["N m"] * 3, "m", "-", ""),
             _contacts,
         ),
         Table(

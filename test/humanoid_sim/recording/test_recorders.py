@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from humanoid_model.errors import InputError
 from humanoid_sim import Module, Simulation
 from humanoid_sim.recording import TABLES, CsvRecorder, McapRecorder, read_log
-from humanoid_sim.recording.balance import zero_moment_point
+from humanoid_sim.recording.balance import robot_zero_moment_point
 
 STEPS = 60
 
@@ -222,7 +222,7 @@ def test_zero_moment_point_is_where_the_forces_have_no_moment() -> None:
     simulation.apply_wrench("hrp2/CHEST_LINK1", [30.0, 20.0, 0.0], duration=0.1)
     simulation.run(0.05)
     contacts = simulation.contacts
-    point = zero_moment_point(contacts, "hrp2", np.array([0.0, 0.0, 1.0]))
+    point = robot_zero_moment_point(contacts, "hrp2", np.array([0.0, 0.0, 1.0]))
     moment = np.cross(contacts.position - point, contacts.force).sum(axis=0)
     assert_allclose(moment[:2], 0.0, atol=1e-9)
     assert np.abs(point[:2] - simulation.robots["hrp2"].centre_of_mass[:2]).max() > 0.01  # it is being pushed
