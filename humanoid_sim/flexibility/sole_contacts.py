@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
-from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Box, HalfSpace, Mesh, Shape, Sphere
+from humanoid_model.description import HalfSpace, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_kernels import (
     add_compliance,
@@ -47,10 +47,13 @@ class _Ground:
 class SoleContacts:
     r"""All deformable soles of a world, as a step uses them (specification 000 §§13.3, 17.6 and 18).
 
-    A sole touches half-spaces and fixed boxes and meshes with its nodes, and balls (grains) and the corners of those
-    boxes and meshes with the triangles of its surface. Each contact has restitution 0 (§4.3.5) and the sole's body as
-    body a. Within a step the methods are called in the order of :meth:`detect`, :meth:`add_to_problem` and
-    :meth:`update`, the latter two for each sole: soles of two robots may be in two problems.
+    A sole touches half-spaces, height fields and other fixed shapes with its nodes, and balls (grains, which may move)
+    and the corners of the fixed shapes with the triangles of its surface. Moving shapes but balls it doesn't feel;
+    they meet the rigid body that it is glued to. Each contact has restitution 0 (§4.3.5) and the sole's body as body a.
+
+    Within a step the methods are called in the order of :meth:`detect`, :meth:`add_to_problem` and :meth:`update`, the
+    latter two for each sole: soles of two robots may be in two problems. A problem can be posed again after the update;
+    it is that of the displacements at the detection.
 
     Attributes:
         soles: by name of the body that they are glued to.
@@ -114,7 +117,7 @@ class SoleContacts:
                 points, size = np.zeros((0, 3)), 0.0
                 if isinstance(shape, Sphere):
                     points, size = where.translation[None], shape.radius
-                elif body.joint == 0 and isinstance(shape, (Box, Mesh)):
+                elif body.joint == 0:
                     triangles = _triangles(shape) @ where.rotation.T + where.translation
                     corners.append(triangles)
                     corner_bodies += [world.index[body.name]] * len(triangles)
@@ -344,22 +347,13 @@ class SoleContacts:
 
 
 def _triangles(shape: Shape) -> NDArray[np.float64]:
-    """Corners of the triangles of a box or mesh, counter-clockwise from outside [m], shape (t, 3, 3).
+    """Corners of the triangles of a shape's surface, counter-clockwise from outside [m], shape (t, 3, 3).
+
+    Round shapes are approximated; a mesh stands for what it collides as.
 
     Raises:
         InputError: a mesh file can't be read.
     """
-    if isinstance(shape, Mesh):
-        geometry = coal_geometry(shape)
-        vertices = np.array(geometry.vertices())
-        faces = [geometry.tri_indices(i) for i in range(geometry.num_tris)]
-        return vertices[np.array([[face[0], face[1], face[2]] for face in faces])]
-    assert isinstance(shape, Box)
-    signs = np.array(np.meshgrid(*([(-0.5, 0.5)] * 3))).reshape(3, -1).T
-    vertices = signs * shape.size
-    hull = ConvexHull(vertices)
-    corners = vertices[hull.simplices]
+    corners = np.vstack([surface_mesh(solid).triangles for solid in solids_of(shape)])
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    turned = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0.0
-    corners[turned] = corners[turned][:, [0, 2, 1]]
-    return np.asarray(corners)
+    return np.asarray(corners[normals.any(axis=1)])

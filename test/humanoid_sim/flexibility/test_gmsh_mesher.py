@@ -28,13 +28,13 @@ Physical Surface("fixed") = Surface In BoundingBox {-31, -21, -0.1, 31, 21, 0.1}
 def test_a_block_with_fillets(tmp_path: Path) -> None:
     path = tmp_path / "sole.geo"
     path.write_text(ROUNDED)
-    mesh = mesh_geometry(path, 6.0, scale=0.001)
+    mesh = mesh_geometry(path, 8.0, scale=0.001)
     size = np.ptp(mesh.nodes, axis=0)
     np.testing.assert_allclose(size, [0.06, 0.04, 0.02], atol=1e-9)
     # along the edges a square less a quarter circle, at the corners a cube less what two cylinders share
     r = 0.008
     lost = 2 * (0.06 + 0.04 - 4 * r) * (1 - np.pi / 4) * r**2 + 4 / 3 * r**3
-    assert mesh.volumes.sum() == pytest.approx(4.8e-5 - lost, rel=0.02)
+    assert mesh.volumes.sum() == pytest.approx(4.8e-5 - lost, rel=0.03)
     assert np.all(np.abs(mesh.nodes[mesh.fixed, 2]) < 1e-9)
     sole = DeformableSole(mesh, RUBBER)
     assert np.linalg.eigvalsh(sole.S)[0] > 0.0

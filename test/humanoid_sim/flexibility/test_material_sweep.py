@@ -42,7 +42,7 @@ def test_results_are_where_their_material_is() -> None:
 
 def test_harder_soles_are_felt_more_and_lean_less() -> None:
     """The trends of the thesis' fig. 4.5, with the values of a rigid punch as a yardstick."""
-    table = sweep_materials(TRIAL, E, [0.1])
+    table = sweep_materials(TRIAL, E[:2], [0.1])
     peak, lean = table.results.values()
     assert np.all(np.diff(peak, axis=0) > 0.0)
     assert np.all(np.diff(lean, axis=0) < 0.0)

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 
-from humanoid_model.description import Box, HalfSpace
+from humanoid_model.description import Box, HalfSpace, HeightField
 from humanoid_model.elastic_material import RUBBER
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneBody
@@ -111,6 +111,22 @@ def test_the_corner_of_a_step_presses_into_a_sole() -> None:
     points = placed.detect()
     at = {tuple(np.round(x[:2], 6)) for x in points.positions[: points.size]}
     assert {(0.0, -0.01), (0.1, -0.01)} <= at  # corners of the box, between the sole's nodes
+
+
+def test_waves_of_a_height_field() -> None:
+    """Nodes and the field's own points, those that are inside."""
+    x = np.linspace(-0.2, 0.2, 9)
+    heights = np.tile(0.002 * np.cos(np.pi * x / 0.05), (9, 1))  # up and down from point to point
+    field = body("field", HeightField(np.array([0.4, 0.4]), heights), 0.0, np.zeros((3, 3)))
+    placed = Placed(field, foot(place(0.0, 0.0, 0.03 + 0.001)))
+    points = placed.detect()
+    assert set(placed.names(points)) == {"field"}
+    sole = placed.soles["foot"]
+    nodes = sole.vertices[: sole.free] + np.array([0.0, 0.0, 0.031])
+    ground = np.interp(nodes[:, 0], x, heights[0])
+    crests = {(round(a, 6), round(b, 6)) for a in (-0.1, 0.0, 0.1) for b in (-0.05, 0.0, 0.05)}
+    expected = {(round(a, 6), round(b, 6)) for (a, b, z), g in zip(nodes, ground, strict=True) if z < g + 1e-4}
+    assert {(round(a, 6), round(b, 6)) for a, b, _ in points.positions[: points.size]} == expected | crests
 
 
 def test_grains_that_move_keep_their_joint() -> None:
