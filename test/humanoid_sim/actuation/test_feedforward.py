@@ -115,6 +115,28 @@ def test_gravity_compensation_carries_a_standing_robot() -> None:
     assert errors["gravity"] < 0.01 * errors["none"]
 
 
+def test_supporting_points_accelerate_as_the_module_believes() -> None:
+    """J a + drift of each supporting point is the second difference of its way."""
+    simulation = Simulation("stand")
+    module = FeedForward("hrp2", "inverse_dynamics")
+    simulation.add_module(module)
+    simulation.run(0.01)
+    model, rng = simulation.world.model, np.random.default_rng(0)
+    v, a = rng.normal(size=model.nv), rng.normal(size=model.nv)
+    simulation.v[:] = v
+    J, drift = module._support_motion(simulation)
+    assert len(module._supports) == 8
+    data, h = model.createData(), 1e-4
+    ways = []
+    for t in (-h, 0.0, h):
+        pin.forwardKinematics(model, data, pin.integrate(model, simulation.q, t * v + 0.5 * t * t * a))
+        ways.append([data.oMi[joint].copy() for joint, _ in module._supports])
+    local = [now.actInv(place) for now, (_, place) in zip(ways[1], module._supports, strict=True)]
+    points = np.array([[frame.act(p) for frame, p in zip(row, local, strict=True)] for row in ways])
+    assert_allclose((points[2] - points[0]).ravel() / (2 * h), J @ v, atol=1e-6)
+    assert_allclose((points[2] - 2 * points[1] + points[0]).ravel() / h**2, J @ a + drift, atol=1e-4)
+
+
 def test_in_the_air_gravity_takes_no_efforts() -> None:
     """A robot in free fall keeps its posture by itself: the compensation gives nothing."""
     simulation = Simulation(scene(robots=(standing(load_robot("hrp2")),)))

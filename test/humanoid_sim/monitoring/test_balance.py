@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import matplotlib
@@ -55,6 +56,25 @@ def test_at_rest_everything_is_below_the_centre_of_mass(settled: Simulation) -> 
     assert right[1] == pytest.approx(-0.095, abs=0.066)
     both = np.array(list(balance.centres_of_pressure.values()))
     assert both[:, 1].min() < balance.zero_moment_point[1] < both[:, 1].max()
+
+
+def test_it_does_not_matter_which_body_of_a_pair_the_robot_is(
+    settled: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, contacts = robot_balance(settled, "hrp2"), settled.contacts
+    swapped = dataclasses.replace(
+        contacts,
+        force=-contacts.force,
+        normal=-contacts.normal,
+        velocity=-contacts.velocity,
+        bodies=[(b, a) for a, b in contacts.bodies],
+    )
+    monkeypatch.setattr(Simulation, "contacts", property(lambda _: swapped))
+    second = robot_balance(settled, "hrp2")
+    assert_allclose(second.zero_moment_point, first.zero_moment_point, atol=0)
+    assert_allclose(second.force, first.force, atol=0)
+    assert_allclose(second.support, first.support, atol=0)
+    assert second.centres_of_pressure.keys() == first.centres_of_pressure.keys()
 
 
 def test_a_steady_push_moves_the_pressure_by_its_moment(hrp2: Robot) -> None:
