@@ -84,8 +84,9 @@ def natural_map(
     Returns:
         The largest residual relative to the largest force, or to the largest force that would stop the free
         motion of a contact, so that a problem whose answer is (nearly) zero isn't judged by rounding errors. At
-        least ``APPROACH_SHARE`` times the approach that is left relative to the fastest free motion: where no forces can
-        stop a motion, they grow without bounds along self-stresses, beside which the first measure fades. Infinity where a force or velocity is not finite.
+        least ``APPROACH_SHARE`` times the approach that is left relative to the fastest free motion: where no forces
+        can stop a motion, they grow without bounds along self-stresses, beside which the first measure fades. Infinity
+        where a force or velocity is not finite.
     """
     largest = 0.0
     total = 0.0

@@ -88,8 +88,8 @@ def test_direction_solves_the_newton_system(seed: int) -> None:
 def test_redundant_contacts_push_as_with_gauss_seidel(count: int, speed: float) -> None:
     """Rank 6 with 30 or 180 unknowns, by the two eliminations, held and slipping.
 
-    Unique are the net normal force, and the net force and the velocities where friction holds; how a body turns while it
-    slips depends on how its weight is shared, which isn't.
+    Unique are the net normal force, and the net force and the velocities where friction holds; how a body turns while
+    it slips depends on how its weight is shared, which isn't.
     """
     problem = many_points(np.random.default_rng(count), count, speed)
     newton = solve_contacts(problem, "alart_curnier_global", tolerance=1e-10)

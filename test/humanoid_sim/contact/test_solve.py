@@ -284,7 +284,9 @@ def test_a_solver_of_ones_own_is_used_in_a_simulation(registry: dict) -> None:
     assert find_solver("nsgs") is mine
 
 
-@pytest.mark.parametrize(("name", "kernel", "says"), [("", len, "name is ''"), (" x", len, "' x'"), ("x", 3, "an? int")])
+@pytest.mark.parametrize(
+    ("name", "kernel", "says"), [("", len, "name is ''"), (" x", len, "' x'"), ("x", 3, "an? int")]
+)
 def test_bad_registrations_are_refused(registry: dict, name: str, kernel: object, says: str) -> None:
     with pytest.raises(InputError, match=says):
         register_solver(name, kernel)  # type: ignore[arg-type]
