@@ -52,14 +52,23 @@ def scene_fingerprint(simulation: Simulation) -> str:
         )
         for body in simulation.world.bodies
     ]
-    coordinates = (np.array(model.armature), np.array(model.damping), np.array(model.gravity.vector))
+    coordinates = [
+        np.array(values)
+        for values in (
+            model.armature,
+            model.damping,
+            model.gravity.vector,
+            model.lowerPositionLimit,
+            model.upperPositionLimit,
+        )
+    ]
     return fingerprint((joints, bodies, coordinates, scene.rules, simulation.dt))
 
 
 def _shape(shape: Shape) -> object:
     """A shape, a mesh by what its file holds."""
     if isinstance(shape, Mesh):
-        return hashlib.sha256(shape.path.read_bytes()).hexdigest(), np.array(shape.scale)
+        return hashlib.sha256(shape.path.read_bytes()).hexdigest(), np.array(shape.scale), shape.collision
     return shape
 
 

@@ -121,7 +121,8 @@ class Interaction(Module):
             if time <= begin + 1e-6 * simulation.dt:
                 self.forces = self._next
             self._tick += 1
-        total, centre = np.zeros(3), np.full(3, np.nan)
+        total: NDArray[np.float64] = np.zeros(3)
+        centre: NDArray[np.float64] = np.full(3, np.nan)
         for i, acting in enumerate(self.forces):
             point = simulation.placement(acting.body).act(acting.point)
             simulation.apply_wrench(acting.body, acting.force, acting.torque, point=point, duration=simulation.dt)

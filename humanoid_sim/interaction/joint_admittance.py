@@ -94,8 +94,8 @@ class JointAdmittance(Module):
                 remedy=f"Give more than {0.5 * self._damping[i] * period:g}, or a shorter period",
             )
         self._period = float(period)
-        self.q_desired = np.zeros(n)
-        self.v_desired = np.zeros(n)
+        self.q_desired: NDArray[np.float64] = np.zeros(n)
+        self.v_desired: NDArray[np.float64] = np.zeros(n)
 
     def attach(self, simulation: Simulation) -> None:
         """Begin at rest where the joints' servos are.
@@ -140,7 +140,7 @@ class JointAdmittance(Module):
         """J_e^T f_e of all forces of the user on the robot, for the joints that yield [N m or N], shape (n,)."""
         robot = simulation.robots[self.robot]
         model, data = robot.robot.model, self._data
-        total = np.zeros(len(self.joints))
+        total: NDArray[np.float64] = np.zeros(len(self.joints))
         source = simulation.modules[self.requires[0]]
         assert isinstance(source, Interaction)
         own = [force for force in source.forces if force.body.startswith(f"{self.robot}/")]

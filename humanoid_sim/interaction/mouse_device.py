@@ -60,7 +60,7 @@ class MouseDevice(Device):
         self._lock = threading.Lock()
         self._post: _Post | None = None
         self._pointer: _Pointer | None = None
-        self._displayed = np.zeros(3)
+        self._displayed: NDArray[np.float64] = np.zeros(3)
 
     # -- any thread --------------------------------------------------------------------------
 

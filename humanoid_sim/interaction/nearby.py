@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import HalfSpace, Mesh
+from humanoid_model.description import HalfSpace, HeightField, Mesh
 
 if TYPE_CHECKING:
     from humanoid_sim.world import World
@@ -56,10 +56,11 @@ class _Solid:
         self.centre, self.radius = np.zeros(3), np.inf
         if self.half_space:
             return
-        if isinstance(shape, Mesh):
+        if isinstance(shape, (Mesh, HeightField)):
             mesh = self.geometry
             corners = np.array([[mesh.tri_indices(i)[k] for k in range(3)] for i in range(mesh.num_tris)])
             self.triangles = np.ascontiguousarray(np.array(mesh.vertices(), dtype=float)[corners])
+        if isinstance(shape, Mesh):
             hull = coal_geometry(shape)
             hull.buildConvexHull(True, "Qt")
             self.hull = hull.convex
@@ -93,8 +94,8 @@ class NearbyShapes:
         self._radii = np.array([solid.radius for solid in self._solids])
         self._request = coal.DistanceRequest()
         self._request.enable_signed_distance = True
-        self._R = np.zeros((0, 3, 3))
-        self._p = np.zeros((0, 3))
+        self._R: NDArray[np.float64] = np.zeros((0, 3, 3))
+        self._p: NDArray[np.float64] = np.zeros((0, 3))
 
     def update(self, R: NDArray[np.float64], p: NDArray[np.float64]) -> None:
         """Follow the bodies to where they are now.

@@ -85,7 +85,7 @@ class Proxy:
     def __init__(self, radius: float, position: NDArray[np.float64]) -> None:
         """Put the ball somewhere."""
         self.radius = radius
-        self.position = position.copy()
+        self.position: NDArray[np.float64] = position.copy()
         self.triangles = 0
 
     def follow(self, goal: NDArray[np.float64], shapes: NearbyShapes) -> ProxyContacts:
@@ -102,7 +102,7 @@ class Proxy:
             What holds the ball back at the end; empty in free space.
         """
         self.triangles = 0
-        planes, depths = _NONE, np.zeros(0)
+        planes, depths = _NONE, _NONE.offsets
         for _ in range(_ROUNDS):
             reach = float(np.linalg.norm(goal - self.position))
             planes = shapes.planes(self.position, self.radius, reach + 2.0 * self.radius)

@@ -73,7 +73,7 @@ class ScriptedDevice(Device):
                 )
         self._presses = tuple(presses)
         self._rotation = np.eye(3) if rotation is None else np.array(rotation, dtype=float)
-        self.displayed = np.zeros(3)
+        self.displayed: NDArray[np.float64] = np.zeros(3)
 
     def read(self, time: float) -> DeviceSample:
         """Handle and button at a time."""

@@ -76,7 +76,7 @@ class TouchMode(Interaction):
         self.proxy: Proxy | None = None
         self.contacts: ProxyContacts | None = None
         self._carrier: int | None = None
-        self._carried_at = np.zeros(3)
+        self._carried_at: NDArray[np.float64] = np.zeros(3)
         self._springs: dict[int, tuple[float, float]] = {}
 
     def attach(self, simulation: Simulation) -> None:

@@ -227,4 +227,4 @@ def test_zero_moment_point_is_where_the_forces_have_no_moment() -> None:
     assert_allclose(moment[:2], 0.0, atol=1e-9)
     assert np.abs(point[:2] - simulation.robots["hrp2"].centre_of_mass[:2]).max() > 0.01  # it is being pushed
     assert point[2] == pytest.approx(0.0, abs=1e-6)
-    assert np.isnan(zero_moment_point(contacts, "nobody", np.array([0.0, 0.0, 1.0]))).all()
+    assert np.isnan(robot_zero_moment_point(contacts, "nobody", np.array([0.0, 0.0, 1.0]))).all()
