@@ -69,10 +69,16 @@ def microseconds(action: Callable[[], object], calls: int) -> float:
 def time_of_scene(scene: Scene) -> tuple[float, int]:
     """Time of one detection at the start [us] and its contact points."""
     world = World(scene)
-    data = world.model.createData()
-    pin.forwardKinematics(world.model, data, world.q)
-    R = np.array([placement.rotation for placement in data.oMi])
-    p = np.array([placement.translation for placement in data.oMi])
+    R, p = np.tile(np.eye(3), (world.model.njoints, 1, 1)), np.zeros((world.model.njoints, 3))
+    for crate in scene.bodies:
+        if crate.name in world.free_bodies:
+            joint, placement = world.model.getJointId(crate.name), crate.placement_world_body
+            R[joint], p[joint] = placement.rotation, placement.translation
+    if scene.robots:
+        data = world.model.createData()
+        pin.forwardKinematics(world.model, data, world.q)
+        R = np.array([placement.rotation for placement in data.oMi])
+        p = np.array([placement.translation for placement in data.oMi])
     twists = np.zeros((len(R), 6))
     detector = ContactDetector(world)
     points = detector.detect(R, p, twists, 1e-3)

@@ -54,8 +54,8 @@ def time_of_contact(
     With the shapes apart by d along n, no point of them can cross before d over the fastest approach along n.
 
     Args:
-        distance: signed distance of the shapes at two places up to a cutoff, and the unit normal from the second one into
-            the first; infinite beyond the cutoff.
+        distance: signed distance of the shapes at two places up to a cutoff, and the unit normal from the second one
+            into the first; infinite beyond the cutoff.
         first: body a.
         second: body b.
         radii: how far each shape reaches from its centre [m].

@@ -8,10 +8,11 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_sim.detection.box_box import box_separation
 from humanoid_sim.detection.epa import core_penetration
 from humanoid_sim.detection.face_contact import VERTICES, face_contact
-from humanoid_sim.detection.gjk import APART, FAR, core_distance
-from humanoid_sim.detection.shape_table import CAPSULE, ShapeTable
+from humanoid_sim.detection.gjk import APART, FAR, TOUCHING, core_distance
+from humanoid_sim.detection.shape_table import BOX, CAPSULE, ShapeTable
 from humanoid_sim.detection.support import core_radius
 
 _PARALLEL = 1e-4
@@ -70,12 +71,23 @@ def convex_distance(
     n = np.empty(3)
     thick_a = core_radius(table, a)
     thick_b = core_radius(table, b)
-    outcome, size = core_distance(
-        table, a, b, R, t, cutoff + thick_a + thick_b, v, x_a, x_b, w_a, w_b, w
-    )
+    known = False
+    distance = 0.0
+    if table.kind[a] == BOX and table.kind[b] == BOX:
+        distance = box_separation(table.half[a], table.half[b], R, t, n, x_a, x_b)
+        if distance > cutoff:
+            return np.inf
+        known = distance <= TOUCHING * max(table.half[a].max(), table.half[b].max())
+    outcome, size = APART, 0
+    if not known:
+        outcome, size = core_distance(
+            table, a, b, R, t, cutoff + thick_a + thick_b, v, x_a, x_b, w_a, w_b, w
+        )
     if outcome == FAR:
         return np.inf
-    if outcome == APART:
+    if known:
+        pass
+    elif outcome == APART:
         distance = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
         for r in range(3):
             n[r] = v[r] / distance

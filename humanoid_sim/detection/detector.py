@@ -47,6 +47,9 @@ from humanoid_sim.world import World, WorldBody
 _MESH_BLOCKS = 4
 """Blocks of slots of a pair with a mesh: enough for ``MESH_POINTS``."""
 
+SlotState = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""What :meth:`ContactDetector.save` returns."""
+
 CONTACT_MARGIN = 2e-3
 """Shapes nearer than this are handed to the contact solver, which decides whether they touch [m]."""
 
@@ -54,8 +57,8 @@ CONTACT_MARGIN = 2e-3
 class ContactDetector:
     """Finds where the bodies of a world touch.
 
-    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are looked at
-    whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
+    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are
+    looked at whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
     that contact instead of its shapes. Links of one robot touch each other where the scene says ``self_collision``
     (:mod:`humanoid_sim.detection.self_collision`).
 
@@ -65,8 +68,8 @@ class ContactDetector:
         points: the contact points that :meth:`detect` found last.
         slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
         overlaps: pairs of bodies whose method is 'boolean' and that overlap.
-        contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they move
-            on as they do now [s]; pairs that don't touch within two steps are not in it.
+        contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they
+            move on as they do now [s]; pairs that don't touch within two steps are not in it.
     """
 
     def __init__(self, world: World) -> None:
@@ -247,6 +250,16 @@ class ContactDetector:
             if special_count > 0 or self._special_planes:
                 self._add_special(special_count, R, p, twists, dt)
             return self.points
+
+    def save(self) -> SlotState:
+        """Which slots pairs have, for another detector of the same scene to go on with the same numbers."""
+        return self._most_blocks, self._block_keys.copy(), self._blocks.copy(), self._used.copy()
+
+    def restore(self, state: SlotState) -> None:
+        """Take over the slots that :meth:`save` returned."""
+        self._most_blocks, keys, blocks, used = state
+        self._block_keys, self._blocks, self._used = keys.copy(), blocks.copy(), used.copy()
+        self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
 

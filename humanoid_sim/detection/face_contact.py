@@ -85,8 +85,8 @@ def clip_polygon(
         normal: unit normal of the face, shape (3,).
 
     Returns:
-        Vertices of the clipped polygon, shape (j, 3), possibly none, and the feature that each of them is: a vertex of the
-        polygon by its label, else a number of the two sides that cross there.
+        Vertices of the clipped polygon, shape (j, 3), possibly none, and the feature that each of them is: a vertex of
+        the polygon by its label, else a number of the two sides that cross there.
     """
     room = polygon.shape[0] + face.shape[0] + 1
     points = np.empty((room, 3))

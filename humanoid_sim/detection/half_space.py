@@ -140,7 +140,7 @@ class PlaneTable(NamedTuple):
 
 
 def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> FeatureTable:
-    """The table of the features of some bodies, each given as joint, number of the body and features in the joint frame."""
+    """The table of the features of some bodies, each given as joint, number and features in the joint frame."""
     groups = [group for group in groups if group[2]]
     features = [feature for _, _, own in groups for feature in own]
     sizes = [len(own) for _, _, own in groups]

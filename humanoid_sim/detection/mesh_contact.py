@@ -127,10 +127,10 @@ def _gather(
         if local[0] == 0.0 and local[1] == 0.0 and local[2] == 0.0:
             continue
         apart = False
+        corners = table.triangles[triangle]
         for r in range(3):
-            low = min(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
-            high = max(table.triangles[triangle, 0, r], table.triangles[triangle, 1, r], table.triangles[triangle, 2, r])
-            if low > box[3 + r] or high < box[r]:
+            first, second, third = corners[0, r], corners[1, r], corners[2, r]
+            if min(first, second, third) > box[3 + r] or max(first, second, third) < box[r]:
                 apart = True
         if apart:
             continue
@@ -175,8 +175,9 @@ def _gather(
             if facing > -FACE_CONTACT and _leans_over_closed_side(table, triangle_a, R_a, p_a, on_a):
                 continue
         points = contact_patch(
-            table, a, single, R_a, p_a, R_m, p_m, distance, on_a, on_b, margin, normal, patch, patch_gaps, patch_features
-        )
+            table, a, single, R_a, p_a, R_m, p_m, distance, on_a, on_b, margin, normal, patch, patch_gaps,
+            patch_features,
+        )  # fmt: skip
         for i in range(points):
             if count == gaps.size:
                 return count
@@ -232,7 +233,7 @@ def mesh_contact(
     all_normals = np.empty((_CANDIDATES, 3))
     all_gaps = np.empty(_CANDIDATES)
     all_features = np.empty(_CANDIDATES, dtype=np.int64)
-    # the mesh whose triangles are looked at is b, or a where only a is one; the triangles of another mesh stand in for it
+    # the mesh whose triangles are looked at is b, or a where only a is one; another mesh is its triangles one by one
     swapped = table.mesh[b] < 0
     mesh, other = (a, b) if swapped else (b, a)
     R_m, p_m = (R_a, p_a) if swapped else (R_b, p_b)

@@ -15,7 +15,7 @@ from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 
 class MeshPair:
-    """Two meshes whose intersecting triangles are asked for again and again (specification 000 section 13.2, mode B)."""
+    """Two meshes whose intersecting triangles are asked for again and again (specification 000 §13.2, mode B)."""
 
     def __init__(self, first: TriangleMesh, second: TriangleMesh, backend: str = BACKENDS[0]) -> None:
         """Prepare the query.

@@ -32,12 +32,12 @@ def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
         ring[:n] = 0
         return n
     order = np.argsort(x, kind="mergesort")
-    for i in range(1, n):  # equal x: by y
+    width = max(x.max() - x.min(), y.max() - y.min())
+    for i in range(1, n):  # equal x, but for rounding: by y
         j = i
-        while j > 0 and x[order[j]] == x[order[j - 1]] and y[order[j]] < y[order[j - 1]]:
+        while j > 0 and x[order[j]] - x[order[j - 1]] <= 1e-9 * width and y[order[j]] < y[order[j - 1]]:
             order[j], order[j - 1] = order[j - 1], order[j]
             j -= 1
-    width = max(x.max() - x.min(), y.max() - y.min())
     flat = 1e-10 * width * width
     size = 0
     base = 0

@@ -18,8 +18,8 @@ BOX, HULL, SPHERE, CAPSULE, CYLINDER, MESH = range(6)
 class ShapeTable(NamedTuple):
     """Shapes one after the other.
 
-    Rows of vertices, faces and triangles belong to the shape whose range in ``*_start`` holds them. A mesh has beside its
-    own row one for a single triangle, which takes the values of that triangle of the mesh which is looked at.
+    Rows of vertices, faces and triangles belong to the shape whose range in ``*_start`` holds them. A mesh has beside
+    its own row one for a single triangle, which takes the values of that triangle of the mesh which is looked at.
 
     Attributes:
         kind: ``BOX``, ``HULL``, ``SPHERE``, ``CAPSULE``, ``CYLINDER`` or ``MESH``, shape (n,).

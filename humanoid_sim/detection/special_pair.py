@@ -144,7 +144,7 @@ def first_contact_time(
 ) -> float:
     """Share of the way between two poses at which two solids first touch.
 
-    Each solid moves at a constant speed and spin from one pose to the other, the centre of its bounding box straight on.
+    Each solid moves at a constant speed and spin from one pose to the other, the centre of its bounding box straight.
 
     Args:
         first: body a.

@@ -67,8 +67,8 @@ def _cut(triangle: np.ndarray, normal: np.ndarray, offset: float, zero: float, e
 def triangle_intersection(a: np.ndarray, b: np.ndarray, segment: np.ndarray) -> int:
     """Segment in which two triangles intersect.
 
-    Each triangle is cut by the other one's plane; both cuts lie on the line common to the planes, and what they share is
-    the intersection.
+    Each triangle is cut by the other one's plane; both cuts lie on the line common to the planes, and what they share
+    is the intersection.
 
     Args:
         a: corners [m], shape (3, 3).

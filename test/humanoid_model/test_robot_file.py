@@ -289,3 +289,39 @@ def test_empty_and_unreadable_files(tmp_path):
         read_robot_file(tmp_path / "r.yaml", read_urdf(URDF))
     with pytest.raises(RobotError, match="can't be read: Is a directory"):
         read_robot_file(tmp_path, read_urdf(URDF))
+
+
+def test_what_links_collide_as_and_never_with(tmp_path):
+    file = read(
+        tmp_path,
+        "mesh_collision: {a: exact, '[b-d]': convex_decomposition}\ndisable_collisions: [[a, c], [e, b]]\n",
+    )
+    assert file.mesh_collision == {"a": "exact", **dict.fromkeys("bcd", "convex_decomposition")}
+    assert file.disabled_collisions == (("a", "c"), ("e", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("mesh_collision: {z: exact}", "no link is named 'z'"),
+        ("mesh_collision: {a: round}", "'round'"),
+        ("disable_collisions: [[a]]", "holds 1 links"),
+        ("disable_collisions: [[a, z]]", "unknown link 'z'"),
+    ],
+)
+def test_refused_collisions(tmp_path, text, problem):
+    with pytest.raises(RobotError) as caught:
+        read(tmp_path, text)
+    assert problem in caught.value.problem
+
+
+def test_mesh_collision_reaches_the_robot(tmp_path):
+    (tmp_path / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="1"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+        '<collision><geometry><mesh filename="t.obj"/></geometry></collision></link></robot>'
+    )
+    (tmp_path / "r.yaml").write_text("mesh_collision: {a: exact}\n")
+    robot = load_robot(tmp_path / "r.urdf")
+    assert robot.description.links["a"].collisions[0].shape.collision == "exact"

@@ -252,7 +252,8 @@ BAD = {
     "empty file": ("", 1, None, "no element found", "Mend"),
     "another document": (ONE_LINK_URDF, 1, "<robot name='arm'>", "root is <robot>, not <Universe>", "Give a Universe"),
     "unknown element": (
-        scene_of("<Bodie/>"), 3, "<Bodie>", "unknown element in <Universe>", "Gravity, TimeStep, SelfCollision, MultiBody, Body",
+        scene_of("<Bodie/>"), 3, "<Bodie>", "unknown element in <Universe>",
+        "Gravity, TimeStep, SelfCollision, MultiBody, Body",
     ),
     "unknown element of a body": (
         body(SPHERE, "<Mas>1</Mas>"), 5, "<Mas>", "unknown element in <Body id='b'>", "File, Mass, CoM",

@@ -338,7 +338,8 @@ def test_height_fields_and_grains(tmp_path: Path) -> None:
         "bodies:\n  ground:\n    shapes:\n"
         "      - {height_field: grid.npy, size: [2, 1], height: 0.1}\n"
         "      - {height_field: slope, size: [2, 1], cells: [4, 2], height: 0.5}\n"
-        "      - {grains: boxes, count: 20, size: [1, 0.5], radius: [0.01, 0.02], sunk: 0.25, seed: 3, xyz: [0, 0, 1]}\n"
+        "      - {grains: boxes, count: 20, size: [1, 0.5], radius: [0.01, 0.02], sunk: 0.25, seed: 3,"
+        " xyz: [0, 0, 1]}\n"
     )
     read, slope, *stones = read_scene_yaml(path).bodies[0].geometries
     assert_allclose(read.shape.heights, [[0.0, 0.1, 0.2], [0.3, 0.4, 0.5]])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points kept of a patch: the wrenches that they carry against those of all points."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.spatial import ConvexHull
+
+from humanoid_sim.detection.patch_reduction import convex_ring, reduce_patch
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def kept_points(positions: np.ndarray, gaps: np.ndarray | None = None, most: int = 8) -> np.ndarray:
+    kept = np.zeros(most, dtype=np.int64)
+    gaps = np.zeros(len(positions)) if gaps is None else gaps
+    return kept[: reduce_patch(np.ascontiguousarray(positions), gaps, UP, most, kept)]
+
+
+def flat(points: np.ndarray) -> np.ndarray:
+    return np.column_stack([points, np.zeros(len(points))])
+
+
+def wrench_reach(positions: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """How far the wrenches of unit normal force in all, friction 0.5, reach along directions of wrench space."""
+    reach = np.full(len(directions), -np.inf)
+    for angle in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+        force = np.array([0.5 * np.cos(angle), 0.5 * np.sin(angle), 1.0])
+        wrenches = np.hstack([np.tile(force, (len(positions), 1)), np.cross(positions, force)])
+        reach = np.maximum(reach, (wrenches @ directions.T).max(axis=0))
+    return reach
+
+
+def test_hull_of_random_points_as_qhull_has_it() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        points = rng.normal(size=(rng.integers(3, 40), 2))
+        ring = np.zeros(2 * len(points) + 2, dtype=np.int64)
+        count = convex_ring(points[:, 0].copy(), points[:, 1].copy(), ring)
+        expected = ConvexHull(points).vertices  # counter-clockwise as well
+        first = int(np.flatnonzero(expected == ring[0])[0])
+        assert_array_equal(ring[:count], np.roll(expected, -first))
+
+
+def test_up_to_eight_corners_all_wrenches_stay() -> None:
+    """A square with many points on and in it: the four corners carry what all of them do."""
+    rng = np.random.default_rng(1)
+    corners = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    along = rng.uniform(size=(20, 1))
+    sides = np.vstack([corners[i] + along * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
+    points = flat(np.vstack([rng.uniform(size=(50, 2)), sides, corners, corners]))
+    kept = kept_points(points)
+    assert {tuple(point) for point in points[kept][:, :2]} == {tuple(corner) for corner in corners}
+    assert len(kept) == 4
+    directions = rng.normal(size=(200, 6))
+    np.testing.assert_allclose(wrench_reach(points[kept], directions), wrench_reach(points, directions))
+
+
+@pytest.mark.parametrize("most", [4, 6, 8])
+def test_circle_keeps_the_largest_part_of_its_area(most: int) -> None:
+    """No polygon of k corners in a circle is larger than the regular one; the points chosen come near it."""
+    angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    points = flat(np.column_stack([np.cos(angles), np.sin(angles)]))
+    kept = kept_points(points, most=most)
+    assert len(kept) == most
+    best = 0.5 * most * np.sin(2 * np.pi / most)
+    assert ConvexHull(points[kept][:, :2]).volume > 0.92 * best
+    directions = np.random.default_rng(2).normal(size=(200, 6))
+    lost = wrench_reach(points, directions) - wrench_reach(points[kept], directions)
+    assert lost.min() > -1e-12
+    assert lost.max() < 4.0 * (1.0 - np.cos(np.pi / most)) * np.linalg.norm(directions, axis=1).max()
+
+
+def test_noise_of_rounding_does_not_change_the_choice() -> None:
+    rng = np.random.default_rng(3)
+    angles = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+    points = flat(np.column_stack([np.cos(angles), np.sin(angles)]))
+    first = kept_points(points)
+    for _ in range(50):
+        assert_array_equal(kept_points(points + 1e-10 * rng.normal(size=points.shape)), first)
+
+
+def test_deepest_point_stays_even_inside() -> None:
+    angles = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+    points = flat(np.vstack([np.column_stack([np.cos(angles), np.sin(angles)]), [[0.1, 0.2]]]))
+    gaps = np.append(np.full(32, 1e-3), -1e-4)
+    kept = kept_points(points, gaps)
+    assert 32 in kept
+    assert len(kept) == 8
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_points_in_one_place_or_on_a_line(count: int) -> None:
+    one = np.tile([1.0, 2.0, 3.0], (count, 1))
+    assert len(kept_points(one)) == 1
+    line = flat(np.column_stack([np.linspace(0, 1, count + 1), np.linspace(0, 2, count + 1)]))
+    assert_array_equal(kept_points(line), [0, count])
