@@ -37,7 +37,7 @@ def test_friction_is_found_from_fifty_noisy_pulls(pull_test: PullTest) -> None:
     gauge = NoisySignal([Noise(deviation=2.0, resolution=0.1)], 1e-3, rng)
     directions = rng.uniform(-np.pi, np.pi, PULLS)
     forces = [
-        float(gauge.sample(np.array([pull_test.pull(angle, rate=100.0, start=100.0)]))[0]) for angle in directions
+        float(gauge.sample(np.array([pull_test.pull(angle, rate=200.0, start=100.0)]))[0]) for angle in directions
     ]
     found = identify_friction(forces, MASS)
     assert found.pulls == PULLS
