@@ -3,6 +3,7 @@
 
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.generate import GeneratedModel, generate
-from humanoid_codegen.loop_closure import LoopClosure, read_loops
+from humanoid_codegen.loop_closure import read_loops
+from humanoid_model.loop_closure import LoopClosure
 
 __all__ = ["DynamicModel", "GeneratedModel", "LoopClosure", "generate", "read_loops"]

@@ -32,7 +32,6 @@ from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Graph
 from humanoid_codegen.expression.operation_count import count_operations
 from humanoid_codegen.expression.substitute import substitute
-from humanoid_codegen.loop_closure import LoopClosure
 from humanoid_codegen.mechanism import JointKind, LinkFrame, Mechanism
 from humanoid_codegen.symbolic_inertia import (
     InertialParameters,
@@ -43,6 +42,7 @@ from humanoid_codegen.symbolic_inertia import (
 )
 from humanoid_codegen.vector import Scalar, Vector
 from humanoid_model import InputError, Robot, load_robot
+from humanoid_model.loop_closure import LoopClosure
 
 
 class MasslessJointError(InputError):

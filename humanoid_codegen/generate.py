@@ -17,12 +17,12 @@ from humanoid_codegen.expression.function import Function
 from humanoid_codegen.expression.operation_count import OperationCount, count_operations
 from humanoid_codegen.function_names import function_names
 from humanoid_codegen.languages import LANGUAGES
-from humanoid_codegen.loop_closure import LoopClosure
 from humanoid_codegen.module import Module
 from humanoid_codegen.report import DOCUMENTS
 from humanoid_codegen.script import script_from_urdf
 from humanoid_codegen.script.floating_root import with_floating_root
 from humanoid_model import InputError, Robot
+from humanoid_model.loop_closure import LoopClosure
 
 #: Output languages: code, documents, and the thesis' script.
 LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")

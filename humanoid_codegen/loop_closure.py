@@ -1,72 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a kinematic loop was cut to make a tree, and what holds there."""
+"""Cuts of kinematic loops from a file of their own, beside any URDF."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-import pinocchio as pin
-
 from humanoid_model import InputError
-from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
-
-#: What can be held at a cut: translations along and small rotations about the axes of the first frame.
-ROWS = ("x", "y", "z", "rx", "ry", "rz")
-
-
-@dataclass(frozen=True, eq=False)
-class LoopClosure:
-    """Two frames on two links that coincide, wholly or in some directions.
-
-    Attributes:
-        name: of the cut joint.
-        link_a: first link.
-        placement_a: of the cut frame in the first link's frame.
-        link_b: second link.
-        placement_b: of the cut frame in the second link's frame.
-        rows: directions that are held, of ``ROWS``, in the first cut frame: ``("x", "y", "z")`` is a ball joint,
-            ``("x", "y")`` a pin about z in a planar mechanism, all six a weld.
-    """
-
-    name: str
-    link_a: str
-    placement_a: pin.SE3
-    link_b: str
-    placement_b: pin.SE3
-    rows: tuple[str, ...] = ("x", "y", "z")
+from humanoid_model.loop_closure import LoopClosure, read_loop_closures
+from humanoid_model.yaml_node import read_yaml
 
 
 def read_loops(path: str | Path) -> tuple[LoopClosure, ...]:
-    """Reads cuts from a YAML file.
-
-    ``loops`` maps the name of each cut joint to ``a`` and ``b`` (each a ``link`` and optional ``xyz`` [m] and ``rpy``
-    [rad] of the cut frame in the link's frame) and optional ``rows``.
+    """Reads cuts from a YAML file, under ``loops``; see :func:`~humanoid_model.loop_closure.read_loop_closures`.
 
     Raises:
         InputError: the file can't be read or used; the message names file, line, element and remedy.
     """
-    loops = []
+    loops: list[LoopClosure] = []
     for node in read_yaml(path, InputError).mapping(("loops",)).values():
-        for name, cut in node.mapping().items():
-            values = cut.mapping(("a", "b", "rows"))
-            missing = [key for key in ("a", "b") if key not in values]
-            if missing:
-                raise cut.fail(f"has no '{missing[0]}'", "Give the two links as a and b")
-            link_a, placement_a = _read_end(values["a"])
-            link_b, placement_b = _read_end(values["b"])
-            rows = LoopClosure.rows
-            if "rows" in values:
-                rows = tuple(item.string(ROWS) for item in values["rows"].items())
-                if not rows or len(set(rows)) < len(rows):
-                    remedy = f"Give some of {', '.join(ROWS)}, each once"
-                    raise values["rows"].fail("holds no row, or one twice", remedy)
-            loops.append(LoopClosure(name, link_a, placement_a, link_b, placement_b, rows))
+        loops += read_loop_closures(node)
     return tuple(loops)
-
-
-def _read_end(node: YamlNode) -> tuple[str, pin.SE3]:
-    values = node.mapping(("link", "xyz", "rpy"))
-    if "link" not in values:
-        raise node.fail("has no 'link'", "Name a link of the robot")
-    return values["link"].string(), read_placement(values)

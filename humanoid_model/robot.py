@@ -16,6 +16,7 @@ from humanoid_model.actuator import DEFAULT_PEAK_TIME, Actuator, Spring, default
 from humanoid_model.contact import ContactLocation
 from humanoid_model.description import Mesh, Mimic, RobotDescription
 from humanoid_model.errors import RobotError
+from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.lowest_point import lowest_point
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
@@ -71,6 +72,7 @@ class Robot:
         limbs: joint names by limb.
         approximate: what is approximate about the robot, None when nothing is said to be.
         disabled_collisions: pairs of links that never touch each other.
+        loops: joints that close loops, cut out of the tree.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Robot:
     limbs: Mapping[str, tuple[str, ...]]
     approximate: str | None
     disabled_collisions: tuple[tuple[str, str], ...] = ()
+    loops: tuple[LoopClosure, ...] = ()
 
     @property
     def urdf(self) -> str:
@@ -258,6 +261,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         limbs=dict(file.limbs),
         approximate=file.approximate,
         disabled_collisions=file.disabled_collisions,
+        loops=file.loops,
     )
     postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}
     return dataclasses.replace(

@@ -14,6 +14,7 @@ from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
+from humanoid_model.loop_closure import LoopClosure, read_loop_closures
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
@@ -30,6 +31,7 @@ _KEYS = (
     "limbs",
     "mesh_collision",
     "disable_collisions",
+    "loops",
 )
 _ACTUATOR_KEYS = (
     "stiffness",
@@ -65,6 +67,7 @@ class RobotFile:
         limbs: joint names by limb.
         mesh_collision: what the meshes of links collide as, by link.
         disabled_collisions: pairs of links that never touch each other.
+        loops: joints that close loops, cut out of the tree.
     """
 
     floating_base: bool | None = None
@@ -79,6 +82,7 @@ class RobotFile:
     limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mesh_collision: dict[str, str] = field(default_factory=dict)
     disabled_collisions: tuple[tuple[str, str], ...] = ()
+    loops: tuple[LoopClosure, ...] = ()
 
 
 def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
@@ -122,6 +126,7 @@ class _Reader:
             limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
             mesh_collision=self.read_mesh_collision(),
             disabled_collisions=self.read_disabled_collisions(),
+            loops=self.read_loops(),
         )
 
     def section(self, key: str) -> list[tuple[str, YamlNode]]:
@@ -259,6 +264,18 @@ class _Reader:
                 raise node.fail(f"holds {len(items)} links", "Give two")
             pairs.append((self.link(items[0]), self.link(items[1])))
         return tuple(pairs)
+
+    def read_loops(self) -> tuple[LoopClosure, ...]:
+        if "loops" not in self.values:
+            return ()
+        loops = read_loop_closures(self.values["loops"])
+        for loop, cut in zip(loops, self.values["loops"].mapping().values(), strict=True):
+            ends = cut.mapping(("a", "b", "rows"))
+            for end in ("a", "b"):
+                self.link(ends[end].mapping(("link", "xyz", "rpy"))["link"])
+            if loop.link_a == loop.link_b:
+                raise cut.fail(f"joins '{loop.link_a}' with itself", "Name two different links")
+        return loops
 
     def read_limb(self, node: YamlNode) -> tuple[str, ...]:
         names: list[str] = []

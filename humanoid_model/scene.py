@@ -38,7 +38,7 @@ class PairProperties:
         torsional_friction: largest torque about the normal per normal force [m].
         rolling_friction: largest torque across the normal per normal force [m].
         viscous_friction: tangential force per sliding speed at each contact point [N s/m].
-        compliance: by how much each contact point yields per force [m/N].
+        compliance: by how much each contact point yields along the normal per force [m/N].
     """
 
     friction: float = DEFAULT_FRICTION

@@ -130,6 +130,7 @@ class Simulation:
         dt: float | None = None,
         *,
         method: str = "nsgs",
+        dynamics: str = "articulated_body",
         delassus: str = "auto",
         tolerance: float = 1e-9,
         max_iterations: int = 1000,
@@ -140,6 +141,7 @@ class Simulation:
             scene: a scene, the name of one that comes with the stack, or a path.
             dt: time step [s]; the scene's own (1 ms by default) if not given.
             method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`.
+            dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
             delassus: way to the Delassus operator, one of
                 :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             tolerance: bound on the relative residual of the contact solve.
@@ -172,6 +174,7 @@ class Simulation:
             closures_of(self.world),
             self._detector.points,
             self._detector.slot_count,
+            dynamics,
             delassus,
         )
         self._points = self._detector.points
@@ -329,6 +332,11 @@ class Simulation:
     def efforts(self) -> NDArray[np.float64]:
         """What the actuators and springs applied in the last step [N m or N], shape (nv,)."""
         return self._stepper.joints.efforts.copy() if self._stepped else np.zeros_like(self.v)
+
+    @property
+    def constraint_efforts(self) -> NDArray[np.float64]:
+        """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,)."""
+        return self._stepper.state.thrusts.copy() if self._stepped else np.zeros_like(self.v)
 
     @property
     def contacts(self) -> Contacts:

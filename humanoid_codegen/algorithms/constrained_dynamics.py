@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from humanoid_codegen.algorithms.forward_kinematics import Placement, link_placement
 from humanoid_codegen.algorithms.symmetric_solve import factorize, is_zero, solve
-from humanoid_codegen.loop_closure import ROWS, LoopClosure
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.vector import (
     Scalar,
@@ -23,6 +22,7 @@ from humanoid_codegen.vector import (
     subtract,
     transpose,
 )
+from humanoid_model.loop_closure import ROWS, LoopClosure
 
 
 def closure_residuals(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 TOUCHING_GAP = 1e-9
@@ -17,39 +16,28 @@ CORRECTION_SPEED = 0.1
 
 
 @njit(cache=True)
-def shift_normal_velocities(
-    v_free: np.ndarray,
-    v_before: np.ndarray,
-    gaps: np.ndarray,
-    restitution: np.ndarray,
-    impact_speed: float,
-    dt: float,
-    shifts: np.ndarray,
-) -> None:
-    r"""Shift the free normal velocities so that the contact law reads :math:`0 \le f_n \perp v_n + s \ge 0`.
+def approach_shift(
+    gap: float, before: float, free: float, restitution: float, impact_speed: float, dt: float
+) -> float:
+    r"""Shift s of a free normal velocity so that the contact law reads :math:`0 \le f_n \perp v_n + s \ge 0`.
 
     A contact with a gap may close it during the step, no more: :math:`s = \phi/\delta t` (Anitescu and Hart,
     specification 000 §7.4). The force of such a contact acts on an approaching velocity, so it can only take energy
     away. A contact that arrives faster than ``impact_speed`` leaves with Newton's law
     :math:`v_n^+ \ge -e v_n^-`: :math:`s = e v_n^-` (Moreau, thesis equation 2.51). A penetration doesn't push
-    here, see :func:`correction_velocities`.
+    here, see :func:`correction_velocity`.
 
     Args:
-        v_free: contact velocities without contact forces, shifted in place, shape (3m,).
-        v_before: contact velocities at the start of the step, shape (3m,).
-        gaps: signed distances [m], shape (m,).
-        restitution: restitution coefficients e, shape (m,).
+        gap: signed distance [m].
+        before: normal velocity at the start of the step [m/s].
+        free: normal velocity at its end without contact forces [m/s].
+        restitution: restitution coefficient e.
         impact_speed: approach speed from which on restitution applies [m/s].
         dt: time step [s].
-        shifts: receives s [m/s], shape (m,).
     """
-    for i in range(gaps.size):
-        shift = max(gaps[i] - TOUCHING_GAP, 0.0) / dt
-        arrives = gaps[i] + dt * v_free[3 * i] < 0.0
-        if restitution[i] > 0.0 and arrives and v_before[3 * i] < -impact_speed:
-            shift = restitution[i] * v_before[3 * i]
-        shifts[i] = shift
-        v_free[3 * i] += shift
+    if restitution > 0.0 and gap + dt * free < 0.0 and before < -impact_speed:
+        return restitution * before
+    return max(gap - TOUCHING_GAP, 0.0) / dt
 
 
 @njit(cache=True)
@@ -63,32 +51,3 @@ def correction_velocity(gap: float, dt: float) -> tuple[float, bool]:
     if gap < -PENETRATION_SLOP:
         return max(CORRECTED_FRACTION * (gap + PENETRATION_SLOP) / dt, -CORRECTION_SPEED), True
     return max(gap, 0.0) / dt, False
-
-
-@njit(cache=True)
-def correction_velocities(gaps: np.ndarray, dt: float, v: np.ndarray) -> bool:
-    """Contact velocities of a motion that takes penetrations back without becoming part of the velocity.
-
-    Solved as a contact problem of its own, they give a displacement that lifts what has sunk, keeps what is near
-    from sinking and, since friction holds, doesn't make feet slide. The kinetic energy is untouched.
-
-    Args:
-        gaps: signed distances [m], shape (m,).
-        dt: time step [s].
-        v: receives the free velocities of that problem, shape (3m,).
-
-    Returns:
-        Whether there is anything to correct.
-    """
-    needed = False
-    for i in range(gaps.size):
-        v[3 * i] = gaps[i] / dt
-        v[3 * i + 1] = 0.0
-        v[3 * i + 2] = 0.0
-        if gaps[i] < -PENETRATION_SLOP:
-            needed = True
-            rate = CORRECTED_FRACTION * (gaps[i] + PENETRATION_SLOP) / dt
-            v[3 * i] = max(rate, -CORRECTION_SPEED)
-        elif gaps[i] < 0.0:
-            v[3 * i] = 0.0
-    return needed

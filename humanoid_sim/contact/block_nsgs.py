@@ -12,7 +12,7 @@ UNILATERAL  1     :math:`0 \le f \perp v \ge 0`: a joint at its limit
 BOUNDED     1     :math:`|f| \le b`, opposite to the motion where it moves: dry joint friction
 SPIN        1     torque about the normal, :math:`|f| \le c\,f_n` of the parent contact
 ROLL        2     torque across the normal, :math:`\|f\| \le c\,f_n` of the parent contact
-DAMPER      2     viscous force of a loaded parent contact; its damping is in the operator
+DAMPER      2     viscous force of a closed parent contact; its damping is in the operator
 BILATERAL   any   :math:`v = 0`; eliminated beforehand, see :mod:`humanoid_sim.stepping.operators`
 ==========  ====  ==========================================================================
 """
@@ -29,6 +29,8 @@ from humanoid_sim.contact.cone import contact_velocity, project_on_cone
 from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
 
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
+TOUCHING_SPEED = 1e-9
+"""A contact without force that parts more slowly than this is closed [m/s]."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -38,6 +40,12 @@ def _project_on_disc(x: float, y: float, radius: float) -> tuple[float, float]:
         return x, y
     scale = radius / norm
     return scale * x, scale * y
+
+
+@njit(cache=True, error_model="numpy")
+def _touches(force: float, velocity: float) -> bool:
+    """Whether a contact is closed, loaded or not: how redundant contacts share a load must not matter to dampers."""
+    return force > 0.0 or velocity <= TOUCHING_SPEED
 
 
 @njit(cache=True, error_model="numpy")
@@ -80,7 +88,7 @@ def block_natural_map(
             loaded = f[starts[parents[i]]]
             if kind == ROLL:
                 p_0, p_1 = _project_on_disc(p_0, p_1, parameters[i] * max(loaded, 0.0))
-            elif loaded <= 0.0:
+            elif not _touches(loaded, v[starts[parents[i]]]):
                 p_0 = p_1 = 0.0
             error = (f[k] - p_0) ** 2 + (f[k + 1] - p_1) ** 2
             size = f[k] ** 2 + f[k + 1] ** 2
@@ -249,7 +257,8 @@ def block_nsgs(
             elif kind == ROLL:
                 _solve_disc(W, k, v_loc[0], v_loc[1], parameters[i] * max(f[starts[parents[i]]], 0.0), f)
             else:  # DAMPER
-                radius = np.inf if f[starts[parents[i]]] > 0.0 else 0.0
+                parent = starts[parents[i]]
+                radius = np.inf if _touches(f[parent], v[parent]) else 0.0
                 _solve_disc(W, k, v_loc[0], v_loc[1], radius, f)
             for r in range(size):
                 change = f[k + r] - before[r]

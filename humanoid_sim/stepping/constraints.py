@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.approach import TOUCHING_GAP
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -22,7 +21,6 @@ from humanoid_sim.contact.block_nsgs import (
     SPIN,
     UNILATERAL,
 )
-from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.contact_frame import tangents
 from humanoid_sim.stepping.step_data import Step
 
@@ -32,8 +30,8 @@ LIMIT_MARGIN = 1e-3
 """A joint nearer to its limit than this, or that could arrive within two steps, is limited [rad or m]."""
 CLOSURE_RATE = 0.2
 """Part of a closure's error that one step takes back."""
-CLOSURE_COMPLIANCE = 1e-9
-"""Relative compliance that lets loops with redundant constraints be solved."""
+LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
+"""In place of a contact point: what of a joint a block stands for, or a closure."""
 
 
 @njit(cache=True)
@@ -75,27 +73,19 @@ def _tangential_speed(twists: np.ndarray, a: int, b: int, x: np.ndarray, frame: 
 
 
 @njit(cache=True, error_model="numpy")
-def _force_row(rows: ConstraintRows, row: int, d: np.ndarray, x: np.ndarray, a: int, b: int) -> None:
-    """Row of a force along d at the point x."""
-    w = rows.wrenches[row]
+def _force_wrench(w: np.ndarray, d: np.ndarray, x: np.ndarray) -> None:
+    """Wrench of a unit force along d at the point x."""
     w[0], w[1], w[2] = d[0], d[1], d[2]
     w[3] = x[1] * d[2] - x[2] * d[1]
     w[4] = x[2] * d[0] - x[0] * d[2]
     w[5] = x[0] * d[1] - x[1] * d[0]
-    rows.joint_a[row] = a
-    rows.joint_b[row] = b
-    rows.dofs[row] = -1
 
 
 @njit(cache=True, error_model="numpy")
-def _torque_row(rows: ConstraintRows, row: int, d: np.ndarray, a: int, b: int) -> None:
-    """Row of a torque about d."""
-    w = rows.wrenches[row]
+def _torque_wrench(w: np.ndarray, d: np.ndarray) -> None:
+    """Wrench of a unit torque about d."""
     w[0] = w[1] = w[2] = 0.0
     w[3], w[4], w[5] = d[0], d[1], d[2]
-    rows.joint_a[row] = a
-    rows.joint_b[row] = b
-    rows.dofs[row] = -1
 
 
 @njit(cache=True, error_model="numpy")
@@ -185,247 +175,265 @@ def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int
 
 @njit(cache=True, error_model="numpy")
 def collect_constraints(step: Step, m: int, dt: float) -> None:
-    """Write the blocks and rows of all constraints, group by group, closures first within each.
+    """Write the blocks and rows of all constraints, group by group, in each closures first, then contacts, then joints.
 
     Args:
         step: the step, after :func:`count_constraints`.
         m: number of contact points.
         dt: time step [s].
     """
-    model, groups, points = step.model, step.groups, step.points
-    closures = step.closures
-    trees, leaders = model.trees, groups.leaders
+    model, groups, points, joints, closures = step.model, step.groups, step.points, step.joints, step.closures
     count = groups.counts[0]
-    if count == 1:  # all in one group, in the order in which they come
-        groups.blocks[0] = 0
-        block = 0
-        row = 0
-        for c in range(closures.joint_a.size):
-            block, row = _write_closure(step, c, block, row, dt)
-        for i in range(m):
-            block, row = _write_contact(step, i, block, row, dt)
-        for k in range(step.joints.lower.size):
-            block, row = _write_joint(step, k, block, row, dt)
-        step.blocks.starts[block] = row
-        groups.blocks[1] = block
-        return
+    held = closures.joint_a.size
+    nv = joints.lower.size
+    group_of = np.empty(max(held, m, nv), dtype=np.int64)
+    ends = np.zeros((3, count + 1), dtype=np.int64)
+    for c in range(held):
+        joint = closures.joint_a[c] if closures.joint_a[c] > 0 else closures.joint_b[c]
+        group_of[c] = groups.group_of_tree[_leader(groups.leaders, model.trees[joint])]
+    closure_order = _sorted_by_group(group_of, held, ends[0])
+    for i in range(m):
+        joint = points.joint_a[i] if points.joint_a[i] > 0 else points.joint_b[i]
+        group_of[i] = groups.group_of_tree[_leader(groups.leaders, model.trees[joint])]
+    contact_order = _sorted_by_group(group_of, m, ends[1])
+    for k in range(nv):
+        group_of[k] = -1
+        if joints.dry_friction[k] > 0.0 or joints.lower[k] != -np.inf or joints.upper[k] != np.inf:
+            group_of[k] = groups.group_of_tree[_leader(groups.leaders, model.trees[model.dof_joint[k]])]
+    joint_order = _sorted_by_group(group_of, nv, ends[2])
     block = 0
     row = 0
-    # Members of each group, by counting.
-    total = closures.joint_a.size + m + step.joints.lower.size
-    group_of = np.empty(total, dtype=np.int64)
-    sizes = np.zeros(count + 1, dtype=np.int64)
-    for member in range(total):
-        group_of[member] = -1
-        if member < closures.joint_a.size:
-            joint = closures.joint_a[member] if closures.joint_a[member] > 0 else closures.joint_b[member]
-        elif member < closures.joint_a.size + m:
-            i = member - closures.joint_a.size
-            joint = points.joint_a[i] if points.joint_a[i] > 0 else points.joint_b[i]
-        else:
-            k = member - closures.joint_a.size - m
-            joints = step.joints
-            if joints.dry_friction[k] <= 0.0 and joints.lower[k] == -np.inf and joints.upper[k] == np.inf:
-                continue
-            joint = model.dof_joint[k]
-        group = groups.group_of_tree[_leader(leaders, trees[joint])]
-        if group < 0:  # a joint away from its limits
-            continue
-        group_of[member] = group
-        sizes[group + 1] += 1
-    for g in range(count):
-        sizes[g + 1] += sizes[g]
-    order = np.empty(sizes[count], dtype=np.int64)
-    fill = sizes.copy()
-    for member in range(total):
-        group = group_of[member]
-        if group >= 0:
-            order[fill[group]] = member
-            fill[group] += 1
     for g in range(count):
         groups.blocks[g] = block
-        for s in range(sizes[g], sizes[g + 1]):
-            member = order[s]
-            if member < closures.joint_a.size:
-                block, row = _write_closure(step, member, block, row, dt)
-            elif member < closures.joint_a.size + m:
-                block, row = _write_contact(step, member - closures.joint_a.size, block, row, dt)
-            else:
-                block, row = _write_joint(step, member - closures.joint_a.size - m, block, row, dt)
+        if ends[0, g] < ends[0, g + 1]:
+            block, row = _write_closures(step, closure_order[ends[0, g] : ends[0, g + 1]], block, row, dt)
+        if ends[1, g] < ends[1, g + 1]:
+            block, row = _write_contacts(step, contact_order[ends[1, g] : ends[1, g + 1]], block, row, dt)
+        if ends[2, g] < ends[2, g + 1]:
+            block, row = _write_joints(step, joint_order[ends[2, g] : ends[2, g + 1]], block, row, dt)
     step.blocks.starts[block] = row
     groups.blocks[count] = block
 
 
 @njit(cache=True, error_model="numpy")
-def _write_block(
-    step: Step, block: int, row: int, kind: int, parameter: float, parent: int, memory: int, point: int
-) -> None:
-    blocks = step.blocks
-    blocks.starts[block] = row
-    blocks.kinds[block] = kind
-    blocks.parameters[block] = parameter
-    blocks.parents[block] = parent
-    blocks.memory[block] = memory
-    blocks.points[block] = point
+def _sorted_by_group(group_of: np.ndarray, size: int, ends: np.ndarray) -> np.ndarray:
+    """Members by group, in their order within each; those of group -1 are left out.
+
+    Args:
+        group_of: group of each member, the first ``size`` count.
+        size: number of members.
+        ends: receives where each group begins and the last one ends, zero before, shape (groups + 1,).
+    """
+    count = ends.size - 1
+    for member in range(size):
+        if group_of[member] >= 0:
+            ends[group_of[member] + 1] += 1
+    for g in range(count):
+        ends[g + 1] += ends[g]
+    order = np.empty(ends[count], dtype=np.int64)
+    fill = ends.copy()
+    for member in range(size):
+        g = group_of[member]
+        if g >= 0:
+            order[fill[g]] = member
+            fill[g] += 1
+    return order
 
 
 @njit(cache=True, error_model="numpy")
-def _write_row(step: Step, row: int, shift: float, compliance: float, force: float) -> None:
-    blocks = step.blocks
-    blocks.shifts[row] = shift
-    blocks.compliance[row] = compliance
-    blocks.forces[row] = force
-
-
-@njit(cache=True, error_model="numpy")
-def _write_contact(step: Step, i: int, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Blocks of one contact point; returns the next block and row."""
-    points, pairs, rows, motion = step.points, step.pairs, step.rows, step.motion
-    properties = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]]]
-    a, b = points.joint_a[i], points.joint_b[i]
-    x = points.positions[i]
-    frame = points.frames[i]
-    for r in range(3):
-        frame[0, r] = points.normals[i, r]
-    tangents(frame[0], frame[1], frame[2])
-    friction = properties[0]
-    if properties[1] < friction and _tangential_speed(motion.twists, a, b, x, frame) > STICTION_SPEED:
-        friction = properties[1]
-    slot = points.slots[i]
-    past = step.memory.contacts[slot]
-    _write_block(step, block, row, CONTACT, friction, -1, slot, i)
-    compliance = properties[6] / dt
-    for r in range(3):
-        _force_row(rows, row + r, frame[r], x, a, b)
-        _write_row(step, row + r, 0.0, compliance, past[r])
-    step.blocks.shifts[row] = max(points.gaps[i] - TOUCHING_GAP, 0.0) / dt
-    if points.corner[i]:
-        _midpoint(step, i, row, dt)
-    contact = block
-    block += 1
-    row += 3
-    if pairs.has_torques[0] != 0:
-        if properties[3] > 0.0:
-            _write_block(step, block, row, SPIN, properties[3], contact, slot, i)
-            _torque_row(rows, row, frame[0], a, b)
-            _write_row(step, row, 0.0, 0.0, past[3])
-            block += 1
-            row += 1
-        if properties[4] > 0.0:
-            _write_block(step, block, row, ROLL, properties[4], contact, slot, i)
-            for r in range(2):
-                _torque_row(rows, row + r, frame[1 + r], a, b)
-                _write_row(step, row + r, 0.0, 0.0, past[4 + r])
-            block += 1
-            row += 2
-        if properties[5] > 0.0:
-            _write_block(step, block, row, DAMPER, 0.0, contact, slot, i)
-            for r in range(2):
-                _force_row(rows, row + r, frame[1 + r], x, a, b)
-                _write_row(step, row + r, 0.0, 1.0 / properties[5], 0.0)
-            block += 1
-            row += 2
+def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
+    """Blocks of some contact points; returns the next block and row."""
+    points, pairs, motion, blocks, rows = step.points, step.pairs, step.motion, step.blocks, step.rows
+    wrenches, twists, past = rows.wrenches, motion.twists, step.memory.contacts
+    has_torques = pairs.has_torques[0] != 0
+    for i in order:
+        properties = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]]]
+        a, b = points.joint_a[i], points.joint_b[i]
+        x = points.positions[i]
+        frame = points.frames[i]
+        for r in range(3):
+            frame[0, r] = points.normals[i, r]
+        tangents(frame[0], frame[1], frame[2])
+        friction = properties[0]
+        if properties[1] < friction and _tangential_speed(twists, a, b, x, frame) > STICTION_SPEED:
+            friction = properties[1]
+        slot = points.slots[i]
+        contact = block
+        first = row
+        blocks.kinds[block] = CONTACT
+        blocks.parameters[block] = friction
+        for r in range(3):
+            _force_wrench(wrenches[row + r], frame[r], x)
+            blocks.shifts[row + r] = 0.0
+            blocks.compliance[row + r] = 0.0
+            blocks.forces[row + r] = past[slot, r]
+        if properties[6] > 0.0:  # a spring at the end of the step: 0 <= f, gap + C f >= 0
+            blocks.compliance[row] = properties[6] / dt
+            blocks.shifts[row] = points.gaps[i] / dt
+        if points.corner[i]:
+            blocks.shifts[row + 1] = midpoint_shift(twists, motion.curvatures, a, b, x, frame[1], dt)
+            blocks.shifts[row + 2] = midpoint_shift(twists, motion.curvatures, a, b, x, frame[2], dt)
+        blocks.starts[block] = row
+        block += 1
+        row += 3
+        if has_torques:
+            if properties[3] > 0.0:
+                blocks.kinds[block] = SPIN
+                blocks.parameters[block] = properties[3]
+                _torque_wrench(wrenches[row], frame[0])
+                blocks.shifts[row] = blocks.compliance[row] = 0.0
+                blocks.forces[row] = past[slot, 3]
+                blocks.starts[block] = row
+                block += 1
+                row += 1
+            if properties[4] > 0.0:
+                blocks.kinds[block] = ROLL
+                blocks.parameters[block] = properties[4]
+                for r in range(2):
+                    _torque_wrench(wrenches[row + r], frame[1 + r])
+                    blocks.shifts[row + r] = blocks.compliance[row + r] = 0.0
+                    blocks.forces[row + r] = past[slot, 4 + r]
+                blocks.starts[block] = row
+                block += 1
+                row += 2
+            if properties[5] > 0.0:
+                blocks.kinds[block] = DAMPER
+                blocks.parameters[block] = 0.0
+                for r in range(2):
+                    _force_wrench(wrenches[row + r], frame[1 + r], x)
+                    blocks.shifts[row + r] = blocks.forces[row + r] = 0.0
+                    blocks.compliance[row + r] = 1.0 / properties[5]
+                blocks.starts[block] = row
+                block += 1
+                row += 2
+        for own in range(contact, block):
+            blocks.parents[own] = contact
+            blocks.memory[own] = slot
+            blocks.points[own] = i
+        for r in range(first, row):
+            rows.joint_a[r] = a
+            rows.joint_b[r] = b
+            rows.dofs[r] = -1
     return block, row
 
 
 @njit(cache=True, error_model="numpy")
-def _midpoint(step: Step, i: int, row: int, dt: float) -> None:
-    r"""Tangential shifts to the middle of the step: a point held at :math:`J(q)v^+ = 0` creeps along its curved path.
+def midpoint_shift(
+    twists: np.ndarray, curvatures: np.ndarray, a: int, b: int, x: np.ndarray, d: np.ndarray, dt: float
+) -> float:
+    r"""Tangential shift to the middle of the step: a point held at :math:`J(q)v^+ = 0` creeps along its curved path.
 
     At the middle of the step the velocity is :math:`J v^+ + \tfrac{\delta t}{2}\dot J v`; holding that one (Moreau's
     midpoint, specification 000 §7.4) keeps the point where it is to third order. Only corners, which stay the same
     points of their body, get it; where round shapes roll the contact moves on to other points.
     """
-    points, motion = step.points, step.motion
-    x = points.positions[i]
-    for t in range(1, 3):
-        d = points.frames[i, t]
-        along = 0.0
-        for side in range(2):
-            j = points.joint_a[i] if side == 0 else points.joint_b[i]
-            if j == 0:
-                continue
-            twist, curvature = motion.twists[j], motion.curvatures[j]
-            v_0 = twist[0] + twist[4] * x[2] - twist[5] * x[1]
-            v_1 = twist[1] + twist[5] * x[0] - twist[3] * x[2]
-            v_2 = twist[2] + twist[3] * x[1] - twist[4] * x[0]
-            a_0 = curvature[0] + curvature[4] * x[2] - curvature[5] * x[1] + twist[4] * v_2 - twist[5] * v_1
-            a_1 = curvature[1] + curvature[5] * x[0] - curvature[3] * x[2] + twist[5] * v_0 - twist[3] * v_2
-            a_2 = curvature[2] + curvature[3] * x[1] - curvature[4] * x[0] + twist[3] * v_1 - twist[4] * v_0
-            value = d[0] * a_0 + d[1] * a_1 + d[2] * a_2
-            along += value if side == 0 else -value
-        step.blocks.shifts[row + t] = 0.5 * dt * along
+    along = 0.0
+    for side in range(2):
+        j = a if side == 0 else b
+        if j == 0:
+            continue
+        twist, curvature = twists[j], curvatures[j]
+        v_0 = twist[0] + twist[4] * x[2] - twist[5] * x[1]
+        v_1 = twist[1] + twist[5] * x[0] - twist[3] * x[2]
+        v_2 = twist[2] + twist[3] * x[1] - twist[4] * x[0]
+        a_0 = curvature[0] + curvature[4] * x[2] - curvature[5] * x[1] + twist[4] * v_2 - twist[5] * v_1
+        a_1 = curvature[1] + curvature[5] * x[0] - curvature[3] * x[2] + twist[5] * v_0 - twist[3] * v_2
+        a_2 = curvature[2] + curvature[3] * x[1] - curvature[4] * x[0] + twist[3] * v_1 - twist[4] * v_0
+        value = d[0] * a_0 + d[1] * a_1 + d[2] * a_2
+        along += value if side == 0 else -value
+    return 0.5 * dt * along
 
 
 @njit(cache=True, error_model="numpy")
-def _write_joint(step: Step, k: int, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Blocks of one coordinate's limits and dry friction; returns the next block and row."""
-    joints, rows, memory = step.joints, step.rows, step.memory
-    if joints.lower[k] != -np.inf or joints.upper[k] != np.inf:
-        q = step.state.q[joints.idx_q[k]]
-        near = is_limited(q, step.state.v[k], joints.lower[k], joints.upper[k], dt)
-        for side in range(2):
-            if near & (1 + side):
-                sign = 1.0 if side == 0 else -1.0
-                gap = q - joints.lower[k] if side == 0 else joints.upper[k] - q
-                _write_block(step, block, row, UNILATERAL, 0.0, -1, k, -1 - side)
-                _effort_row(rows, row, k, sign)
-                _write_row(step, row, max(gap, 0.0) / dt, 0.0, memory.joints[k, side])
-                block += 1
-                row += 1
-    if joints.dry_friction[k] > 0.0:
-        _write_block(step, block, row, BOUNDED, joints.dry_friction[k], -1, k, -3)
-        _effort_row(rows, row, k, 1.0)
-        _write_row(step, row, 0.0, 0.0, memory.joints[k, 2])
-        block += 1
-        row += 1
+def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
+    """Blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
+    joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
+    past = step.memory.joints
+    for k in order:
+        first = block
+        if joints.lower[k] != -np.inf or joints.upper[k] != np.inf:
+            q = state.q[joints.idx_q[k]]
+            near = is_limited(q, state.v[k], joints.lower[k], joints.upper[k], dt)
+            for side in range(2):
+                if near & (1 + side):
+                    gap = q - joints.lower[k] if side == 0 else joints.upper[k] - q
+                    blocks.kinds[block] = UNILATERAL
+                    blocks.parameters[block] = 0.0
+                    blocks.points[block] = LOWER if side == 0 else UPPER
+                    rows.wrenches[row, 0] = 1.0 if side == 0 else -1.0
+                    blocks.shifts[row] = max(gap, 0.0) / dt
+                    blocks.forces[row] = past[k, side]
+                    blocks.starts[block] = row
+                    block += 1
+                    row += 1
+        if joints.dry_friction[k] > 0.0:
+            blocks.kinds[block] = BOUNDED
+            blocks.parameters[block] = joints.dry_friction[k]
+            blocks.points[block] = FRICTION
+            rows.wrenches[row, 0] = 1.0
+            blocks.shifts[row] = 0.0
+            blocks.forces[row] = past[k, 2]
+            blocks.starts[block] = row
+            block += 1
+            row += 1
+        for own in range(first, block):
+            r = blocks.starts[own]
+            blocks.parents[own] = own
+            blocks.memory[own] = k
+            blocks.compliance[r] = 0.0
+            rows.dofs[r] = k
+            rows.joint_a[r] = rows.joint_b[r] = 0
     return block, row
 
 
 @njit(cache=True, error_model="numpy")
-def _effort_row(rows: ConstraintRows, row: int, k: int, sign: float) -> None:
-    rows.dofs[row] = k
-    rows.wrenches[row, 0] = sign
-    rows.joint_a[row] = 0
-    rows.joint_b[row] = 0
-
-
-@njit(cache=True, error_model="numpy")
-def _write_closure(step: Step, c: int, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Rows of one closure, which pull its two frames together; returns the next block and row."""
-    closures, rows, motion = step.closures, step.rows, step.motion
-    a, b = closures.joint_a[c], closures.joint_b[c]
+def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
+    """Rows of some closures, which pull their two frames together; returns the next block and row."""
+    closures, motion, blocks, rows = step.closures, step.motion, step.blocks, step.rows
     R_a, R_b = np.empty((3, 3)), np.empty((3, 3))
-    x_a, x_b = np.empty(3), np.empty(3)
-    for r in range(3):
-        x_a[r], x_b[r] = motion.p[a, r], motion.p[b, r]
-        for s in range(3):
-            x_a[r] += motion.R[a, r, s] * closures.origin_a[c, s]
-            x_b[r] += motion.R[b, r, s] * closures.origin_b[c, s]
-            R_a[r, s] = R_b[r, s] = 0.0
-            for t in range(3):
-                R_a[r, s] += motion.R[a, r, t] * closures.rotation_a[c, t, s]
-                R_b[r, s] += motion.R[b, r, t] * closures.rotation_b[c, t, s]
-    middle = 0.5 * (x_a + x_b)
-    # rotation that is left from frame b to frame a, in the world; small, so that its sine serves
-    turn = np.zeros(3)
-    for s in range(3):
-        turn[0] += 0.5 * (R_b[1, s] * R_a[2, s] - R_b[2, s] * R_a[1, s])
-        turn[1] += 0.5 * (R_b[2, s] * R_a[0, s] - R_b[0, s] * R_a[2, s])
-        turn[2] += 0.5 * (R_b[0, s] * R_a[1, s] - R_b[1, s] * R_a[0, s])
-    _write_block(step, block, row, BILATERAL, 0.0, -1, c, -4)
-    d = np.empty(3)
-    for r in range(6):
-        if not closures.fixed[c, r]:
-            continue
-        error = 0.0
-        for s in range(3):
-            d[s] = R_a[s, r % 3]
-            error += d[s] * (x_a[s] - x_b[s] if r < 3 else turn[s])
-        if r < 3:
-            _force_row(rows, row, d, middle, a, b)
-        else:
-            _torque_row(rows, row, d, a, b)
-        _write_row(step, row, CLOSURE_RATE * error / dt, CLOSURE_COMPLIANCE, closures.memory[c, r])
-        row += 1
-    return block + 1, row
+    x_a, x_b, middle, turn, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for c in order:
+        a, b = closures.joint_a[c], closures.joint_b[c]
+        for r in range(3):
+            x_a[r], x_b[r] = motion.p[a, r], motion.p[b, r]
+            for s in range(3):
+                x_a[r] += motion.R[a, r, s] * closures.origin_a[c, s]
+                x_b[r] += motion.R[b, r, s] * closures.origin_b[c, s]
+                R_a[r, s] = R_b[r, s] = 0.0
+                for t in range(3):
+                    R_a[r, s] += motion.R[a, r, t] * closures.rotation_a[c, t, s]
+                    R_b[r, s] += motion.R[b, r, t] * closures.rotation_b[c, t, s]
+            middle[r] = 0.5 * (x_a[r] + x_b[r])
+        # rotation that is left from frame b to frame a, in the world; small, so that its sine serves
+        for r in range(3):
+            c1 = (r + 1) % 3
+            c2 = (r + 2) % 3
+            turn[r] = 0.0
+            for s in range(3):
+                turn[r] += 0.5 * (R_b[c1, s] * R_a[c2, s] - R_b[c2, s] * R_a[c1, s])
+        blocks.starts[block] = row
+        blocks.kinds[block] = BILATERAL
+        blocks.parameters[block] = 0.0
+        blocks.parents[block] = block
+        blocks.memory[block] = c
+        blocks.points[block] = CLOSURE
+        for r in range(6):
+            if not closures.fixed[c, r]:
+                continue
+            error = 0.0
+            for s in range(3):
+                d[s] = R_a[s, r % 3]
+                error += d[s] * (x_a[s] - x_b[s] if r < 3 else turn[s])
+            if r < 3:
+                _force_wrench(rows.wrenches[row], d, middle)
+            else:
+                _torque_wrench(rows.wrenches[row], d)
+            rows.joint_a[row] = a
+            rows.joint_b[row] = b
+            rows.dofs[row] = -1
+            blocks.shifts[row] = CLOSURE_RATE * error / dt
+            blocks.compliance[row] = 0.0
+            blocks.forces[row] = closures.memory[c, r]
+            row += 1
+        block += 1
+    return block, row

@@ -8,6 +8,7 @@ from numba import njit
 
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, ROLL, SPIN
 from humanoid_sim.dynamics.articulated_body import force_response
+from humanoid_sim.stepping.constraints import FRICTION, LOWER
 from humanoid_sim.stepping.step_data import Step
 
 
@@ -98,8 +99,8 @@ def remember_forces(step: Step, m: int) -> None:
                 if step.closures.fixed[place, r]:
                     step.closures.memory[place, r] = blocks.forces[row]
                     row += 1
-        elif i < 0 and i >= -3:
-            memory.joints[place, -1 - i] = blocks.forces[first]
+        elif i >= FRICTION and i <= LOWER:
+            memory.joints[place, LOWER - i] = blocks.forces[first]
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_sim.contact.approach import approach_shift
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
@@ -45,9 +46,7 @@ def row_velocity(rows: ConstraintRows, row: int, twists: np.ndarray, v: np.ndarr
 def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
     r"""Shifted free velocities of all rows, so that each law reads as if it began at zero.
 
-    A contact with a gap may close it during the step, no more: its shift is :math:`\phi/\delta t` (Anitescu and Hart,
-    specification 000 §7.4), set before. A contact that arrives faster than ``impact_speed`` leaves with Newton's law
-    :math:`v_n^+ \ge -e v_n^-`: its shift becomes :math:`e v_n^-` (Moreau, thesis equation 2.51).
+    Those of contacts are set here, see :func:`~humanoid_sim.contact.approach.approach_shift`.
 
     Args:
         step: the step; ``blocks.shifts`` and ``blocks.v_free`` are written.
@@ -58,13 +57,13 @@ def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
     _project_free_velocity(step)
     for block in range(step.groups.counts[1]):
         first = blocks.starts[block]
-        if blocks.kinds[block] == CONTACT:
+        if blocks.kinds[block] == CONTACT and blocks.compliance[first] == 0.0:
             i = blocks.points[block]
             restitution = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]], 2]
-            if restitution > 0.0 and points.gaps[i] + dt * blocks.v_free[first] < 0.0:
-                before = row_velocity(rows, first, step.motion.twists, state.v)
-                if before < -impact_speed:
-                    blocks.shifts[first] = restitution * before
+            before = row_velocity(rows, first, step.motion.twists, state.v) if restitution > 0.0 else 0.0
+            blocks.shifts[first] = approach_shift(
+                points.gaps[i], before, blocks.v_free[first], restitution, impact_speed, dt
+            )
         for row in range(first, blocks.starts[block + 1]):
             blocks.v_free[row] += blocks.shifts[row]
 

@@ -8,6 +8,7 @@ from numba import njit
 
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.step_data import Step
 
@@ -112,10 +113,12 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
             kind = blocks.kinds[block]
             if kind == CONTACT:
                 gap = step.points.gaps[blocks.points[block]]
+                if blocks.compliance[first] > 0.0:  # it may sink by what its force makes of it
+                    gap = max(gap, 0.0)
             elif kind == UNILATERAL:
                 k = step.rows.dofs[first]
                 q = step.state.q[step.joints.idx_q[k]]
-                gap = q - step.joints.lower[k] if blocks.points[block] == -1 else step.joints.upper[k] - q
+                gap = q - step.joints.lower[k] if blocks.points[block] == LOWER else step.joints.upper[k] - q
             else:
                 continue
             wanted[first], correct = correction_velocity(gap, dt)

@@ -18,7 +18,7 @@ from humanoid_sim.stepping.reactions import (
     gather_reactions,
     remember_forces,
 )
-from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
+from humanoid_sim.stepping.row_velocities import free_velocities
 from humanoid_sim.stepping.solve_groups import correction_forces
 from humanoid_sim.stepping.step_data import Step
 
@@ -75,13 +75,6 @@ def constrain(step: Step, m: int, dt: float) -> bool:
 def pose_problems(step: Step, method: int, dt: float, impact_speed: float) -> None:
     """Free velocities and operators of all groups."""
     free_velocities(step, dt, impact_speed)
-    build_operators(step, method, dt)
-
-
-@njit(cache=True, error_model="numpy")
-def pose_again(step: Step, method: int, dt: float) -> None:
-    """The problems of the last step anew, for those whose solution overwrote them; shifts stay."""
-    keep_velocities(step)
     build_operators(step, method, dt)
 
 

@@ -276,7 +276,7 @@ class PairArrays(NamedTuple):
     Attributes:
         classes: class of each body, shape (bodies,).
         properties: static friction, dynamic friction, restitution, torsional friction [m], rolling friction [m],
-            viscous friction [N s/m] and compliance [m/N] of two classes, shape (classes, classes, 7).
+            viscous friction [N s/m] and normal compliance [m/N] of two classes, shape (classes, classes, 7).
         has_torques: 1 where any pair has torsional, rolling or viscous friction, shape (1,).
     """
 

@@ -18,13 +18,19 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
+from humanoid_sim.stepping.integrate import integrate
+from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (
     DELASSUS_METHODS,
+    build_operators,
     closure_forces,
     closure_rows,
     eliminate_closures,
 )
-from humanoid_sim.stepping.solve_groups import solve_all
+from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
+from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, remember_forces
+from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
+from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClosureArrays,
@@ -37,6 +43,8 @@ from humanoid_sim.stepping.step_data import (
     make_step,
 )
 
+DYNAMICS = ("articulated_body", "pinocchio")
+"""Where the dynamics of a step come from: the thesis' compiled recursions, or Pinocchio's matrices to compare with."""
 _LARGEST_OPERATOR = 200_000_000
 """Entries of all operators of a step: 1.6 GB."""
 _ALTERNATIONS = 200
@@ -66,6 +74,7 @@ class Stepper:
         closures: ClosureArrays,
         points: ContactPoints,
         slots: int,
+        dynamics: str,
         delassus: str,
     ) -> None:
         """Allocate.
@@ -77,11 +86,18 @@ class Stepper:
             closures: loops.
             points: where the detector writes its contact points.
             slots: number of contact slots.
+            dynamics: one of :data:`DYNAMICS`.
             delassus: way to the operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
 
         Raises:
-            InputError: an unknown way to the operator.
+            InputError: unknown dynamics, or an unknown way to the operator.
         """
+        if dynamics not in DYNAMICS:
+            raise InputError(
+                f"there are no dynamics '{dynamics}'",
+                element="dynamics",
+                remedy=f"Choose one of {', '.join(DYNAMICS)}",
+            )
         if delassus not in DELASSUS_METHODS:
             raise InputError(
                 f"there is no Delassus method '{delassus}'",
@@ -100,6 +116,7 @@ class Stepper:
         self._pairs = pairs
         self._nv, self._njoints = nv, n
         self._trees = int(self.model.trees.max()) + 1
+        self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self._dt = 0.0
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
@@ -179,12 +196,20 @@ class Stepper:
 
     def free_motion(self, dt: float) -> None:
         """Velocity without constraint forces."""
-        stages.free_motion(self._step, dt)
+        if self._pinocchio is None:
+            stages.free_motion(self._step, dt)
+        else:
+            joint_loads(self.model.armature, self.state.v, self.joints, dt)
+            self._pinocchio.free_motion(self.state, self.joints, self.motion, dt)
 
     def pose_problems(self, dt: float, impact_speed: float) -> None:
         """Free velocities along the constraints, and operators."""
         self._dt = dt
-        stages.pose_problems(self._step, self._method, dt, impact_speed)
+        if self._pinocchio is None:
+            stages.pose_problems(self._step, self._method, dt, impact_speed)
+        else:
+            free_velocities(self._step, dt, impact_speed)
+            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, dt)
 
     def solve(self, tolerance: float, max_iterations: int) -> None:
         """Solve all groups by block Gauss-Seidel."""
@@ -252,16 +277,37 @@ class Stepper:
 
     def respond(self, dt: float) -> bool:
         """Velocity under the constraint forces; whether other actuators saturate than was assumed."""
-        return bool(stages.respond(self._step, dt))
+        if self._pinocchio is None:
+            return bool(stages.respond(self._step, dt))
+        state = self.state
+        gather_reactions(self._step, self.blocks.forces)
+        state.v_new[:] = state.v_free
+        self._pinocchio.respond(self.blocks.forces[: self.groups.counts[2]], dt, state.v_new)
+        return bool(drive_efforts(state.v_new, self.joints, dt))
 
     def finish(self, m: int, dt: float, max_iterations: int) -> int:
         """Correct positions, move on, remember forces; the first coordinate that is not finite, or -1."""
-        return int(stages.finish(self._step, m, dt, max_iterations))
+        if self._pinocchio is None:
+            return int(stages.finish(self._step, m, dt, max_iterations))
+        state, rows = self.state, int(self.groups.counts[2])
+        wrong = int(first_not_finite(state.v_new))
+        if wrong >= 0:
+            return wrong
+        remember_forces(self._step, m)
+        velocity, forces = state.v_new.copy(), np.empty(rows)
+        if rows > 0 and correction_forces(self._step, dt, max_iterations, np.empty(rows), forces):
+            self._pinocchio.respond(forces, dt, velocity)
+        integrate(self.model, state.q, velocity, dt, state.q_new)
+        return -1
 
     def contact_problem(self) -> ContactProblem:
         """The contacts of all groups as one problem; closures are eliminated, the other forces given."""
         blocks, groups = self.blocks, self.groups
-        stages.pose_again(self._step, self._method, self._dt)
+        keep_velocities(self._step)
+        if self._pinocchio is None:
+            build_operators(self._step, self._method, self._dt)
+        else:
+            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, self._dt)
         size = 3 * int(np.count_nonzero(blocks.kinds[: groups.counts[1]] == CONTACT))
         W, v_free, mu = np.zeros((size, size)), np.zeros(size), np.zeros(size // 3)
         order = np.zeros(size // 3, dtype=np.int64)

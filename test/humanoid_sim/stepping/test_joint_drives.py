@@ -9,9 +9,13 @@ import pytest
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
+from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, PLANAR, FlatModel
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors, rotation_vector
 from humanoid_sim.stepping.step_data import JointArrays
+
+DT = 1e-3
 
 
 def joints_of(nq: int, nv: int) -> JointArrays:
@@ -71,3 +75,43 @@ def test_loads_and_efforts() -> None:
     assert drive_efforts(v_new, joints, dt)
     assert joints.saturated[0] == -1
     assert joints.efforts[0] == -1.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_velocity_obeys_the_servo_law_at_the_end_of_the_step(seed: int) -> None:
+    """M (v+ - v) = dt (tau(v+) - b - D v+ + external), tau being the servo's torque for v+, or its limit."""
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 12)
+    q, v = random_state(model, rng)
+    nv = model.nv
+    flat, motion = FlatModel.from_pinocchio(model), TreeMotion.of_size(model.njoints, nv)
+    move_tree(flat, q, v, motion)
+    joints = joints_of(model.nq, nv)
+    joints.error[:], joints.v_target[:], joints.feedforward[:] = rng.normal(size=(3, nv))
+    joints.stiffness[:], joints.damping[:] = rng.uniform(0.0, 1e4, nv), rng.uniform(0.0, 100.0, nv)
+    joints.passive_damping[:] = rng.uniform(0, 1, nv)
+    joints.highest[:], joints.lowest[:] = 50.0, -40.0
+    joints.saturated[:] = rng.integers(-1, 2, nv)
+    assumed = joints.saturated.copy()
+    armature = rng.uniform(0.0, 0.1, nv)
+    joint_loads(armature, v, joints, DT)
+    wrenches = rng.normal(size=(model.njoints, 6))
+    acceleration = np.empty(nv)
+    articulated = ArticulatedInertia.of_size(model.njoints, nv)
+    articulated_body(flat, motion, joints.loads, joints.own_inertia, wrenches, articulated, acceleration)
+    v_new = v + DT * acceleration
+    drive_efforts(v_new, joints, DT)
+    tau = joints.feedforward + joints.stiffness * (joints.error - DT * v_new)
+    tau += joints.damping * (joints.v_target - v_new)
+    tau = np.select([assumed > 0, assumed < 0], [50.0, -40.0], tau)
+    data = model.createData()
+    M = np.triu(pin.crba(model, data, q)) + np.diag(armature)
+    M = M + np.triu(M, 1).T
+    bias = np.array(pin.nonLinearEffects(model, data, q, v))
+    external = np.zeros(nv)
+    for joint in range(1, model.njoints):
+        k = flat.last_dof[joint]
+        while k >= 0:
+            external[k] += motion.S[k] @ wrenches[joint]
+            k = flat.dof_parent[k]
+    assert_allclose(M @ (v_new - v), DT * (tau - bias - joints.passive_damping * v_new + external), atol=1e-8)
