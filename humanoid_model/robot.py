@@ -260,7 +260,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         encoders=dict(file.encoders),
         limbs=dict(file.limbs),
         approximate=file.approximate,
-        disabled_collisions=file.disabled_collisions,
+        disabled_collisions=file.disable_collisions,
         loops=file.loops,
     )
     postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}

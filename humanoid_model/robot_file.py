@@ -66,7 +66,7 @@ class RobotFile:
         encoders: noise of the joints' measured positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
         mesh_collision: what the meshes of links collide as, by link.
-        disabled_collisions: pairs of links that never touch each other.
+        disable_collisions: pairs of links that never touch each other.
         loops: joints that close loops, cut out of the tree.
     """
 
@@ -81,7 +81,7 @@ class RobotFile:
     encoders: dict[str, dict[str, Noise]] = field(default_factory=dict)
     limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mesh_collision: dict[str, str] = field(default_factory=dict)
-    disabled_collisions: tuple[tuple[str, str], ...] = ()
+    disable_collisions: tuple[tuple[str, str], ...] = ()
     loops: tuple[LoopClosure, ...] = ()
 
 
@@ -125,7 +125,7 @@ class _Reader:
             encoders=self.read_encoders(),
             limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
             mesh_collision=self.read_mesh_collision(),
-            disabled_collisions=self.read_disabled_collisions(),
+            disable_collisions=self.read_disabled_collisions(),
             loops=self.read_loops(),
         )
 

@@ -111,6 +111,8 @@ class ContactDetector:
         )  # fmt: skip
         self._special_pairs: dict[int, SpecialPair] = {}
         self._special_planes = self._find_special_planes(planes)
+        owners = {int(self._owner[body]) for body in self._shapes.body}
+        self._has_pairs = bool(self._special_planes) or len(owners) > 1 or bool(self._shapes.links.any())
         self.overlaps: list[tuple[str, str]] = []
         self.contact_times: dict[tuple[str, str], float] = {}
 
@@ -233,7 +235,7 @@ class ContactDetector:
             if points.size < 0:
                 self._make_room(points=2 * len(points.gaps))
                 continue
-            if self._shapes.moving == 0:
+            if not self._has_pairs:
                 return points
             count, special_count = world_contacts(
                 self._table, self._shapes, R, p, twists, CONTACT_MARGIN, dt, self._rotations, self._origins,

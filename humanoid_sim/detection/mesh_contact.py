@@ -19,6 +19,8 @@ _CANDIDATES = 2048
 """So many points of all triangles are looked at before the reduction; what is beyond is left out."""
 _TOUCHING = 1e-4
 """Points within this of the deepest of a patch are touching; they are reduced apart from those that only may [m]."""
+_ROUND_UPRIGHT = 1.0 - 1e-9
+"""Cosine from which on a sphere or capsule, whose normals are exact, leans over no side of a triangle."""
 _PRIME = 1000003
 
 
@@ -114,6 +116,7 @@ def _gather(
     box = np.empty(6)
     _box_in(table, a, R_a, p_a, R_m, p_m, margin, box)
     size = tree_overlaps(box, table.node_box, table.node_child, table.mesh_node[m], found)
+    upright = _ROUND_UPRIGHT if core_radius(table, a) > 0.0 else FACE_CONTACT
     normal = np.empty(3)
     up = np.empty(3)
     on_a = np.empty(3)
@@ -160,7 +163,7 @@ def _gather(
                 normal[r] = up[r]
             for r in range(3):
                 on_b[r] = on_a[r] - distance * up[r]
-        elif cosine < FACE_CONTACT and _leans_over_closed_side(table, triangle, R_m, p_m, on_b):
+        elif cosine < upright and _leans_over_closed_side(table, triangle, R_m, p_m, on_b):
             continue
         if triangle_a >= 0:
             facing = 0.0

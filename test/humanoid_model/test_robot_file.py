@@ -297,7 +297,7 @@ def test_what_links_collide_as_and_never_with(tmp_path):
         "mesh_collision: {a: exact, '[b-d]': convex_decomposition}\ndisable_collisions: [[a, c], [e, b]]\n",
     )
     assert file.mesh_collision == {"a": "exact", **dict.fromkeys("bcd", "convex_decomposition")}
-    assert file.disabled_collisions == (("a", "c"), ("e", "b"))
+    assert file.disable_collisions == (("a", "c"), ("e", "b"))
 
 
 @pytest.mark.parametrize(

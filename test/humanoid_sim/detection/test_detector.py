@@ -80,12 +80,12 @@ def detected(
     world = World(world_scene)
     R, p = np.tile(np.eye(3), (world.model.njoints, 1, 1)), np.zeros((world.model.njoints, 3))
     twists = np.zeros((world.model.njoints, 6))
-    for body in world_scene.bodies:
-        if body.name in world.free_bodies:
-            joint, placement = world.model.getJointId(body.name), body.placement_world_body
-            placement = (moved or {}).get(body.name, placement)
+    for thing in world_scene.bodies:
+        if thing.name in world.free_bodies:
+            joint, placement = world.model.getJointId(thing.name), thing.placement_world_body
+            placement = (moved or {}).get(thing.name, placement)
             R[joint], p[joint] = placement.rotation, placement.translation
-            twists[joint] = (placement * pin.Motion(body.twist)).vector
+            twists[joint] = (placement * pin.Motion(thing.twist)).vector
     detector = detector or ContactDetector(world)
     return detector, detector.detect(R, p, twists, 1e-3)
 
