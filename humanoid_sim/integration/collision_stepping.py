@@ -17,8 +17,12 @@ from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSys
 
 APPROACH_SPEED = 1e-9
 """A closed contact that approaches faster than this collides [m/s]."""
+SEPARATING_SPEED = 1e-9
+"""A touching contact that leaves faster than this is open [m/s]."""
 MAX_IMPACTS = 10
 """Elastic impacts in one step; later ones are inelastic, since bounces may pile up without end."""
+
+_FRACTIONS = tuple(0.5**k for k in range(1, 20))
 
 Path = Callable[[float], Vector]
 """Configuration at a part s in 0..1 of a step."""
@@ -75,8 +79,10 @@ def closing_time(system: MechanicalSystem, path: Path, v: Vector, dt: float, num
         return float(found[0]) if found.size else np.inf  # too far away to be listed
 
     low, high = 0.0, 1.0
-    if gap(low) <= 0.0:
-        return 0.0
+    if gap(low) <= TOUCHING_GAP:  # it leaves first, and comes back
+        low = next((s for s in _FRACTIONS if gap(s) > TOUCHING_GAP), 0.0)
+        if low == 0.0:
+            return 0.0
     while not np.isfinite(gap(low)):
         middle = 0.5 * (low + high)
         if middle in (low, high):
@@ -127,6 +133,7 @@ class CollisionStepping(Integrator):
         record = ImpulseRecord(v.size)
         left, impacts = dt, 0
         hit: set[int] = set()
+        held: set[int] = set()
         while True:
             contacts = system.contacts(q, v, left)
             touching = contacts.where((contacts.gaps <= TOUCHING_GAP) | np.isin(contacts.ids, list(hit)))
@@ -135,21 +142,24 @@ class CollisionStepping(Integrator):
                 v, impulses, converged = poisson_impact(system.mass(q), v, touching, elastic, self.solver)
                 record.add(touching, impulses, converged)
                 impacts += 1
-            q_end, v_end, closed, impulses, converged = self.advance(system, q, v, left, t, touching.ids)
+            stays = touching.velocities(v)[:, 0] <= SEPARATING_SPEED
+            ids = touching.ids[stays | np.isin(touching.ids, list(held))]
+            q_end, v_end, closed, impulses, converged = self.advance(system, q, v, left, t, ids)
             path = self.path(system, q, v, q_end, v_end, left)
-            found = first_collision(system, path, v, left, touching.ids)
+            found = first_collision(system, path, v, left, ids)
             if found is None:
                 record.add(closed, impulses, converged)
                 return Step(q_end, v_end, record.forces(dt))
             s, number = found
-            hit = {number}
             if s * left > 0.0:
-                _, v, closed, impulses, converged = self.advance(system, q, v, s * left, t, touching.ids)
+                _, v, closed, impulses, converged = self.advance(system, q, v, s * left, t, ids)
                 record.add(closed, impulses, converged)
                 q = path(s)
                 t += s * left
                 left *= 1.0 - s
-            else:
-                hit |= set(touching.ids.tolist())
+                hit, held = {number}, set()
+            else:  # leaves too slowly to get anywhere before it is back: it stays
+                hit.add(number)
+                held.add(number)
             if left <= 1e-12 * dt:
                 return Step(q, v, record.forces(dt))

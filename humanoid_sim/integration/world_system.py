@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
 from humanoid_sim.servos import Servos
 from humanoid_sim.world import World

@@ -49,6 +49,15 @@ def test_extrapolation_doesnt_reach_through_an_impact() -> None:
     assert -1e-3 < q[0] < 1e-9
 
 
+@pytest.mark.parametrize("height", [0.0501, 0.052, 0.0537, 0.0551])
+def test_no_tolerance_lets_an_impact_be_extrapolated(height: float) -> None:
+    """Where the whole part sees the floor and its halves don't, the difference is no error to extrapolate."""
+    q, v, integrator = np.array([height]), np.zeros(1), Extrapolated(tolerance=1e9, smallest=0.25)
+    for k in range(40):
+        q, v, _ = integrator.step(FallingBall(), q, v, 0.004, 0.004 * k)
+        assert -np.sqrt(2 * 9.8 * height) - 0.05 < v[0] <= 1e-12
+
+
 def test_sliding_stops() -> None:
     q, v = advance(Extrapolated(), SlidingBlock(), np.zeros(3), np.array([1.0, 0.0, 0.0]), 0.5, 50)
     assert q[0] == pytest.approx(1 / 7.84, abs=1e-5)

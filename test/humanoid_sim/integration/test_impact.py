@@ -76,6 +76,27 @@ def test_poisson_gives_back_normal_impulse_where_newton_gives_back_velocity() ->
     assert np.all(contacts.velocities(newton)[:, 0] >= -0.6 * contacts.velocities(before)[:, 0] - 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_friction_of_decompression_stops_what_it_can(seed: int) -> None:
+    """A contact whose friction in decompression is inside its cone doesn't slide; on the cone it opposes sliding."""
+    rng = np.random.default_rng(100 + seed)
+    box, q = PlanarBox(0.3, 0.6, friction=0.5), np.array([0.0, 0.3, 0.0])
+    contacts, M = lower_corners(box, q).where(np.array([0])), box.mass(q)
+    before = np.array([rng.normal(), -1.0 - abs(rng.normal()), rng.normal()])
+    if contacts.velocities(before)[0, 0] > 0.0:
+        before[2] = 0.0
+    _, compression, _ = poisson_impact(M, before, contacts, np.zeros(1), DEFAULT_SOLVER)
+    v, both, converged = poisson_impact(M, before, contacts, np.full(1, 0.7), DEFAULT_SOLVER)
+    assert converged
+    normal, tangential = (both - compression)[0, 0], (both - compression)[0, 1]
+    slip = contacts.velocities(v)[0, 1]
+    assert normal == pytest.approx(0.7 * compression[0, 0])
+    if abs(tangential) < 0.5 * normal - 1e-9:
+        assert abs(slip) < 1e-9
+    else:
+        assert tangential * slip <= 1e-9
+
+
 def test_friction_of_decompression_follows_its_normal_impulse() -> None:
     """A point mass that keeps sliding: tangential impulse is mu times all of the normal one, (1 + e) m v."""
     rows = np.array([[[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]])
