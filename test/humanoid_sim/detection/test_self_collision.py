@@ -59,6 +59,15 @@ def test_nothing_allowed_overlaps_at_the_start_as_coal_sees_it(found: SelfCollis
     assert overlapping - found.start <= found.adjacent  # shapes flush at a joint, on which rounding decides
 
 
+def test_links_that_overlap_at_the_start_are_left_alone() -> None:
+    robot = load_robot("hrp2")
+    q = robot.postures["half_sitting"].copy()
+    q[robot.index_q("RARM_JOINT1")], q[robot.index_q("RARM_JOINT2")] = 0.1, 0.3
+    found = find_self_collision(robot, q, samples=20)
+    assert (THIGH, HAND) in found.start
+    assert not allowed(found, HAND, THIGH)
+
+
 def test_robots_file_can_exclude_a_pair() -> None:
     robot = dataclasses.replace(load_robot("hrp2"), disabled_collisions=((HAND, THIGH),))
     found = find_self_collision(robot, robot.postures["half_sitting"], samples=5)
