@@ -111,8 +111,10 @@ class ContactDetector:
         )  # fmt: skip
         self._special_pairs: dict[int, SpecialPair] = {}
         self._special_planes = self._find_special_planes(planes)
-        owners = {int(self._owner[body]) for body in self._shapes.body}
-        self._has_pairs = bool(self._special_planes) or len(owners) > 1 or bool(self._shapes.links.any())
+        with_shapes = np.unique(self._owner[self._shapes.body])
+        self._has_pairs = (
+            bool(self._special_planes) or len(with_shapes) > 1 or bool(self._shapes.links.any())
+        )
         self.overlaps: list[tuple[str, str]] = []
         self.contact_times: dict[tuple[str, str], float] = {}
 
@@ -260,7 +262,8 @@ class ContactDetector:
     def restore(self, state: SlotState) -> None:
         """Take over the slots that :meth:`save` returned."""
         self._most_blocks, keys, blocks, used = state
-        self._block_keys, self._blocks, self._used = keys.copy(), blocks.copy(), used.copy()
+        self._block_keys, self._blocks = keys.copy(), blocks.copy()
+        self._used[:] = used
         self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
