@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
 from humanoid_model.robot_file import RobotFile, read_robot_file
 from humanoid_model.sensor import Noise, Sensor
+from humanoid_model.sole import Sole
 from humanoid_model.urdf import read_urdf
 
 #: Velocity coordinates beyond which a robot is refused: Pinocchio's data grow with their cube, here to 2 GB.
@@ -73,6 +74,7 @@ class Robot:
         approximate: what is approximate about the robot, None when nothing is said to be.
         disabled_collisions: pairs of links that never touch each other.
         loops: joints that close loops, cut out of the tree.
+        soles: deformable soles by the contact location that they are glued to.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Robot:
     approximate: str | None
     disabled_collisions: tuple[tuple[str, str], ...] = ()
     loops: tuple[LoopClosure, ...] = ()
+    soles: Mapping[str, Sole] = field(default_factory=dict)
 
     @property
     def urdf(self) -> str:
@@ -262,6 +265,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         approximate=file.approximate,
         disabled_collisions=file.disable_collisions,
         loops=file.loops,
+        soles=dict(file.soles),
     )
     postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}
     return dataclasses.replace(
@@ -425,11 +429,15 @@ def _lowest_point(robot: Robot, q: np.ndarray) -> float:
     data = model.createData()
     pin.forwardKinematics(model, data, q)
     heights = []
-    for contact in robot.contacts.values():
+    for name, contact in robot.contacts.items():
         if contact.support:
             link = robot.parts.links[contact.link]
             placement = data.oMi[link.joint_id] * link.placement_joint_link
-            heights += [placement.act(vertex)[2] for vertex in contact.vertices_link]
+            below = np.zeros(3)
+            if name in robot.soles:  # the patch's z points into the robot
+                below[2] = -robot.soles[name].height
+            below = contact.placement_link_patch.rotation @ below
+            heights += [placement.act(vertex + below)[2] for vertex in contact.vertices_link]
     if not heights:
         heights = [
             lowest_point(item.geometry, data.oMi[item.parentJoint] * item.placement)

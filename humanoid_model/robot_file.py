@@ -16,6 +16,7 @@ from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import LoopClosure, read_loop_closures
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
+from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
 _KEYS = (
@@ -32,6 +33,7 @@ _KEYS = (
     "mesh_collision",
     "disable_collisions",
     "loops",
+    "soles",
 )
 _ACTUATOR_KEYS = (
     "stiffness",
@@ -68,6 +70,7 @@ class RobotFile:
         mesh_collision: what the meshes of links collide as, by link.
         disable_collisions: pairs of links that never touch each other.
         loops: joints that close loops, cut out of the tree.
+        soles: deformable soles by the contact location that they are glued to.
     """
 
     floating_base: bool | None = None
@@ -83,6 +86,7 @@ class RobotFile:
     mesh_collision: dict[str, str] = field(default_factory=dict)
     disable_collisions: tuple[tuple[str, str], ...] = ()
     loops: tuple[LoopClosure, ...] = ()
+    soles: dict[str, Sole] = field(default_factory=dict)
 
 
 def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
@@ -95,13 +99,14 @@ def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
     Raises:
         RobotError: broken YAML, unknown key, joint or link, wrong count or kind of values.
     """
-    return _Reader(read_yaml(path, RobotError), description).read()
+    return _Reader(read_yaml(path, RobotError), description, path.parent).read()
 
 
 class _Reader:
-    def __init__(self, top: YamlNode, description: RobotDescription) -> None:
+    def __init__(self, top: YamlNode, description: RobotDescription, folder: Path) -> None:
         self.values = top.mapping(_KEYS)
         self.description = description
+        self.folder = folder
 
     def read(self) -> RobotFile:
         values = self.values
@@ -113,12 +118,13 @@ class _Reader:
             for name, joint in self.description.joints.items()
             if joint.limit is not None and joint.mimic is None and name not in members
         ] + list(balls)
+        contacts = {key: self.read_contact(key, node) for key, node in self.section("contacts")}
         return RobotFile(
             floating_base=values["floating_base"].boolean() if "floating_base" in values else None,
             approximate=values["approximate"].string() if "approximate" in values else None,
             ball_joints=balls,
             postures=self.read_postures(),
-            contacts={key: self.read_contact(key, node) for key, node in self.section("contacts")},
+            contacts=contacts,
             actuators=self.read_actuators() if "actuators" in values else None,
             springs={key: self.read_spring(key, node) for key, node in self.section("springs")},
             sensors={key: self.read_sensor(key, node) for key, node in self.section("sensors")},
@@ -127,6 +133,7 @@ class _Reader:
             mesh_collision=self.read_mesh_collision(),
             disable_collisions=self.read_disabled_collisions(),
             loops=self.read_loops(),
+            soles=read_soles(values["soles"], contacts, self.folder) if "soles" in values else {},
         )
 
     def section(self, key: str) -> list[tuple[str, YamlNode]]:

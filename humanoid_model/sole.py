@@ -128,6 +128,14 @@ class Sole(ValueEquality):
         return self.contact.placement_link_patch * self.placement_patch_mesh
 
 
+    @property
+    def height(self) -> float:
+        """Height of the sole below its patch [m]; of a mesh it is not known before the mesh is read: 0."""
+        if isinstance(self.shape, MeshSole):
+            return 0.0
+        return self.shape.size[2] + (self.shape.pad_height if isinstance(self.shape, TwoPadSole) else 0.0)
+
+
 _SHAPE_KEYS = {
     "block": ("size", "cells"),
     "rounded": ("size", "cells", "radius"),

@@ -27,7 +27,7 @@ def pair_table(world: World) -> PairArrays:
             classes[matched] = len(members)
             members.append(body.name)
         of_body[i] = classes[matched]
-    table = np.zeros((len(members), len(members), 7))
+    table = np.zeros((len(members), len(members), 6))
     for i, first in enumerate(members):
         for j, second in enumerate(members):
             pair = world.scene.pairs(first, second)
@@ -35,10 +35,9 @@ def pair_table(world: World) -> PairArrays:
             table[i, j] = (
                 pair.friction,
                 dynamic,
-                pair.restitution,
                 pair.torsional_friction,
                 pair.rolling_friction,
                 pair.viscous_friction,
                 pair.compliance,
             )
-    return PairArrays(of_body, table, np.array([int(np.any(table[:, :, 3:6] > 0.0))], dtype=np.int64))
+    return PairArrays(of_body, table, np.array([int(np.any(table[:, :, 2:5] > 0.0))], dtype=np.int64))

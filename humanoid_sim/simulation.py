@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -32,6 +33,9 @@ from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
+
+if TYPE_CHECKING:
+    from humanoid_sim.flexibility.sole_stage import SoleStage
 
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
@@ -77,6 +81,7 @@ class SimulationState:
         servos: targets, gains and modes.
         forces: of the last step, for the warm start: by contact slot, by coordinate, by loop.
         wrenches: external wrenches that still act.
+        soles: how the deformable soles are deformed.
         modules: what each module saved, by name.
     """
 
@@ -86,6 +91,7 @@ class SimulationState:
     servos: Servos
     forces: tuple[NDArray[np.float64], ...]
     wrenches: tuple[_AppliedWrench, ...]
+    soles: Mapping[str, NDArray[np.float64]]
     modules: Mapping[str, object]
 
 
@@ -178,6 +184,7 @@ class Simulation:
             delassus,
         )
         self._points = self._detector.points
+        self._soles = self._make_soles()
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
 
@@ -233,8 +240,11 @@ class Simulation:
         profile.end("detection")
 
         stepper.constrain(m, dt)
+        if self._soles is not None:
+            self._soles.locate(stepper.blocks, stepper.groups, m)
         for _ in range(_SATURATION_PASSES):
             stepper.pose_problems(dt, self._impact_speed)
+            self._pose_soles()
             profile.end("assembly")
             if self.method == "nsgs":
                 stepper.solve(self._tolerance, self._max_iterations)
@@ -253,6 +263,8 @@ class Simulation:
                 f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {value} in the "
                 f"step from t = {self.time:.6g} s; the state is kept as it was before"
             )
+        if self._soles is not None:
+            self._soles.deform(stepper.points.frames, stepper.blocks, stepper.groups)
         self.q_before, self.v_before = q, v
         self.q = stepper.state.q_new.copy()
         self.v = stepper.state.v_new.copy()
@@ -272,8 +284,14 @@ class Simulation:
         """Find the contact points; returns their number."""
         motion, detector, stepper = self._stepper.motion, self._detector, self._stepper
         points = detector.detect(motion.R, motion.p, motion.twists, self.dt)
-        if points is not self._points or detector.slot_count > len(stepper.memory.contacts):
-            stepper.use_points(points, detector.slot_count)
+        slots = detector.slot_count
+        if self._soles is not None:
+            points = detector.points = self._soles.detect(
+                motion.R, motion.p, motion.twists, self.dt, points, slots
+            )
+            slots += self._soles.slot_count
+        if points is not self._points or slots > len(stepper.memory.contacts):
+            stepper.use_points(points, slots)
             self._points = points
         return points.size
 
@@ -304,6 +322,12 @@ class Simulation:
             self.step()
             if callback is not None:
                 callback(self)
+
+    def _pose_soles(self) -> None:
+        """Add the compliance and the deformation of soles to the problems of the rigid bodies."""
+        if self._soles is not None:
+            stepper = self._stepper
+            self._soles.pose(stepper.points.frames, stepper.blocks, stepper.groups, self.dt)
 
     def _follow_mimics(self) -> None:
         """Move the servo targets of joints that mimic others to where those are."""
@@ -388,7 +412,7 @@ class Simulation:
         (:func:`~humanoid_sim.stepping.row_velocities.free_velocities`) and those to the middle of the step. Limits, dry
         friction and torques act on it with the forces that they had.
         """
-        return self._stepper.contact_problem() if self._contact_count > 0 else None
+        return self._stepper.contact_problem(self._pose_soles) if self._contact_count > 0 else None
 
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
@@ -553,6 +577,7 @@ class Simulation:
             copy.deepcopy(self.servos),
             self._stepper.remembered(),
             tuple(copy.deepcopy(self._wrenches)),
+            {} if self._soles is None else self._soles.contacts.save(),
             {name: module.save() for name, module in self.modules.items()},
         )
 
@@ -572,6 +597,8 @@ class Simulation:
         self.servos.assign(state.servos)
         self._stepper.remember(state.forces)
         self._wrenches = list(copy.deepcopy(state.wrenches))
+        if self._soles is not None:
+            self._soles.contacts.restore(state.soles)
         for name, module in self.modules.items():
             if name in state.modules:
                 module.restore(state.modules[name])
@@ -591,6 +618,16 @@ class Simulation:
         self.sensors.invalidate()
 
     # -- setting up --------------------------------------------------------------------------
+
+    def _make_soles(self) -> SoleStage | None:
+        """Deformable soles of all robots; what they need is loaded only where there are any."""
+        declared = [(placed.name, sole) for placed in self.scene.robots for sole in placed.robot.soles.values()]
+        if not declared:
+            return None
+        from humanoid_sim.flexibility.sole_mesh import build_sole
+        from humanoid_sim.flexibility.sole_stage import SoleStage
+
+        return SoleStage(self.world, {f"{robot}/{sole.contact.link}": build_sole(sole) for robot, sole in declared})
 
     def _find_mimics(self) -> list[tuple[int, int, float, float]]:
         """Coordinate, coordinate it follows, multiplier and offset of every joint that mimics another."""

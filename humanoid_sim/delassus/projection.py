@@ -44,6 +44,11 @@ def project(
         W: receives the operator, shape (n, n) with n the rows of the group.
     """
     origin = starts[first]
+    n = starts[last] - origin
+    columns = np.empty((6, n))  # the wrenches of all rows side by side, so that the inner loop runs along memory
+    for row in range(n):
+        for x in range(6):
+            columns[x, row] = rows.wrenches[origin + row, x]
     for c in range(first, last):
         r_c = starts[c]
         if rows.dofs[r_c] >= 0:
@@ -77,32 +82,45 @@ def project(
                             reach[i, r, y] -= scale * total
                         else:
                             reach[shift + i, r, y] = -scale * total
-        for d in range(c, last):
+        d = c
+        while d < last:
             r_d = starts[d]
             if rows.dofs[r_d] >= 0:
+                d += 1
                 continue
-            k_d = starts[d + 1] - r_d
             a_d, b_d = rows.joint_a[r_d], rows.joint_b[r_d]
+            d += 1
+            while d < last:  # blocks behind one another on the same two bodies go together
+                r = starts[d]
+                if rows.dofs[r] >= 0 or rows.joint_a[r] != a_d or rows.joint_b[r] != b_d:
+                    break
+                d += 1
+            begin, end = r_d - origin, starts[d] - origin
+            w_0, w_1, w_2 = columns[0, begin:end], columns[1, begin:end], columns[2, begin:end]
+            w_3, w_4, w_5 = columns[3, begin:end], columns[4, begin:end], columns[5, begin:end]
             at_a = _place_in_reach(trees[a_d], tree_a, tree_b, size_a, place[a_d])
             at_b = _place_in_reach(trees[b_d], tree_a, tree_b, size_a, place[b_d])
             for r in range(k_c):
-                for s in range(k_d):
-                    value = 0.0
-                    w = rows.wrenches[r_d + s]
-                    if at_a >= 0:
-                        y_a = reach[at_a, r]
-                        value += (
-                            y_a[0] * w[0] + y_a[1] * w[1] + y_a[2] * w[2]
-                            + y_a[3] * w[3] + y_a[4] * w[4] + y_a[5] * w[5]
-                        )  # fmt: skip
-                    if at_b >= 0:
-                        y_b = reach[at_b, r]
-                        value -= (
-                            y_b[0] * w[0] + y_b[1] * w[1] + y_b[2] * w[2]
-                            + y_b[3] * w[3] + y_b[4] * w[4] + y_b[5] * w[5]
-                        )  # fmt: skip
-                    W[r_c - origin + r, r_d - origin + s] = value
-                    W[r_d - origin + s, r_c - origin + r] = value
+                y_0 = y_1 = y_2 = y_3 = y_4 = y_5 = 0.0
+                if at_a >= 0:
+                    y = reach[at_a, r]
+                    y_0, y_1, y_2, y_3, y_4, y_5 = y[0], y[1], y[2], y[3], y[4], y[5]
+                if at_b >= 0:
+                    y = reach[at_b, r]
+                    y_0 -= y[0]
+                    y_1 -= y[1]
+                    y_2 -= y[2]
+                    y_3 -= y[3]
+                    y_4 -= y[4]
+                    y_5 -= y[5]
+                row = r_c - origin + r
+                out = W[row, begin:end]
+                for k in range(out.size):
+                    out[k] = (
+                        y_0 * w_0[k] + y_1 * w_1[k] + y_2 * w_2[k] + y_3 * w_3[k] + y_4 * w_4[k] + y_5 * w_5[k]
+                    )
+                for k in range(out.size):
+                    W[begin + k, row] = out[k]
 
 
 @njit(cache=True, error_model="numpy")

@@ -133,7 +133,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
         blocks += 1
         if pairs.has_torques[0] != 0:
             properties = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]]]
-            for kind, extra in ((3, 1), (4, 2), (5, 2)):
+            for kind, extra in ((2, 1), (3, 2), (4, 2)):
                 if properties[kind] > 0.0:
                     own += extra
                     blocks += 1
@@ -267,8 +267,8 @@ def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: flo
             blocks.shifts[row + r] = 0.0
             blocks.compliance[row + r] = 0.0
             blocks.forces[row + r] = past[slot, r]
-        if properties[6] > 0.0:  # a spring at the end of the step: 0 <= f, gap + C f >= 0
-            blocks.compliance[row] = properties[6] / dt
+        if properties[5] > 0.0:  # a spring at the end of the step: 0 <= f, gap + C f >= 0
+            blocks.compliance[row] = properties[5] / dt
             blocks.shifts[row] = points.gaps[i] / dt
         if points.corner[i]:
             blocks.shifts[row + 1] = midpoint_shift(twists, motion.curvatures, a, b, x, frame[1], dt)
@@ -277,18 +277,18 @@ def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: flo
         block += 1
         row += 3
         if has_torques:
-            if properties[3] > 0.0:
+            if properties[2] > 0.0:
                 blocks.kinds[block] = SPIN
-                blocks.parameters[block] = properties[3]
+                blocks.parameters[block] = properties[2]
                 _torque_wrench(wrenches[row], frame[0])
                 blocks.shifts[row] = blocks.compliance[row] = 0.0
                 blocks.forces[row] = past[slot, 3]
                 blocks.starts[block] = row
                 block += 1
                 row += 1
-            if properties[4] > 0.0:
+            if properties[3] > 0.0:
                 blocks.kinds[block] = ROLL
-                blocks.parameters[block] = properties[4]
+                blocks.parameters[block] = properties[3]
                 for r in range(2):
                     _torque_wrench(wrenches[row + r], frame[1 + r])
                     blocks.shifts[row + r] = blocks.compliance[row + r] = 0.0
@@ -296,13 +296,13 @@ def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: flo
                 blocks.starts[block] = row
                 block += 1
                 row += 2
-            if properties[5] > 0.0:
+            if properties[4] > 0.0:
                 blocks.kinds[block] = DAMPER
                 blocks.parameters[block] = 0.0
                 for r in range(2):
                     _force_wrench(wrenches[row + r], frame[1 + r], x)
                     blocks.shifts[row + r] = blocks.forces[row + r] = 0.0
-                    blocks.compliance[row + r] = 1.0 / properties[5]
+                    blocks.compliance[row + r] = 1.0 / properties[4]
                 blocks.starts[block] = row
                 block += 1
                 row += 2

@@ -53,13 +53,13 @@ def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
         dt: time step [s].
         impact_speed: approach speed from which on restitution applies [m/s].
     """
-    blocks, rows, points, pairs, state = step.blocks, step.rows, step.points, step.pairs, step.state
+    blocks, rows, points, state = step.blocks, step.rows, step.points, step.state
     _project_free_velocity(step)
     for block in range(step.groups.counts[1]):
         first = blocks.starts[block]
         if blocks.kinds[block] == CONTACT and blocks.compliance[first] == 0.0:
             i = blocks.points[block]
-            restitution = pairs.properties[pairs.classes[points.body_a[i]], pairs.classes[points.body_b[i]], 2]
+            restitution = points.restitution[i]
             before = row_velocity(rows, first, step.motion.twists, state.v) if restitution > 0.0 else 0.0
             blocks.shifts[first] = approach_shift(
                 points.gaps[i], before, blocks.v_free[first], restitution, impact_speed, dt

@@ -247,6 +247,7 @@ class PointArrays(NamedTuple):
         body_b: body b, shape (points,).
         slots: same number as long as the same features touch, shape (points,).
         corner: whether the point stays the same point of body a, shape (points,).
+        restitution: Newton's coefficient, shape (points,).
         friction: coefficient that acted, written by the step, shape (points,).
         frames: contact frames (n, t1, t2) as rows, written by the step, shape (points, 3, 3).
         forces: contact forces (n, t1, t2), written by the step [N], shape (points, 3).
@@ -263,6 +264,7 @@ class PointArrays(NamedTuple):
     body_b: NDArray[np.int64]
     slots: NDArray[np.int64]
     corner: NDArray[np.bool_]
+    restitution: NDArray[np.float64]
     friction: NDArray[np.float64]
     frames: NDArray[np.float64]
     forces: NDArray[np.float64]
@@ -276,7 +278,7 @@ class PairArrays(NamedTuple):
     Attributes:
         classes: class of each body, shape (bodies,).
         properties: static friction, dynamic friction, restitution, torsional friction [m], rolling friction [m],
-            viscous friction [N s/m] and normal compliance [m/N] of two classes, shape (classes, classes, 7).
+            viscous friction [N s/m] and normal compliance [m/N] of two classes, shape (classes, classes, 6).
         has_torques: 1 where any pair has torsional, rolling or viscous friction, shape (1,).
     """
 
@@ -324,7 +326,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
     groups: list[Any] = [integers] * 2 + [floats, pairs] + [integers] * 8 + [triples] + [integers] * 2
     groups += [pairs, triples, triples, integers, integers]
     closures: list[Any] = [integers] * 2 + [triples, pairs] * 2 + [np.zeros((1, 1), dtype=np.bool_), pairs]
-    points: list[Any] = [pairs] * 2 + [floats] + [integers] * 5 + [flags, floats, triples] + [pairs] * 3
+    points: list[Any] = [pairs] * 2 + [floats] + [integers] * 5 + [flags, floats, floats, triples] + [pairs] * 3
     examples = {
         "model": FlatModel(*flat),
         "motion": TreeMotion.of_size(1, 1),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -148,7 +150,7 @@ class Stepper:
             self.memory = grown
         self.points = PointArrays(
             points.positions, points.normals, points.gaps, points.joint_a, points.joint_b, points.body_a,
-            points.body_b, points.slots, points.corner, points.friction, np.zeros((capacity, 3, 3)),
+            points.body_b, points.slots, points.corner, points.restitution, points.friction, np.zeros((capacity, 3, 3)),
             np.zeros((capacity, 3)), np.zeros((capacity, 3)), np.zeros((capacity, 3)),
         )  # fmt: skip
         self._make()
@@ -300,14 +302,19 @@ class Stepper:
         integrate(self.model, state.q, velocity, dt, state.q_new)
         return -1
 
-    def contact_problem(self) -> ContactProblem:
-        """The contacts of all groups as one problem; closures are eliminated, the other forces given."""
+    def contact_problem(self, complete: Callable[[], None]) -> ContactProblem:
+        """The contacts of all groups as one problem; closures are eliminated, the other forces given.
+
+        Args:
+            complete: adds to the operators what isn't the stepper's, such as deformable soles.
+        """
         blocks, groups = self.blocks, self.groups
         keep_velocities(self._step)
         if self._pinocchio is None:
             build_operators(self._step, self._method, self._dt)
         else:
             self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, self._dt)
+        complete()
         size = 3 * int(np.count_nonzero(blocks.kinds[: groups.counts[1]] == CONTACT))
         W, v_free, mu = np.zeros((size, size)), np.zeros(size), np.zeros(size // 3)
         order = np.zeros(size // 3, dtype=np.int64)
