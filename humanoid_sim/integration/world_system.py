@@ -37,7 +37,8 @@ class WorldSystem(MechanicalSystem):
     Efforts are gravity, Coriolis and centrifugal ones, passive joint damping, servos within their limits, and known
     external ones. Time-stepping schemes take servos and joint damping implicitly; smooth schemes evaluate them
     where they are, and are then stable only while the step is short beside the servos' own time constants. An actuator
-    counts as saturated for a whole step if it is so where the step evaluates it.
+    counts as saturated for a whole step if it is so where the step evaluates it. Dry joint friction, joint limits and
+    bilateral constraints, which the simulator solves along with the contacts, are not part of it.
 
     Attributes:
         world: the scene as one mechanism.
@@ -91,7 +92,7 @@ class WorldSystem(MechanicalSystem):
 
     def servo_efforts(self, q: Vector, v: Vector) -> Vector:
         """What the servos give, within their limits [N m or N], shape (nv,)."""
-        return np.clip(self._asked(q, v), -self.servos.limit, self.servos.limit)
+        return np.clip(self._asked(q, v), self.servos.lowest, self.servos.highest)
 
     def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
         """See :meth:`MechanicalSystem.derivatives`."""
@@ -152,4 +153,5 @@ class WorldSystem(MechanicalSystem):
 
     def _working(self, q: Vector, v: Vector) -> Vector:
         """1 where an actuator can give what its servo asks for, 0 where it is saturated, shape (nv,)."""
-        return (np.abs(self._asked(q, v)) < self.servos.limit).astype(float)
+        asked = self._asked(q, v)
+        return ((asked > self.servos.lowest) & (asked < self.servos.highest)).astype(float)

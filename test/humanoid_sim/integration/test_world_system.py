@@ -120,7 +120,7 @@ def test_free_motion_of_a_robot_is_the_simulators(hrp2: Simulation) -> None:
     hrp2.reset()
     system = WorldSystem(hrp2.world)
     for servos in (hrp2.servos, system.servos):
-        servos.limit[:] = 1e9
+        servos.lowest[:], servos.highest[:] = -1e9, 1e9
     q = system.integrate(hrp2.world.q, 0.1 * rng.normal(size=system.nv))
     q[2] += 1.0
     v = rng.normal(size=system.nv)
@@ -174,7 +174,7 @@ def test_servos_are_limited_and_then_no_longer_stiff(hrp2: Simulation) -> None:
     q = hrp2.world.q.copy()
     q[joint.idx_q] -= 0.5
     efforts, (stiffness, damping) = system.servo_efforts(q, hrp2.world.v), system.impedance(0.0, q, hrp2.world.v)
-    assert efforts[joint.idx_v] == system.servos.limit[joint.idx_v]
+    assert efforts[joint.idx_v] == system.servos.highest[joint.idx_v]
     assert stiffness[joint.idx_v, joint.idx_v] == 0.0
     assert damping[joint.idx_v, joint.idx_v] == system.servos.passive_damping[joint.idx_v]
     others = np.delete(np.diag(stiffness), joint.idx_v)
