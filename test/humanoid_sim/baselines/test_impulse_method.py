@@ -26,11 +26,11 @@ def test_bounce_heights(restitution: float) -> None:
 def test_a_ball_that_lies_trembles_but_neither_sinks_nor_rises() -> None:
     system, integrator = FallingBall(), ImpulseMethod(micro_speed=0.01)
     q, v, heights = np.array([0.02]), np.zeros(1), []
-    for k in range(1000):
+    for k in range(400):
         q, v, _ = integrator.step(system, q, v, 1e-3, 1e-3 * k)
         heights.append(q[0])
     assert min(heights) > -1e-6
-    assert max(heights[500:]) < 0.01**2 / (2 * 9.8) + 1e-6
+    assert max(heights[200:]) < 0.01**2 / (2 * 9.8) + 1e-6
     assert abs(v[0]) > 1e-5  # it never comes to rest
 
 
