@@ -263,7 +263,7 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
         encoders=dict(file.encoders),
         limbs=dict(file.limbs),
         approximate=file.approximate,
-        disabled_collisions=file.disable_collisions,
+        disabled_collisions=file.disabled_collisions,
         loops=file.loops,
         soles=dict(file.soles),
     )

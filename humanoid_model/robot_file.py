@@ -31,7 +31,7 @@ _KEYS = (
     "encoders",
     "limbs",
     "mesh_collision",
-    "disable_collisions",
+    "disabled_collisions",
     "loops",
     "soles",
 )
@@ -68,7 +68,7 @@ class RobotFile:
         encoders: noise of the joints' measured positions and velocities, by URDF joint and quantity.
         limbs: joint names by limb.
         mesh_collision: what the meshes of links collide as, by link.
-        disable_collisions: pairs of links that never touch each other.
+        disabled_collisions: pairs of links that never touch each other.
         loops: joints that close loops, cut out of the tree.
         soles: deformable soles by the contact location that they are glued to.
     """
@@ -84,7 +84,7 @@ class RobotFile:
     encoders: dict[str, dict[str, Noise]] = field(default_factory=dict)
     limbs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mesh_collision: dict[str, str] = field(default_factory=dict)
-    disable_collisions: tuple[tuple[str, str], ...] = ()
+    disabled_collisions: tuple[tuple[str, str], ...] = ()
     loops: tuple[LoopClosure, ...] = ()
     soles: dict[str, Sole] = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ class _Reader:
             encoders=self.read_encoders(),
             limbs={key: self.read_limb(node) for key, node in self.section("limbs")},
             mesh_collision=self.read_mesh_collision(),
-            disable_collisions=self.read_disabled_collisions(),
+            disabled_collisions=self.read_disabled_collisions(),
             loops=self.read_loops(),
             soles=read_soles(values["soles"], contacts, self.folder) if "soles" in values else {},
         )
@@ -265,7 +265,7 @@ class _Reader:
 
     def read_disabled_collisions(self) -> tuple[tuple[str, str], ...]:
         pairs = []
-        for node in self.values["disable_collisions"].items() if "disable_collisions" in self.values else []:
+        for node in self.values["disabled_collisions"].items() if "disabled_collisions" in self.values else []:
             items = node.items()
             if len(items) != 2:
                 raise node.fail(f"holds {len(items)} links", "Give two")

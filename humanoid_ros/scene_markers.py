@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -14,9 +15,11 @@ from humanoid_model.description import (
     Cylinder,
     Geometry,
     HalfSpace,
+    HeightField,
     Mesh,
     Sphere,
 )
+from humanoid_model.height_field import grid_triangles
 from humanoid_model.scene import Scene
 from humanoid_ros.conversions import fill_pose, fill_vector
 
@@ -75,6 +78,8 @@ def shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
     elif isinstance(shape, HalfSpace):
         below = pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.5 * GROUND_THICKNESS]))
         parts = [(Marker.CUBE, below, np.array([GROUND_SIZE, GROUND_SIZE, GROUND_THICKNESS]))]
+    elif isinstance(shape, HeightField):
+        parts = [(Marker.TRIANGLE_LIST, pin.SE3.Identity(), np.ones(3))]
     else:
         assert isinstance(shape, Mesh)
         parts = [(Marker.MESH_RESOURCE, pin.SE3.Identity(), shape.scale)]
@@ -87,6 +92,9 @@ def shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
         marker.color = ColorRGBA(r=r, g=g, b=b, a=a)
         if isinstance(shape, Mesh):
             marker.mesh_resource = shape.path.resolve().as_uri()
+        elif isinstance(shape, HeightField):
+            points, corners = grid_triangles(shape.size, shape.heights)
+            marker.points = [Point(x=float(x), y=float(y), z=float(z)) for x, y, z in points[corners.reshape(-1)]]
         markers.append(marker)
     return markers
 

@@ -7,7 +7,8 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
@@ -18,7 +19,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
-from humanoid_sim.contact.solve import find_solver
+from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
@@ -81,6 +82,7 @@ class SimulationState:
         servos: targets, gains and modes.
         forces: of the last step, for the warm start: by contact slot, by coordinate, by loop.
         wrenches: external wrenches that still act.
+        slots: which contact slots pairs of shapes have.
         soles: how the deformable soles are deformed.
         modules: what each module saved, by name.
     """
@@ -91,6 +93,7 @@ class SimulationState:
     servos: Servos
     forces: tuple[NDArray[np.float64], ...]
     wrenches: tuple[_AppliedWrench, ...]
+    slots: tuple[Any, ...]
     soles: Mapping[str, NDArray[np.float64]]
     modules: Mapping[str, object]
 
@@ -135,11 +138,12 @@ class Simulation:
         scene: Scene | str | Path,
         dt: float | None = None,
         *,
-        method: str = "nsgs",
+        method: str = "nsgs_newton",
         dynamics: str = "articulated_body",
         delassus: str = "auto",
         tolerance: float = 1e-9,
         max_iterations: int = 1000,
+        time_budget: float | None = None,
     ) -> None:
         """Set a simulation up, compiled and ready.
 
@@ -152,6 +156,8 @@ class Simulation:
                 :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             tolerance: bound on the relative residual of the contact solve.
             max_iterations: bound on its sweeps.
+            time_budget: time that the contact solve of a step may take [s]; the best iterate goes on. No limit if not
+                given.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -168,6 +174,11 @@ class Simulation:
         self._solve = find_solver(method)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
+        if time_budget is not None and not time_budget > 0.0:
+            raise InputError(
+                f"time_budget is {time_budget}", element="time_budget", remedy="Give a positive time in seconds"
+            )
+        self._time_budget = time_budget
 
         self.world = World(self.scene)
         model = self.world.model
@@ -246,10 +257,10 @@ class Simulation:
             stepper.pose_problems(dt, self._impact_speed)
             self._pose_soles()
             profile.end("assembly")
-            if self.method == "nsgs":
-                stepper.solve(self._tolerance, self._max_iterations)
+            if self.method in ("nsgs", "nsgs_newton") and self._time_budget is None:
+                stepper.solve(self.method == "nsgs_newton", self._tolerance, self._max_iterations)
             else:
-                stepper.solve_by(self._solve, self._tolerance, self._max_iterations)
+                stepper.solve_by(self._kernel(), self._tolerance, self._max_iterations)
             profile.end("contacts")
             if not stepper.respond(dt):
                 break
@@ -279,6 +290,18 @@ class Simulation:
             module.after_step(self)
         profile.end("modules")
         profile.finish()
+
+    def _kernel(self) -> SolverKernel:
+        """The contact solver, with what is left of this step's time."""
+        budget = self._time_budget
+        if budget is None:
+            return self._solve
+        begin = perf_counter()
+
+        def within_budget(W: Any, v_free: Any, mu: Any, f: Any, tolerance: Any, most: Any, v: Any, out: Any) -> int:
+            return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin, budget)[0]
+
+        return within_budget
 
     def _detect(self) -> int:
         """Find the contact points; returns their number."""
@@ -577,6 +600,7 @@ class Simulation:
             copy.deepcopy(self.servos),
             self._stepper.remembered(),
             tuple(copy.deepcopy(self._wrenches)),
+            self._detector.save(),
             {} if self._soles is None else self._soles.contacts.save(),
             {name: module.save() for name, module in self.modules.items()},
         )
@@ -595,6 +619,8 @@ class Simulation:
         self.q = state.q.copy()
         self.v = state.v.copy()
         self.servos.assign(state.servos)
+        self._detector.restore(state.slots)
+        self._stepper.use_points(self._detector.points, len(state.forces[0]))
         self._stepper.remember(state.forces)
         self._wrenches = list(copy.deepcopy(state.wrenches))
         if self._soles is not None:

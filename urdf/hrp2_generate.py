@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes hrp2.urdf, hrp2.yaml and their ankle-bushing variant from one table of numbers.
+"""Writes hrp2.urdf, hrp2.yaml and their variants with ankle bushings and soft soles from one table of numbers.
 
 ``python urdf/hrp2_generate.py`` rewrites the four files; a test holds them equal to this script's output.
 
@@ -49,6 +49,9 @@ COLOURS = {
 
 # Sole of specification 000 section 17, and where it is below the ankle.
 SOLE_LENGTH, SOLE_WIDTH, SOLE_AHEAD = 0.22, 0.13, 0.03
+# Soft soles (specification 000 section 19): as large as the feet, 2 cm of rubber.
+SOFT_SOLE = (SOLE_LENGTH, SOLE_WIDTH, 0.02)
+SOFT_SOLE_CELLS = (8, 5, 2)
 ANKLE_HEIGHT = 0.105
 FOOT_THICKNESS = 0.035
 
@@ -316,9 +319,8 @@ def foot_text(letter: str, mass: float, bushing: bool) -> str:
     return text + link_text(sole) + joint_text(f"{sole}_joint", "fixed", parent, sole, below)
 
 
-def urdf_text(efforts: dict[str, float], bushing: bool) -> str:
+def urdf_text(efforts: dict[str, float], bushing: bool, name: str = "hrp2") -> str:
     """The URDF, with a torque limit for each joint (named without its side)."""
-    name = "hrp2_bushing" if bushing else "hrp2"
     text = (
         '<?xml version="1.0"?>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
         "<!-- Written by hrp2_generate.py: change the numbers there.\n"
@@ -499,7 +501,7 @@ def gains(robot: Robot) -> dict[str, tuple[float, float]]:
 # YAML -------------------------------------------------------------------------------------------------
 
 
-def yaml_text(gain: dict[str, tuple[float, float]] | None, bushing: bool) -> str:
+def yaml_text(gain: dict[str, tuple[float, float]] | None, bushing: bool, soles: bool = False) -> str:
     """What the URDF can't say; without gains the default rule's count."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
@@ -554,6 +556,14 @@ def yaml_text(gain: dict[str, tuple[float, float]] | None, bushing: bool) -> str
                     f"  {letter}LEG_BUSHING_{axis}: "
                     f"{{stiffness: {number(stiffness)}, damping: {number(damping)}}}"
                 )
+    if soles:
+        lines.append("soles:  # specification 000 section 19: rubber under each foot; m, Pa")
+        x, y, z = (number(value) for value in SOFT_SOLE)
+        cells = ", ".join(str(count) for count in SOFT_SOLE_CELLS)
+        for word in ("right", "left"):
+            lines.append(f"  {word}_sole:")
+            lines.append(f"    shape: {{type: block, size: [{x}, {y}, {z}], cells: [{cells}]}}")
+            lines.append("    material: {young_modulus: 3.0e+6, poisson_ratio: 0.4}")
     lines.append("actuators:  # N m/rad, N m s/rad, kg m^2")
     rotor = armatures()
     for key in joint_keys():
@@ -592,8 +602,10 @@ def generate() -> dict[str, str]:
     return {
         "hrp2.urdf": text,
         "hrp2.yaml": yaml_text(gain, bushing=False),
-        "hrp2_bushing.urdf": urdf_text(efforts, bushing=True),
+        "hrp2_bushing.urdf": urdf_text(efforts, bushing=True, name="hrp2_bushing"),
         "hrp2_bushing.yaml": yaml_text(gain, bushing=True),
+        "hrp2_soles.urdf": urdf_text(efforts, bushing=False, name="hrp2_soles"),
+        "hrp2_soles.yaml": yaml_text(gain, bushing=False, soles=True),
     }
 
 

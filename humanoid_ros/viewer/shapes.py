@@ -18,11 +18,13 @@ from humanoid_model.description import (
     Capsule,
     Cylinder,
     HalfSpace,
+    HeightField,
     Mesh,
     Shape,
     Sphere,
 )
 from humanoid_model.errors import InputError
+from humanoid_model.height_field import grid_triangles
 from humanoid_model.value_equality import ValueEquality
 from humanoid_model.wrl import read_wrl
 
@@ -96,10 +98,12 @@ def triangles(shape: Shape | Triangles) -> Triangles:
     elif isinstance(shape, HalfSpace):
         corners = 0.5 * HALF_SPACE_SIDE * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         return Triangles(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+    elif isinstance(shape, HeightField):
+        return Triangles(*grid_triangles(shape.size, shape.heights))
     else:
         raise InputError(
             f"can't draw a {type(shape).__name__}",
-            remedy="Use Box, Sphere, Cylinder, Capsule, HalfSpace, Mesh or Triangles",
+            remedy="Use Box, Sphere, Cylinder, Capsule, HalfSpace, HeightField, Mesh or Triangles",
         )
     return Triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces))
 

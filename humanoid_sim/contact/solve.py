@@ -213,9 +213,10 @@ def solve_contacts(
             problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals
         )
     else:
-        iterations, out_of_time = _solve_in_time(
-            solver.kernel, problem, f, tolerance, max_iterations, v, residuals, begin, time_budget
-        )
+        iterations, out_of_time = solve_in_time(
+            solver.kernel, problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals, begin,
+            time_budget,
+        )  # fmt: skip
     elapsed = perf_counter() - begin
     if residuals[0] <= tolerance:
         status = ContactStatus.CONVERGED
@@ -233,9 +234,11 @@ def solve_contacts(
     )
 
 
-def _solve_in_time(
+def solve_in_time(
     kernel: SolverKernel,
-    problem: ContactProblem,
+    W: NDArray[np.float64],
+    v_free: NDArray[np.float64],
+    mu: NDArray[np.float64],
     f: NDArray[np.float64],
     tolerance: float,
     max_iterations: int,
@@ -255,13 +258,13 @@ def _solve_in_time(
         iterate between two readings.
     """
     best = f.copy()
-    contact_residuals(problem.W, problem.v_free, problem.mu, best, v, residuals)
+    contact_residuals(W, v_free, mu, best, v, residuals)
     best_residual = float(residuals[0])
     iterations = 0
     chunk = 1
     out_of_time = False
     while best_residual > tolerance and iterations < max_iterations:
-        done = kernel(problem.W, problem.v_free, problem.mu, f, tolerance, chunk, v, residuals)
+        done = kernel(W, v_free, mu, f, tolerance, chunk, v, residuals)
         iterations += done
         if residuals[0] < best_residual:
             best_residual = float(residuals[0])
@@ -275,5 +278,5 @@ def _solve_in_time(
         pace = max(elapsed / iterations, 1e-9) if iterations else elapsed
         chunk = min(max(int(0.5 * (time_budget - elapsed) / pace), 1), max_iterations - iterations)
     f[:] = best
-    contact_residuals(problem.W, problem.v_free, problem.mu, f, v, residuals)
+    contact_residuals(W, v_free, mu, f, v, residuals)
     return iterations, out_of_time

@@ -8,6 +8,7 @@ from numba import njit
 
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.step_data import Step
@@ -16,9 +17,9 @@ from humanoid_sim.stepping.step_data import Step
 @njit(cache=True, error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
-    tolerance: float, max_iterations: int,
+    newton: bool, tolerance: float, max_iterations: int,
 ) -> None:  # fmt: skip
-    """Solve one group by block Gauss-Seidel.
+    """Solve one group by block Gauss-Seidel; contacts alone with the help of Newton if wanted.
 
     Args:
         step: the step; velocities, residuals and iterations of the group are written.
@@ -27,6 +28,7 @@ def solve_group(
         forces: initial forces, overwritten with the solution, shape (rows,).
         parameters: of all blocks, shape (blocks,).
         eliminated: whether the operator has been through :func:`eliminate_closures` before.
+        newton: whether contacts alone are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
     """
@@ -38,6 +40,11 @@ def solve_group(
     held = closure_rows(step, group)
     f = forces[begin:end]
     v = blocks.velocities[begin:end]
+    if held == 0 and newton and 3 * (last - first) == n and _only_contacts(blocks.kinds[first:last]):
+        groups.iterations[group] = nsgs_newton(
+            W, v_free[begin:end], parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group]
+        )
+        return
     if held == 0:
         groups.iterations[group] = block_nsgs(
             W, v_free[begin:end], blocks.starts[first : last + 1] - begin, blocks.kinds[first:last],
@@ -74,12 +81,17 @@ def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def solve_all(step: Step, tolerance: float, max_iterations: int) -> None:
+def _only_contacts(kinds: np.ndarray) -> bool:
+    return bool(np.all(kinds == CONTACT))
+
+
+@njit(cache=True, error_model="numpy")
+def solve_all(step: Step, newton: bool, tolerance: float, max_iterations: int) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written."""
     blocks = step.blocks
     for group in range(step.groups.counts[0]):
         solve_group(
-            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, tolerance, max_iterations
+            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations
         )
 
 
@@ -133,7 +145,7 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        solve_group(step, group, wanted, forces, parameters, True, 1e-4, max_iterations)
+        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations)
         groups.iterations[group] = iterations
         groups.residuals[group] = residual
         blocks.velocities[: groups.counts[2]] = velocities

@@ -213,12 +213,18 @@ class Stepper:
             free_velocities(self._step, dt, impact_speed)
             self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, dt)
 
-    def solve(self, tolerance: float, max_iterations: int) -> None:
-        """Solve all groups by block Gauss-Seidel."""
-        solve_all(self._step, tolerance, max_iterations)
+    def solve(self, newton: bool, tolerance: float, max_iterations: int) -> None:
+        """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted."""
+        solve_all(self._step, newton, tolerance, max_iterations)
 
     def solve_by(self, kernel: SolverKernel, tolerance: float, max_iterations: int) -> None:
-        """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
+        """Solve all groups by a solver for contacts alone; other constraints take turns with it.
+
+        Args:
+            kernel: the solver.
+            tolerance: bound on the relative residual.
+            max_iterations: bound on its iterations.
+        """
         blocks, groups = self.blocks, self.groups
         for g in range(int(groups.counts[0])):
             first, last = int(groups.blocks[g]), int(groups.blocks[g + 1])

@@ -10,8 +10,8 @@ from fixtures.random_urdf import random_urdf
 
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_model.loop_closure import LoopClosure
 from humanoid_model import InputError, RobotError, load_robot
+from humanoid_model.loop_closure import LoopClosure
 
 ROBOTS = ("robot_2r_a", "robot_2r_b", "tree4", "syn3p33r", "hrp2", "hrp2_bushing", "bip", "bip_planar", "avatar")
 

@@ -294,10 +294,10 @@ def test_empty_and_unreadable_files(tmp_path):
 def test_what_links_collide_as_and_never_with(tmp_path):
     file = read(
         tmp_path,
-        "mesh_collision: {a: exact, '[b-d]': convex_decomposition}\ndisable_collisions: [[a, c], [e, b]]\n",
+        "mesh_collision: {a: exact, '[b-d]': convex_decomposition}\ndisabled_collisions: [[a, c], [e, b]]\n",
     )
     assert file.mesh_collision == {"a": "exact", **dict.fromkeys("bcd", "convex_decomposition")}
-    assert file.disable_collisions == (("a", "c"), ("e", "b"))
+    assert file.disabled_collisions == (("a", "c"), ("e", "b"))
 
 
 @pytest.mark.parametrize(
@@ -305,8 +305,8 @@ def test_what_links_collide_as_and_never_with(tmp_path):
     [
         ("mesh_collision: {z: exact}", "no link is named 'z'"),
         ("mesh_collision: {a: round}", "'round'"),
-        ("disable_collisions: [[a]]", "holds 1 links"),
-        ("disable_collisions: [[a, z]]", "unknown link 'z'"),
+        ("disabled_collisions: [[a]]", "holds 1 links"),
+        ("disabled_collisions: [[a, z]]", "unknown link 'z'"),
     ],
 )
 def test_refused_collisions(tmp_path, text, problem):
