@@ -37,6 +37,9 @@ test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 bench: build  ## our figures beside the peers', which have an environment of their own
 	@scripts/setup .venv-peers benchmark/requirements.txt
 	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/contact_solvers.py
+	@scripts/run python benchmark/detection.py
+	@scripts/run python benchmark/integration.py
 	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/equilibrium.py --peers .venv-peers/bin/python

@@ -22,5 +22,5 @@ def data_files(folder: str) -> list[tuple[str, list[str]]]:
 setup(
     packages=find_packages(include=["humanoid_*", "humanoid_*.*"]),
     package_data={"": ["py.typed", "*.html", "*.js", "*.css"]},
-    data_files=[*data_files("urdf"), *data_files("config"), *data_files("launch")],
+    data_files=[*data_files("urdf"), *data_files("config"), *data_files("launch"), *data_files("msg")],
 )

@@ -40,8 +40,14 @@ def mesh_geometry(
         raise InputError("can't be read: no such file", source=path)
     try:
         import gmsh  # type: ignore[import-untyped]
-    except (ImportError, OSError):  # the wheel loads libraries of the system
+    except ImportError:
         raise InputError("needs the library 'gmsh'", source=path, remedy="Install it: pip install gmsh") from None
+    except OSError as problem:  # its wheel wants the system's drawing libraries
+        raise InputError(
+            f"the library 'gmsh' can't be loaded: {problem}",
+            source=path,
+            remedy="Install what it names, on Debian and Ubuntu libglu1-mesa, libxcursor1, libxft2 and libxinerama1",
+        ) from None
     ours = not gmsh.isInitialized()
     if ours:
         gmsh.initialize(interruptible=False)
