@@ -37,6 +37,8 @@ from humanoid_sim.world import TreeSlices, World
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.sole_stage import SoleStage
+    from humanoid_sim.integration.integrator import Integrator
+    from humanoid_sim.integration.world_system import WorldSystem
 
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
@@ -144,6 +146,7 @@ class Simulation:
         tolerance: float = 1e-9,
         max_iterations: int = 1000,
         time_budget: float | None = None,
+        integrator: str | Integrator | None = None,
     ) -> None:
         """Set a simulation up, compiled and ready.
 
@@ -158,6 +161,10 @@ class Simulation:
             max_iterations: bound on its sweeps.
             time_budget: time that the contact solve of a step may take [s]; the best iterate goes on. No limit if not
                 given.
+            integrator: another scheme than the step above, by a name of :mod:`humanoid_sim.integration` or ready
+                made: to compare with, in plain Python. Joint limits and dry friction don't act in it, and there are
+                    neither loops
+                nor deformable soles.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -196,6 +203,7 @@ class Simulation:
         )
         self._points = self._detector.points
         self._soles = self._make_soles()
+        self._integration = None if integrator is None else self._make_integration(integrator)
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
 
@@ -242,6 +250,9 @@ class Simulation:
         profile.end("modules")
         q, v = self.q, self.v
         self._follow_mimics()
+        if self._integration is not None:
+            self._integrate(self._integration)
+            return
         stepper.move(q, v)
         self._gather_wrenches()
         stepper.free_motion(dt)
@@ -268,17 +279,16 @@ class Simulation:
 
         wrong = stepper.finish(m, dt, self._max_iterations)
         if wrong >= 0:
-            value = stepper.state.v_new[wrong]
-            self._forget_last_step()  # its contact points are already overwritten by those of this step
-            raise SimulationError(
-                f"the velocity of coordinate {wrong} ({self._coordinate_name(wrong)}) became {value} in the "
-                f"step from t = {self.time:.6g} s; the state is kept as it was before"
-            )
+            raise self._exploded(wrong, stepper.state.v_new[wrong])
         if self._soles is not None:
             self._soles.deform(stepper.points.frames, stepper.blocks, stepper.groups)
-        self.q_before, self.v_before = q, v
-        self.q = stepper.state.q_new.copy()
-        self.v = stepper.state.v_new.copy()
+        self._take_step(stepper.state.q_new.copy(), stepper.state.v_new.copy(), m)
+
+    def _take_step(self, q: Any, v: Any, m: int) -> None:
+        """Make the end of a step with ``m`` contact points the present."""
+        profile = self.profile
+        self.q_before, self.v_before = self.q, self.v
+        self.q, self.v = q, v
         self._stepped = True
         self._contact_count = m
         self.step_count += 1
@@ -290,6 +300,39 @@ class Simulation:
             module.after_step(self)
         profile.end("modules")
         profile.finish()
+
+    def _exploded(self, coordinate: int, value: float) -> SimulationError:
+        """The error of a step whose velocity is not finite."""
+        self._forget_last_step()  # its contact points are already overwritten by those of this step
+        return SimulationError(
+            f"the velocity of coordinate {coordinate} ({self._coordinate_name(coordinate)}) became {value} in the "
+            f"step from t = {self.time:.6g} s; the state is kept as it was before"
+        )
+
+    def _integrate(self, integration: tuple[Integrator, WorldSystem]) -> None:
+        """A step by another scheme."""
+        integrator, system = integration
+        stepper, profile = self._stepper, self.profile
+        stepper.move(self.q, self.v)
+        self._gather_wrenches()
+        system.external[:] = stepper.external_efforts()
+        profile.end("dynamics")
+        step = integrator.step(system, self.q, self.v, self.dt, self.time)
+        profile.end("integration")
+        if not np.all(np.isfinite(step.v)):
+            wrong = int(np.argmax(~np.isfinite(step.v)))
+            raise self._exploded(wrong, float(step.v[wrong]))
+        contacts: Any = step.forces.contacts  # those of a world, with frames and bodies
+        stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
+        if self._detector.points is not self._points:
+            self._points = self._detector.points
+            stepper.use_points(self._points, self._detector.slot_count)
+        velocities = contacts.velocities(step.v).reshape(-1, 3)
+        stepper.take_contacts(
+            contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, step.forces.forces,
+            velocities, [body.joint for body in self.world.bodies], step.forces.converged,
+        )  # fmt: skip
+        self._take_step(step.q, step.v, len(contacts.gaps))
 
     def _kernel(self) -> SolverKernel:
         """The contact solver, with what is left of this step's time."""
@@ -429,13 +472,17 @@ class Simulation:
 
     @property
     def contact_problem(self) -> ContactProblem | None:
-        """The contact problem of the last step, to study it or to hand it to another solver; None without contacts.
+        """The contact problem of the last step, to study it or to hand it to another solver.
+
+        None without contacts, and with an integrator of its own, which may solve several.
 
         Its free velocities include the shifts of gaps and impacts
         (:func:`~humanoid_sim.stepping.row_velocities.free_velocities`) and those to the middle of the step. Limits, dry
         friction and torques act on it with the forces that they had.
         """
-        return self._stepper.contact_problem(self._pose_soles) if self._contact_count > 0 else None
+        if self._contact_count == 0 or self._integration is not None:
+            return None
+        return self._stepper.contact_problem(self._pose_soles)
 
     def joint_placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
@@ -644,6 +691,20 @@ class Simulation:
         self.sensors.invalidate()
 
     # -- setting up --------------------------------------------------------------------------
+
+    def _make_integration(self, integrator: str | Integrator) -> tuple[Integrator, WorldSystem]:
+        """Another scheme and what it sees of this world; loaded only where one is asked for."""
+        from humanoid_sim.integration.catalogue import find_integrator
+        from humanoid_sim.integration.world_system import WorldSystem
+
+        if self._soles is not None or any(placed.robot.loops for placed in self.scene.robots):
+            raise InputError(
+                "the scene has loops or deformable soles, which only the simulator's own step knows",
+                element="integrator",
+                remedy="Leave the integrator out",
+            )
+        chosen = find_integrator(integrator) if isinstance(integrator, str) else integrator
+        return chosen, WorldSystem(self.world, self.servos, self._detector)
 
     def _make_soles(self) -> SoleStage | None:
         """Deformable soles of all robots; what they need is loaded only where there are any."""
