@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 STAGES = ("modules", "dynamics", "detection", "assembly", "contacts", "integration")
 
@@ -45,6 +49,17 @@ class Profile:
         now = time.perf_counter()
         self.last[stage] += now - self._mark
         self._mark = now
+
+    def split(self, stages: Sequence[str], seconds: NDArray[np.float64]) -> None:
+        """Give parts of the time since the last call to stages; the rest is the next stage's.
+
+        Args:
+            stages: which ones.
+            seconds: what each of them took, in their order; further entries are not read.
+        """
+        for stage, own in zip(stages, seconds.tolist(), strict=False):
+            self.last[stage] += own
+            self._mark += own
 
     def finish(self) -> None:
         """Close a step."""

@@ -18,6 +18,8 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_sim.contact.nsgs import nsgs
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from humanoid_sim.integration.integrator import Integrator
     from humanoid_sim.integration.world_system import WorldSystem
 
+_COMPILED_SOLVERS = (nsgs, nsgs_newton)
+"""Contact solvers that the compiled step knows itself."""
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
 
@@ -204,6 +208,12 @@ class Simulation:
         self._points = self._detector.points
         self._soles = self._make_soles()
         self._integration = None if integrator is None else self._make_integration(integrator)
+        self._fused = (
+            self._soles is None
+            and self._time_budget is None
+            and self._stepper.compiled
+            and self._solve in _COMPILED_SOLVERS
+        )
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
 
@@ -253,14 +263,37 @@ class Simulation:
         if self._integration is not None:
             self._integrate(self._integration)
             return
-        stepper.move(q, v)
-        self._gather_wrenches()
-        stepper.free_motion(dt)
+        if self._wrenches or self._last_wrenches or not stepper.compiled:
+            stepper.move(q, v)
+            self._gather_wrenches()
+            stepper.free_motion(dt)
+        else:
+            stepper.begin(q, v, dt)
         profile.end("dynamics")
-
         m = self._detect()
         profile.end("detection")
+        if self._fused:
+            newton = self._solve is nsgs_newton
+            wrong = stepper.advance(
+                m, dt, self._impact_speed, newton, self._tolerance, self._max_iterations, _SATURATION_PASSES
+            )
+            profile.split(("assembly", "contacts"), stepper.times)
+        else:
+            wrong = self._advance_in_stages(m)
+        if wrong >= 0:
+            raise self._exploded(wrong, stepper.state.v_new[wrong])
+        self._take_step(stepper.state.q_new.copy(), stepper.state.v_new.copy(), m)
 
+    def _advance_in_stages(self, m: int) -> int:
+        """What :meth:`Stepper.advance` does, with deformable soles, any contact solver and any dynamics in between.
+
+        Args:
+            m: number of contact points.
+
+        Returns:
+            The first coordinate whose velocity is not finite, or -1.
+        """
+        stepper, profile, dt = self._stepper, self.profile, self.dt
         stepper.constrain(m, dt)
         if self._soles is not None:
             self._soles.locate(stepper.blocks, stepper.groups, m)
@@ -268,21 +301,18 @@ class Simulation:
             stepper.pose_problems(dt, self._impact_speed)
             self._pose_soles()
             profile.end("assembly")
-            if self.method in ("nsgs", "nsgs_newton") and self._time_budget is None:
-                stepper.solve(self.method == "nsgs_newton", self._tolerance, self._max_iterations)
+            if self._solve in _COMPILED_SOLVERS and self._time_budget is None:
+                stepper.solve(self._solve is nsgs_newton, self._tolerance, self._max_iterations)
             else:
                 stepper.solve_by(self._kernel(), self._tolerance, self._max_iterations)
             profile.end("contacts")
             if not stepper.respond(dt):
                 break
             stepper.free_motion(dt)
-
         wrong = stepper.finish(m, dt, self._max_iterations)
-        if wrong >= 0:
-            raise self._exploded(wrong, stepper.state.v_new[wrong])
-        if self._soles is not None:
+        if wrong < 0 and self._soles is not None:
             self._soles.deform(stepper.points.frames, stepper.blocks, stepper.groups)
-        self._take_step(stepper.state.q_new.copy(), stepper.state.v_new.copy(), m)
+        return wrong
 
     def _take_step(self, q: Any, v: Any, m: int) -> None:
         """Make the end of a step with ``m`` contact points the present."""

@@ -8,6 +8,7 @@ from numba import njit
 
 from humanoid_sim.dynamics.articulated_body import articulated_body
 from humanoid_sim.dynamics.tree_motion import move_tree
+from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors
@@ -19,8 +20,11 @@ from humanoid_sim.stepping.reactions import (
     remember_forces,
 )
 from humanoid_sim.stepping.row_velocities import free_velocities
-from humanoid_sim.stepping.solve_groups import correction_forces
+from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import Step
+
+NO_ROOM, NO_OPERATOR_ROOM = -2, -3
+"""What :func:`advance` returns where arrays have to grow."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -45,6 +49,13 @@ def free_motion(step: Step, dt: float) -> None:
     )
     for k in range(state.v.size):
         state.v_free[k] = state.v[k] + dt * state.rate[k]
+
+
+@njit(cache=True, error_model="numpy")
+def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float) -> None:
+    """:func:`move` and :func:`free_motion` in one call."""
+    move(step, q, v)
+    free_motion(step, dt)
 
 
 @njit(cache=True, error_model="numpy")
@@ -110,3 +121,48 @@ def finish(step: Step, m: int, dt: float, max_iterations: int) -> int:
             gather_reactions(step, step.blocks.forces)
     integrate(step.model, state.q, velocity, dt, state.q_new)
     return -1
+
+
+@njit(cache=True, error_model="numpy")
+def advance(
+    step: Step, m: int, dt: float, method: int, impact_speed: float, newton: bool, tolerance: float,
+    max_iterations: int, passes: int, clock: np.ndarray, times: np.ndarray,
+) -> int:  # fmt: skip
+    """All stages after detection in one call.
+
+    Args:
+        step: the step, after :func:`begin`.
+        m: number of contact points.
+        dt: time step [s].
+        method: way to the operators, see :func:`~humanoid_sim.stepping.operators.build_operators`.
+        impact_speed: approach speed from which on restitution applies [m/s].
+        newton: see :func:`~humanoid_sim.stepping.solve_groups.solve_all`.
+        tolerance: bound on the relative residual.
+        max_iterations: bound on the iterations of a group.
+        passes: the step is solved at most so many times with other actuators saturated.
+        clock: work space, shape (2,).
+        times: receives the seconds of assembly, of the solves and of the rest, shape (3,).
+
+    Returns:
+        -1 if all went well, the first coordinate whose velocity is not finite, or :data:`NO_ROOM` and
+        :data:`NO_OPERATOR_ROOM` where arrays have to grow first; nothing has changed then.
+    """
+    times[0] = times[1] = times[2] = 0.0
+    mark = seconds(clock)
+    if not room(step, m, dt):
+        return NO_ROOM
+    if not constrain(step, m, dt):
+        return NO_OPERATOR_ROOM
+    for _ in range(passes):
+        pose_problems(step, method, dt, impact_speed)
+        now = seconds(clock)
+        times[0] += now - mark
+        solve_all(step, newton, tolerance, max_iterations)
+        mark = seconds(clock)
+        times[1] += mark - now
+        if not respond(step, dt):
+            break
+        free_motion(step, dt)
+    wrong = finish(step, m, dt, max_iterations)
+    times[2] += seconds(clock) - mark
+    return wrong

@@ -66,6 +66,7 @@ class Stepper:
         memory: forces of the last step.
         points: contact points of the last step, with their forces.
         closures: loops.
+        times: seconds of assembly, of the solves and of the rest in the last :meth:`advance`, shape (3,).
     """
 
     def __init__(
@@ -120,6 +121,8 @@ class Stepper:
         self._trees = int(self.model.trees.max()) + 1
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self._dt = 0.0
+        self._clock = np.zeros(2, dtype=np.int64)
+        self.times: NDArray[np.float64] = np.zeros(3)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
         self.use_points(points, slots)
@@ -161,7 +164,42 @@ class Stepper:
             self.memory, self.closures, self.points, self._pairs,
         )  # fmt: skip
 
-    # -- stages ------------------------------------------------------------------------------
+    @property
+    def compiled(self) -> bool:
+        """Whether the dynamics are the compiled recursions."""
+        return self._pinocchio is None
+
+    # -- the whole step in two calls -----------------------------------------------------------
+
+    def begin(self, q: NDArray[np.float64], v: NDArray[np.float64], dt: float) -> None:
+        """Take a state, move all bodies to it and find the velocity without constraint forces."""
+        stages.begin(self._step, q, v, dt)
+
+    def advance(
+        self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int
+    ) -> int:
+        """Everything after detection, see :func:`~humanoid_sim.stepping.stages.advance`.
+
+        Returns:
+            The first coordinate whose velocity is not finite, or -1; :attr:`times` has the stages' seconds.
+
+        Raises:
+            SimulationError: the constraints need more memory than a step may have.
+        """
+        self._dt = dt
+        while True:
+            wrong = stages.advance(
+                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, passes, self._clock,
+                self.times,
+            )  # fmt: skip
+            if wrong == stages.NO_ROOM:
+                self._grow()
+            elif wrong == stages.NO_OPERATOR_ROOM:
+                self._grow_operators()
+            else:
+                return int(wrong)
+
+    # -- stages one by one ---------------------------------------------------------------------
 
     def move(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
         """Take a state, shapes (nq,) and (nv,), and move all bodies to it."""
@@ -176,12 +214,14 @@ class Stepper:
         if not stages.room(self._step, m, dt):
             self._grow()
         if not stages.constrain(self._step, m, dt):
-            counts, sizes = self.groups.counts, self.groups.sizes
-            omega = max(2 * int(counts[4]), len(self.groups.omega))
-            reach = max(4 * int(sizes.max()), len(self.groups.reach))
-            kept = self.groups
-            self.groups = kept._replace(omega=np.zeros((omega, 6, 6)), reach=np.zeros((reach, 6, 6)))
-            self._make()
+            self._grow_operators()
+
+    def _grow_operators(self) -> None:
+        counts, sizes = self.groups.counts, self.groups.sizes
+        omega = max(2 * int(counts[4]), len(self.groups.omega))
+        reach = max(4 * int(sizes.max()), len(self.groups.reach))
+        self.groups = self.groups._replace(omega=np.zeros((omega, 6, 6)), reach=np.zeros((reach, 6, 6)))
+        self._make()
 
     def _grow(self) -> None:
         _, blocks, rows, entries, _ = (int(count) for count in self.groups.counts)

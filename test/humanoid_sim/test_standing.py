@@ -65,7 +65,7 @@ def test_two_standing_runs_agree_bit_for_bit() -> None:
 
 def test_warm_start_saves_most_sweeps() -> None:
     """Specification 000 F061: at most half the sweeps, over the steps of a robot that settles after a push."""
-    simulation = Simulation("stand")
+    simulation = Simulation("stand", method="nsgs")
     simulation.apply_wrench("hrp2/CHEST_LINK1", [40.0, 20.0, 0.0], duration=0.05)
     simulation.run(0.1)
     warm = cold = 0

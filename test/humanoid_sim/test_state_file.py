@@ -131,7 +131,7 @@ def test_another_scene_step_or_solver_is_refused(saved: Path, monkeypatch: pytes
         read_state(bouncing(dt=0.002), saved)
     simulation = bouncing()
     simulation.method = "another"
-    with pytest.raises(InputError, match=r"solver: .*contact solver 'nsgs'"):
+    with pytest.raises(InputError, match=r"solver: .*contact solver 'nsgs_newton'"):
         read_state(simulation, saved)
     assert simulation.step_count == 0
 
