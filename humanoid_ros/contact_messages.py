@@ -20,15 +20,17 @@ def contact_forces(contacts: Contacts, time: Time, world: str) -> ContactForces:
         contacts.position.tolist(),
         contacts.normal.tolist(),
         contacts.force.tolist(),
+        contacts.torque.tolist(),
         contacts.gap.tolist(),
         contacts.friction.tolist(),
         contacts.state.tolist(),
         strict=True,
     )
-    for (body_a, body_b), position, normal, force, gap, friction, state in columns:
+    for (body_a, body_b), position, normal, force, torque, gap, friction, state in columns:
         contact = ContactForce(body_a=body_a, body_b=body_b, gap=gap, friction=friction, state=state)
         fill_vector(contact.position, position)
         fill_vector(contact.normal, normal)
         fill_vector(contact.force, force)
+        fill_vector(contact.torque, torque)
         message.contacts.append(contact)
     return message

@@ -127,7 +127,7 @@ def make_simulation(scenario: Any, source: Path | None = None) -> Simulation:
     return Simulation(
         scene,
         getattr(scenario, "dt", None),
-        method=getattr(scenario, "solver", "nsgs"),
+        method=getattr(scenario, "solver", "nsgs_newton"),
         **getattr(scenario, "options", {}),
     )
 

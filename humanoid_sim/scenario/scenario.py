@@ -29,7 +29,7 @@ class Scenario:
 
     scene: Scene | str | Path = ""
     dt: float | None = None
-    solver: str = "nsgs"
+    solver: str = "nsgs_newton"
     duration: float | None = None
     options: ClassVar[Mapping[str, Any]] = {}
 

@@ -19,6 +19,7 @@ def test_every_field_is_told() -> None:
         position=rng.normal(size=(3, 3)),
         normal=rng.normal(size=(3, 3)),
         force=rng.normal(size=(3, 3)),
+        torque=rng.normal(size=(3, 3)),
         gap=rng.normal(size=3),
         velocity=rng.normal(size=(3, 3)),
         friction=rng.uniform(size=3),
@@ -31,6 +32,7 @@ def test_every_field_is_told() -> None:
         np.testing.assert_array_equal(array(contact.position), contacts.position[i])
         np.testing.assert_array_equal(array(contact.normal), contacts.normal[i])
         np.testing.assert_array_equal(array(contact.force), contacts.force[i])
+        np.testing.assert_array_equal(array(contact.torque), contacts.torque[i])
         assert (contact.gap, contact.friction) == (contacts.gap[i], contacts.friction[i])
         assert contact.state == i
         assert (contact.body_a, contact.body_b) == contacts.bodies[i]

@@ -31,6 +31,7 @@ def contacts(normal_forces: list[float], friction: float = 0.5) -> Contacts:
         position=np.arange(3.0 * m).reshape(m, 3),
         normal=np.tile([1.0, 0.0, 0.0], (m, 1)),
         force=force,
+        torque=np.zeros_like(force),
         gap=np.zeros(m),
         velocity=np.zeros((m, 3)),
         friction=np.full(m, friction),
