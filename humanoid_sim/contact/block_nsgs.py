@@ -50,7 +50,7 @@ def _touches(force: float, velocity: float) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def block_natural_map(
-    W: np.ndarray,
+    diagonal: np.ndarray,
     v_free: np.ndarray,
     starts: np.ndarray,
     kinds: np.ndarray,
@@ -61,8 +61,9 @@ def block_natural_map(
 ) -> float:
     """Relative residual of the natural map of all blocks, zero exactly at the solutions.
 
-    The arguments are those of :func:`block_nsgs`; see :func:`~humanoid_sim.contact.cone.natural_map` for the scale.
-    Forces and torques are compared each with the largest of its own sort.
+    The arguments are those of :func:`block_nsgs`, of the operator its diagonal, shape (n,); see
+    :func:`~humanoid_sim.contact.cone.natural_map` for the scale. Forces and torques are compared each with the largest of
+    its own sort.
     """
     largest = np.zeros(2)
     scale = np.zeros(2)
@@ -72,7 +73,7 @@ def block_natural_map(
         sort = 1 if kind in (SPIN, ROLL, BOUNDED, UNILATERAL) else 0
         if kind == CONTACT:
             slip = math.sqrt(v[k + 1] ** 2 + v[k + 2] ** 2)
-            rho = 3.0 / (W[k, k] + W[k + 1, k + 1] + W[k + 2, k + 2])
+            rho = 3.0 / (diagonal[k] + diagonal[k + 1] + diagonal[k + 2])
             p_0, p_1, p_2 = project_on_cone(
                 f[k] - rho * (v[k] + parameters[i] * slip),
                 f[k + 1] - rho * v[k + 1],
@@ -83,7 +84,7 @@ def block_natural_map(
             size = f[k] ** 2 + f[k + 1] ** 2 + f[k + 2] ** 2
             free = rho * rho * (v_free[k] ** 2 + v_free[k + 1] ** 2 + v_free[k + 2] ** 2)
         elif kind in (ROLL, DAMPER):
-            rho = 2.0 / (W[k, k] + W[k + 1, k + 1])
+            rho = 2.0 / (diagonal[k] + diagonal[k + 1])
             p_0, p_1 = f[k] - rho * v[k], f[k + 1] - rho * v[k + 1]
             loaded = f[starts[parents[i]]]
             if kind == ROLL:
@@ -96,7 +97,7 @@ def block_natural_map(
             if kind == ROLL:  # what would stop the motion may be far more than what the contact can give
                 free = min(free, (parameters[i] * max(loaded, 0.0)) ** 2)
         else:
-            rho = 1.0 / W[k, k]
+            rho = 1.0 / diagonal[k]
             p_0 = f[k] - rho * v[k]
             free = rho * rho * v_free[k] ** 2
             if kind == UNILATERAL:
@@ -121,6 +122,7 @@ def block_natural_map(
 @njit(cache=True, error_model="numpy")
 def block_residuals(
     W: np.ndarray,
+    diagonal: np.ndarray,
     v_free: np.ndarray,
     starts: np.ndarray,
     kinds: np.ndarray,
@@ -136,7 +138,7 @@ def block_residuals(
     """
     contact_velocity(W, v_free, f, v)
     out[:] = 0.0
-    out[0] = block_natural_map(W, v_free, starts, kinds, parameters, parents, f, v)
+    out[0] = block_natural_map(diagonal, v_free, starts, kinds, parameters, parents, f, v)
     for i in range(kinds.size):
         if kinds[i] != CONTACT:
             continue
@@ -215,7 +217,10 @@ def block_nsgs(
         Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
     """
     blocks = kinds.size
-    block_residuals(W, v_free, starts, kinds, parameters, parents, f, v, residuals)
+    diagonal = np.empty(v_free.size)
+    for k in range(v_free.size):
+        diagonal[k] = W[k, k]
+    block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     if residuals[0] <= tolerance:
         return 0
     n = v_free.size
@@ -265,10 +270,10 @@ def block_nsgs(
                 if change != 0.0:
                     for c in range(n):
                         v[c] += W[k + r, c] * change
-        if block_natural_map(W, v_free, starts, kinds, parameters, parents, f, v) <= tolerance:
+        if block_natural_map(diagonal, v_free, starts, kinds, parameters, parents, f, v) <= tolerance:
             # Believed only once the velocities have been computed anew, free of accumulated rounding.
-            block_residuals(W, v_free, starts, kinds, parameters, parents, f, v, residuals)
+            block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
             if residuals[0] <= tolerance:
                 return sweep
-    block_residuals(W, v_free, starts, kinds, parameters, parents, f, v, residuals)
+    block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     return sweep

@@ -19,8 +19,13 @@ from humanoid_sim.detection.half_space import (
     PlaneTable,
     feature_table,
     features_of,
-    half_space_contacts,
     point_features,
+)
+from humanoid_sim.detection.half_space_record import (
+    PairTable,
+    PointTable,
+    half_space_record,
+    recorded_half_space_contacts,
 )
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
@@ -115,6 +120,7 @@ class ContactDetector:
         self._has_pairs = (
             bool(self._special_planes) or len(with_shapes) > 1 or bool(self._shapes.links.any())
         )
+        self._recorded: ContactPoints | None = None
         self.overlaps: list[tuple[str, str]] = []
         self.contact_times: dict[tuple[str, str], float] = {}
 
@@ -225,15 +231,12 @@ class ContactDetector:
         """
         while True:
             points = self.points
-            arrays = (
-                points.positions, points.normals, points.gaps, points.friction, points.restitution, points.joint_a,
-                points.joint_b, points.body_a, points.body_b, points.slots, points.corner,
-            )  # fmt: skip
-            classes = self._classes
-            points.size = half_space_contacts(
-                self._features_table, self._planes, self._owner, classes.body, classes.method, classes.friction,
-                classes.restitution, R, p, twists, CONTACT_MARGIN, dt, *arrays,
-            )  # fmt: skip
+            if points is not self._recorded:
+                self._arrays = PointTable.of_points(points)
+                pairs = PairTable.of_classes(self._owner, self._classes)
+                self._record = half_space_record(self._features_table, self._planes, pairs, self._arrays)
+                self._recorded = points
+            points.size = recorded_half_space_contacts(self._record, R, p, twists, CONTACT_MARGIN, dt)
             if points.size < 0:
                 self._make_room(points=2 * len(points.gaps))
                 continue
@@ -242,7 +245,7 @@ class ContactDetector:
             count, special_count = world_contacts(
                 self._table, self._shapes, R, p, twists, CONTACT_MARGIN, dt, self._rotations, self._origins,
                 self._travels, self._boxes, self._order, self._candidates, self._found, self._near, self._special,
-                self._block_keys, self._blocks, self._used, self._most_blocks, self._first_pair_slot, *arrays,
+                self._block_keys, self._blocks, self._used, self._most_blocks, self._first_pair_slot, *self._arrays,
                 points.size,
             )  # fmt: skip
             if count < 0:

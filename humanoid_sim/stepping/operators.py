@@ -137,6 +137,9 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             unit_forces(model, S, articulated, rows, begin, end, columns, dt, groups.marks, W)
         for r in range(n):
             W[r, r] += blocks.compliance[begin + r]
+            blocks.diagonal[begin + r] = W[r, r]
+        for block in range(first, last):
+            blocks.built[block] = 8 * blocks.memory[block] + blocks.kinds[block]
 
 
 @njit(cache=True, error_model="numpy")

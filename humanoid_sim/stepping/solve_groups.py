@@ -7,10 +7,11 @@ import numpy as np
 from numba import njit
 
 from humanoid_sim.contact.approach import correction_velocity
-from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
+from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import Step
 
 
@@ -96,6 +97,84 @@ def solve_all(step: Step, newton: bool, tolerance: float, max_iterations: int) -
 
 
 @njit(cache=True, error_model="numpy")
+def still_solved(step: Step, tolerance: float) -> bool:
+    """Whether the forces of the last step solve this one's problems: things at rest need no operators.
+
+    ``state.v_new`` must be the velocity under ``blocks.forces``. The natural map takes its steps from the operators
+    that were built last, for the same constraints; those steps decide how it is scaled, not where it vanishes.
+
+    Args:
+        step: the step; velocities, residuals and iterations are written where the answer is yes.
+        tolerance: bound on the relative residual of every group.
+    """
+    groups, blocks, rows, state = step.groups, step.blocks, step.rows, step.state
+    twists = step.articulated.accelerations  # free again
+    body_velocities(step.model, step.motion.S, state.v_new, twists)
+    for row in range(groups.counts[2]):
+        v = row_velocity(rows, row, twists, state.v_new)
+        blocks.velocities[row] = v + blocks.shifts[row] + blocks.compliance[row] * blocks.forces[row]
+    for group in range(groups.counts[0]):
+        first, last = groups.blocks[group], groups.blocks[group + 1]
+        begin, end = blocks.starts[first], blocks.starts[last]
+        residual = block_natural_map(
+            blocks.diagonal[begin:end], blocks.v_free[begin:end], blocks.starts[first : last + 1] - begin,
+            blocks.kinds[first:last], blocks.parameters[first:last], blocks.parents[first:last] - first,
+            blocks.forces[begin:end], blocks.velocities[begin:end],
+        )  # fmt: skip
+        if not residual <= tolerance:
+            return False
+        groups.residuals[group, :] = 0.0
+        groups.residuals[group, 0] = residual
+        groups.iterations[group] = 0
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def may_be_at_rest(step: Step) -> bool:
+    """Whether the last step needed no iteration and had the same constraints, none of them loops."""
+    groups, blocks = step.groups, step.blocks
+    if groups.was_solved[0] != groups.counts[1]:
+        return False
+    for block in range(groups.counts[1]):
+        if blocks.built[block] != 8 * blocks.memory[block] + blocks.kinds[block] or blocks.kinds[block] == BILATERAL:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def remember_rest(step: Step) -> None:
+    """Note for the next step whether this one's forces needed no iteration."""
+    groups = step.groups
+    groups.was_solved[0] = groups.counts[1]
+    for group in range(groups.counts[0]):
+        if groups.iterations[group] > 0:
+            groups.was_solved[0] = -1
+
+
+@njit(cache=True, error_model="numpy")
+def _gap(step: Step, block: int) -> float:
+    """Distance of a contact, or of a joint to its limit; a compliant contact may sink by what its force makes of it."""
+    blocks = step.blocks
+    first = blocks.starts[block]
+    if blocks.kinds[block] == CONTACT:
+        gap = step.points.gaps[blocks.points[block]]
+        return float(max(gap, 0.0) if blocks.compliance[first] > 0.0 else gap)
+    k = step.rows.dofs[first]
+    q = step.state.q[step.joints.idx_q[k]]
+    return float(q - step.joints.lower[k] if blocks.points[block] == LOWER else step.joints.upper[k] - q)
+
+
+@njit(cache=True, error_model="numpy")
+def is_penetrating(step: Step, dt: float) -> bool:
+    """Whether :func:`correction_forces` has anything to correct."""
+    kinds = step.blocks.kinds
+    for block in range(step.groups.counts[1]):
+        if (kinds[block] == CONTACT or kinds[block] == UNILATERAL) and correction_velocity(_gap(step, block), dt)[1]:
+            return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
 def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.ndarray, forces: np.ndarray) -> bool:
     """Forces of a displacement that takes penetrations and exceeded limits back without becoming part of the velocity.
 
@@ -122,19 +201,9 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
             first = blocks.starts[block]
             for row in range(first, blocks.starts[block + 1]):
                 wanted[row] = 0.0
-            kind = blocks.kinds[block]
-            if kind == CONTACT:
-                gap = step.points.gaps[blocks.points[block]]
-                if blocks.compliance[first] > 0.0:  # it may sink by what its force makes of it
-                    gap = max(gap, 0.0)
-            elif kind == UNILATERAL:
-                k = step.rows.dofs[first]
-                q = step.state.q[step.joints.idx_q[k]]
-                gap = q - step.joints.lower[k] if blocks.points[block] == LOWER else step.joints.upper[k] - q
-            else:
-                continue
-            wanted[first], correct = correction_velocity(gap, dt)
-            needed = needed or correct
+            if blocks.kinds[block] == CONTACT or blocks.kinds[block] == UNILATERAL:
+                wanted[first], correct = correction_velocity(_gap(step, block), dt)
+                needed = needed or correct
         if not needed:
             continue
         any_group = True

@@ -20,7 +20,14 @@ from humanoid_sim.stepping.reactions import (
     remember_forces,
 )
 from humanoid_sim.stepping.row_velocities import free_velocities
-from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
+from humanoid_sim.stepping.solve_groups import (
+    correction_forces,
+    is_penetrating,
+    may_be_at_rest,
+    remember_rest,
+    solve_all,
+    still_solved,
+)
 from humanoid_sim.stepping.step_data import Step
 
 NO_ROOM, NO_OPERATOR_ROOM = -2, -3
@@ -146,6 +153,8 @@ def advance(
     Returns:
         -1 if all went well, the first coordinate whose velocity is not finite, or :data:`NO_ROOM` and
         :data:`NO_OPERATOR_ROOM` where arrays have to grow first; nothing has changed then.
+
+    Where the forces of the last step still solve this one's problems, the operators are not built at all.
     """
     times[0] = times[1] = times[2] = 0.0
     mark = seconds(clock)
@@ -153,7 +162,18 @@ def advance(
         return NO_ROOM
     if not constrain(step, m, dt):
         return NO_OPERATOR_ROOM
-    for _ in range(passes):
+    resting = may_be_at_rest(step)
+    if resting:
+        free_velocities(step, dt, impact_speed)
+        saturated = respond(step, dt)
+        now = seconds(clock)
+        times[0] += now - mark
+        resting = not saturated and still_solved(step, tolerance) and not is_penetrating(step, dt)
+        mark = seconds(clock)
+        times[1] += mark - now
+        if saturated:
+            free_motion(step, dt)
+    for _ in range(0 if resting else passes):
         pose_problems(step, method, dt, impact_speed)
         now = seconds(clock)
         times[0] += now - mark
@@ -163,6 +183,7 @@ def advance(
         if not respond(step, dt):
             break
         free_motion(step, dt)
+    remember_rest(step)
     wrong = finish(step, m, dt, max_iterations)
     times[2] += seconds(clock) - mark
     return wrong

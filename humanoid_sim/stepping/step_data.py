@@ -114,6 +114,9 @@ class BlockArrays(NamedTuple):
         v_free: free velocities with their shifts, shape (rows,).
         forces: shape (rows,).
         velocities: after the step, with the shifts, shape (rows,).
+        diagonal: of the operators when they were last built, shape (rows,).
+        built: what each block was when the operators were last built, 8 times its memory plus its kind, shape
+            (blocks,).
     """
 
     starts: NDArray[np.int64]
@@ -127,6 +130,8 @@ class BlockArrays(NamedTuple):
     v_free: NDArray[np.float64]
     forces: NDArray[np.float64]
     velocities: NDArray[np.float64]
+    diagonal: NDArray[np.float64]
+    built: NDArray[np.int64]
 
     @classmethod
     def of_size(cls, blocks: int, rows: int) -> BlockArrays:
@@ -134,7 +139,8 @@ class BlockArrays(NamedTuple):
         return cls(
             np.zeros(blocks + 1, dtype=np.int64), np.zeros(blocks, dtype=np.int64), np.zeros(blocks),
             np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64),
-            np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows),
+            np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows),
+            np.full(blocks, -1, dtype=np.int64),
         )  # fmt: skip
 
 
@@ -162,6 +168,7 @@ class GroupArrays(NamedTuple):
         reach: work space, shape (any, 6, 6).
         counts: groups, blocks, rows, numbers of entries of W and of blocks of omega, shape (5,).
         path: work space, shape (nv,).
+        was_solved: number of blocks of the last step if its forces needed no iteration, -1 if they did, shape (1,).
     """
 
     blocks: NDArray[np.int64]
@@ -184,6 +191,7 @@ class GroupArrays(NamedTuple):
     reach: NDArray[np.float64]
     counts: NDArray[np.int64]
     path: NDArray[np.int64]
+    was_solved: NDArray[np.int64]
 
 
 class MemoryArrays(NamedTuple):
@@ -324,7 +332,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
     flat += [integers] * 4 + [floats]
     joints: list[Any] = [floats] * 9 + [integers] + [floats] * 6 + [integers]
     groups: list[Any] = [integers] * 2 + [floats, pairs] + [integers] * 8 + [triples] + [integers] * 2
-    groups += [pairs, triples, triples, integers, integers]
+    groups += [pairs, triples, triples, integers, integers, integers]
     closures: list[Any] = [integers] * 2 + [triples, pairs] * 2 + [np.zeros((1, 1), dtype=np.bool_), pairs]
     points: list[Any] = [pairs] * 2 + [floats] + [integers] * 5 + [flags, floats, floats, triples] + [pairs] * 3
     examples = {

@@ -139,6 +139,7 @@ class Stepper:
             integers(trees), integers(trees), np.full(n, -1, dtype=np.int64), integers(n), integers(trees + 1),
             integers(trees), integers(trees), np.zeros((omega, 6, 6)), integers(nv), integers(nv), np.zeros((nv, 6)),
             np.zeros((nv, 6, 6)), np.zeros((reach, 6, 6)), integers(5), integers(nv),
+            np.full(1, -1, dtype=np.int64),
         )  # fmt: skip
 
     def use_points(self, points: ContactPoints, slots: int) -> None:
@@ -318,7 +319,7 @@ class Stepper:
             iterations += block_nsgs(
                 W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals
             )
-            residuals[0] = block_natural_map(W, v_free, starts, kinds, parameters, parents, f, v)
+            residuals[0] = block_natural_map(np.diag(W).copy(), v_free, starts, kinds, parameters, parents, f, v)
             if residuals[0] <= tolerance:
                 break
         return iterations
@@ -436,12 +437,20 @@ class Stepper:
     # -- warm start ----------------------------------------------------------------------------
 
     def remembered(self) -> tuple[NDArray[np.float64], ...]:
-        """Copies of the forces that the next solve starts from."""
-        return self.memory.contacts.copy(), self.memory.joints.copy(), self.closures.memory.copy()
+        """Copies of the forces that the next solve starts from, and of what tells whether things are at rest."""
+        blocks, rows = int(self.groups.counts[1]), int(self.groups.counts[2])
+        return (
+            self.memory.contacts.copy(),
+            self.memory.joints.copy(),
+            self.closures.memory.copy(),
+            self.blocks.diagonal[:rows].copy(),
+            self.blocks.built[:blocks].astype(float),
+            self.groups.was_solved.astype(float),
+        )
 
     def remember(self, forces: tuple[NDArray[np.float64], ...]) -> None:
-        """Start the next solve from forces that were remembered before."""
-        contacts, joints, closures = forces
+        """Start the next solve from what :meth:`remembered` gave."""
+        contacts, joints, closures, diagonal, built, was_solved = forces
         memory = self.memory
         memory.contacts[:] = 0.0
         memory.contacts[: len(contacts)] = contacts[: len(memory.contacts)]
@@ -450,3 +459,11 @@ class Stepper:
         used = np.flatnonzero(memory.contacts.any(axis=1))
         memory.used[: len(used)] = used
         memory.used_count[0] = len(used)
+        if len(diagonal) > self.blocks.forces.size or len(built) > self.blocks.kinds.size:
+            self._rows = ConstraintRows.of_size(2 * len(diagonal))
+            self.blocks = BlockArrays.of_size(2 * len(built), 2 * len(diagonal))
+            self._make()
+        self.blocks.diagonal[: len(diagonal)] = diagonal
+        self.blocks.built[:] = -1
+        self.blocks.built[: len(built)] = built
+        self.groups.was_solved[:] = was_solved

@@ -267,6 +267,26 @@ def test_pinocchios_matrices_give_the_same_motion(name: str) -> None:
     assert_allclose(plain.contacts.force.sum(axis=0), reference.contacts.force.sum(axis=0), atol=1e-4)
 
 
+def test_what_rests_needs_no_operator() -> None:
+    """Forces that still solve the next step are kept without an operator; a push brings it back."""
+    resting, reference = Simulation("stand"), Simulation("stand", dynamics="pinocchio")
+    for simulation in (resting, reference):
+        simulation.run(1.0)
+    W = resting._stepper.groups.W
+    W[:] = np.nan
+    forces = resting.contacts.force
+    resting.run(0.05)
+    assert np.isnan(W).all()
+    assert_allclose(resting.contacts.force, forces, atol=1e-5)
+    reference.run(0.05)
+    assert_allclose(resting.q, reference.q, atol=1e-8)
+    resting.apply_wrench("hrp2/CHEST_LINK1", [60.0, 0.0, 0.0], duration=0.05)
+    resting.step()
+    assert np.isfinite(W[: 24 * 24]).all()
+    assert resting.solver is not None
+    assert resting.solver.residuals.natural_map <= 1e-9
+
+
 def test_unknown_dynamics_and_operators_are_named() -> None:
     with pytest.raises(InputError, match=r"no dynamics 'newton'.*articulated_body, pinocchio"):
         Simulation("stand", dynamics="newton")
