@@ -61,9 +61,8 @@ def block_natural_map(
 ) -> float:
     """Relative residual of the natural map of all blocks, zero exactly at the solutions.
 
-    The arguments are those of :func:`block_nsgs`, of the operator its diagonal, shape (n,); see
-    :func:`~humanoid_sim.contact.cone.natural_map` for the scale. Forces and torques are compared each with the largest of
-    its own sort.
+    The arguments are those of :func:`block_nsgs`, of the operator its diagonal, shape (n,); the scale is that of
+    :func:`~humanoid_sim.contact.cone.natural_map`. Forces and torques are compared each with the largest of their sort.
     """
     largest = np.zeros(2)
     scale = np.zeros(2)
