@@ -288,6 +288,55 @@ def test_what_rests_needs_no_operator() -> None:
     assert resting.solver.residuals.natural_map <= 1e-9
 
 
+@pytest.mark.parametrize("method", ["nsgs", "projection", "alart_curnier_global", "jacobi"])
+def test_solvers_of_contacts_alone_take_turns_with_the_other_laws(method: str) -> None:
+    """A ball that rolls and spins with torsional and rolling friction moves the same whoever solves its contact."""
+    rule = PairRule("ball", "floor", friction=0.8, torsional_friction=0.004, rolling_friction=0.002)
+    turning = ball("ball", 0.1, place(0, 0, 0.1), 2.0, twist=np.array([1.0, 0, 0, 0, 10.0, 20.0]))
+    reference, other = (
+        Simulation(scene(floor(), turning, rules=(rule,)), method=name) for name in ("nsgs_newton", method)
+    )
+    for simulation in (reference, other):
+        simulation.run(0.3)
+    assert other.v[5] < 19.0
+    assert_allclose(other.v, reference.v, atol=1e-8)
+
+
+def test_dry_friction_beside_another_solver(tmp_path: Path) -> None:
+    """No contact at all: what is left is the other law."""
+    placed = fixed_robot(tmp_path, "slider", SLIDER.format(friction=8))
+    simulation = Simulation(scene(robots=(placed,)), method="projection")
+    simulation.apply_wrench("slider/cart", [10.0, 0.0, 0.0], duration=0.1)
+    simulation.run(0.1)
+    assert simulation.robots["slider"].v[0] == pytest.approx((10.0 - 8.0) / 2.0 * 0.1, rel=1e-6)
+
+
+def test_a_time_budget_that_suffices_changes_nothing() -> None:
+    budget, free = Simulation("stand", time_budget=1.0), Simulation("stand")
+    for simulation in (budget, free):
+        simulation.apply_wrench("hrp2/CHEST_LINK1", [40.0, 0.0, 0.0], duration=0.02)
+        simulation.run(0.05)
+    assert_allclose(budget.q, free.q, atol=1e-9)
+    with pytest.raises(InputError, match="time_budget is -1"):
+        Simulation("stand", time_budget=-1.0)
+
+
+def test_the_contact_problem_of_several_groups_is_the_one_that_was_solved() -> None:
+    boxes = [box(f"box{i}", (0.2, 0.2, 0.1), place(i, 0, 0.05), 1.0 + i) for i in range(3)]
+    simulation = Simulation(scene(floor(), *boxes))
+    simulation.run(0.01)
+    problem, contacts = simulation.contact_problem, simulation.contacts
+    assert problem is not None
+    # the floor's frames: the normal comes first; friction carries nothing here
+    forces = np.zeros(3 * len(contacts))
+    forces[::3] = contacts.normal_force
+    assert_allclose((problem.W @ forces + problem.v_free)[::3], 0.0, atol=1e-12)
+    groups = [int(pair[0][-1]) for pair in contacts.bodies]
+    for i, a in enumerate(groups):
+        for j, b in enumerate(groups):
+            assert bool(problem.W[3 * i : 3 * i + 3, 3 * j : 3 * j + 3].any()) == (a == b)
+
+
 def test_unknown_dynamics_and_operators_are_named() -> None:
     with pytest.raises(InputError, match=r"no dynamics 'newton'.*articulated_body, pinocchio"):
         Simulation("stand", dynamics="newton")
