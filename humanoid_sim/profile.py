@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STAGES = ("modules", "dynamics", "detection", "assembly", "contacts", "integration")
+_PLACES = {stage: place for place, stage in enumerate(STAGES)}
 
 
 class Profile:
@@ -21,33 +22,35 @@ class Profile:
 
     Attributes:
         steps: number of steps measured.
-        last: seconds of the last step by stage.
-        sums: seconds of all steps by stage.
-        longest: seconds of the longest step.
+        last_seconds: seconds of the last step, in the order of :data:`STAGES`, shape (6,).
+        all_seconds: seconds of all steps, likewise, shape (6,).
+        longest_seconds: seconds of the longest step, shape (1,).
     """
 
     def __init__(self) -> None:
         """Start with nothing measured."""
-        self.reset()
+        self.last_seconds: NDArray[np.float64] = np.zeros(len(STAGES))
+        self.all_seconds: NDArray[np.float64] = np.zeros(len(STAGES))
+        self.longest_seconds: NDArray[np.float64] = np.zeros(1)
+        self.steps = 0
+        self._mark = 0.0
 
     def reset(self) -> None:
         """Forget everything."""
         self.steps = 0
-        self.last = dict.fromkeys(STAGES, 0.0)
-        self.sums = dict.fromkeys(STAGES, 0.0)
-        self.longest = 0.0
-        self._mark = 0.0
+        self.last_seconds[:] = 0.0
+        self.all_seconds[:] = 0.0
+        self.longest_seconds[:] = 0.0
 
     def begin(self) -> None:
         """Start a step."""
-        for stage in STAGES:
-            self.last[stage] = 0.0
+        self.last_seconds[:] = 0.0
         self._mark = time.perf_counter()
 
     def end(self, stage: str) -> None:
         """Give the time since the last call to a stage."""
         now = time.perf_counter()
-        self.last[stage] += now - self._mark
+        self.last_seconds[_PLACES[stage]] += now - self._mark
         self._mark = now
 
     def split(self, stages: Sequence[str], seconds: NDArray[np.float64]) -> None:
@@ -58,17 +61,41 @@ class Profile:
             seconds: what each of them took, in their order; further entries are not read.
         """
         for stage, own in zip(stages, seconds.tolist(), strict=False):
-            self.last[stage] += own
+            self.last_seconds[_PLACES[stage]] += own
             self._mark += own
 
+    def skip(self) -> None:
+        """Leave the time since the last call out: who used it has written it down himself."""
+        self._mark = time.perf_counter()
+
     def finish(self) -> None:
-        """Close a step."""
+        """Close a step that was measured here."""
         self.steps += 1
-        total = 0.0
-        for stage, seconds in self.last.items():
-            self.sums[stage] += seconds
-            total += seconds
-        self.longest = max(self.longest, total)
+        self.all_seconds += self.last_seconds
+        self.longest_seconds[0] = max(self.longest, self.last_seconds.sum())
+
+    def finish_marched(self, steps: int) -> None:
+        """Close steps whose stages, but for the modules, :func:`~humanoid_sim.stepping.march.march` has added."""
+        self.steps += steps
+        modules = self.last_seconds[0]
+        if modules > 0.0:
+            self.all_seconds[0] += modules
+            self.longest_seconds[0] = max(self.longest, self.last_seconds.sum())
+
+    @property
+    def last(self) -> dict[str, float]:
+        """Seconds of the last step by stage."""
+        return dict(zip(STAGES, self.last_seconds.tolist(), strict=True))
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """Seconds of all steps by stage."""
+        return dict(zip(STAGES, self.all_seconds.tolist(), strict=True))
+
+    @property
+    def longest(self) -> float:
+        """Seconds of the longest step."""
+        return float(self.longest_seconds[0])
 
     @property
     def stages(self) -> dict[str, float]:

@@ -121,8 +121,9 @@ class Servos:
         for field in fields(self):
             getattr(self, field.name)[:] = getattr(other, field.name)
 
-    def joint_arrays(self, model: pin.Model) -> JointArrays:
+    def joint_arrays(self, world: World) -> JointArrays:
         """These arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
+        model = world.model
         nv = model.nv
         lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
         idx_q = np.zeros(nv, dtype=np.int64)
@@ -138,9 +139,20 @@ class Servos:
         return JointArrays(
             self.q_target, self.v_target, self.stiffness, self.damping, self.passive_damping, self.dry_friction,
             self.feedforward, self.lowest, self.highest, self.saturated, np.zeros(nv), np.zeros(nv), np.zeros(nv),
-            np.zeros(nv), lower, upper, idx_q,
+            np.zeros(nv), lower, upper, idx_q, *_mimics(world),
         )  # fmt: skip
 
     def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Target minus position in the tangent space, shape (nv,); a rotation vector for a ball joint."""
         return np.asarray(pin.difference(model, q, self.q_target))
+
+
+def _mimics(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Joints that follow others: both places in the configuration; factor and offset."""
+    places, laws = [], []
+    for placed in world.scene.robots:
+        ids = world.robots[placed.name].joints
+        for name, mimic in placed.robot.mimics.items():
+            places.append((world.model.joints[ids[name]].idx_q, world.model.joints[ids[mimic.joint]].idx_q))
+            laws.append((mimic.multiplier, mimic.offset))
+    return np.array(places, dtype=np.int64).reshape(-1, 2), np.array(laws, dtype=float).reshape(-1, 2)

@@ -23,7 +23,8 @@ from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
-from humanoid_sim.detection.detector import ContactDetector
+from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.loops import closures_of
@@ -34,6 +35,7 @@ from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
 from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
 
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
 _COMPILED_SOLVERS = (nsgs, nsgs_newton)
 """Contact solvers that the compiled step knows itself."""
+_MARCH = 256
+"""So many steps are made in one compiled call at most, so that an interruption is noticed soon."""
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
 
@@ -197,7 +201,7 @@ class Simulation:
         self.servos = Servos.of_world(self.world)
         self._stepper = Stepper(
             model,
-            self.servos.joint_arrays(model),
+            self.servos.joint_arrays(self.world),
             pair_table(self.world),
             closures_of(self.world),
             self._detector.points,
@@ -213,6 +217,8 @@ class Simulation:
             and self._time_budget is None
             and self._stepper.compiled
             and self._solve in _COMPILED_SOLVERS
+            and self._integration is None
+            and self._detector.compiled
         )
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
@@ -227,7 +233,6 @@ class Simulation:
         self._wrenches: list[_AppliedWrench] = []
         self._contact_count = 0
         self._last_wrenches: list[_AppliedWrench] = []
-        self._mimics = self._find_mimics()
         self._stepped = False
         self.modules: dict[str, Module] = {}
         self.profile = Profile()
@@ -253,22 +258,72 @@ class Simulation:
         Raises:
             SimulationError: the state became infinite or not a number; it is left as it was before the step.
         """
-        stepper, profile, dt = self._stepper, self.profile, self.dt
+        profile, modules = self.profile, self.modules
         profile.begin()
-        for module in self.modules.values():
-            module.before_step(self)
-        profile.end("modules")
+        if modules:
+            for module in modules.values():
+                module.before_step(self)
+            profile.end("modules")
+        marched = self._can_march()
+        if marched:
+            self._march(1)
+            profile.skip()
+        else:
+            self._step_in_stages()
+        if modules:
+            for module in modules.values():
+                module.after_step(self)
+            profile.end("modules")
+        if marched:
+            profile.finish_marched(1)
+        else:
+            profile.finish()
+
+    def _can_march(self) -> bool:
+        """Whether whole steps are compiled: nothing acts in between that Python has to see to."""
+        if not self._fused or self._wrenches:
+            return False
+        if self._last_wrenches:
+            self._last_wrenches = []
+            self._stepper.state.wrenches[:] = 0.0
+        return True
+
+    def _march(self, steps: int) -> None:
+        """Make some steps in as few compiled calls as possible, growing what is too small in between."""
+        stepper, detector, profile = self._stepper, self._detector, self.profile
+        state = stepper.state
         q, v = self.q, self.v
-        self._follow_mimics()
+        while True:
+            done, end = stepper.march(
+                detector.record(), q, v, steps, CONTACT_MARGIN, self.dt, self._impact_speed,
+                self._solve is nsgs_newton, self._tolerance, self._max_iterations, _SATURATION_PASSES,
+                profile.last_seconds, profile.all_seconds, profile.longest_seconds,
+            )  # fmt: skip
+            self.step_count += done
+            if end == DONE:
+                break
+            steps -= done
+            q, v = state.q.copy(), state.v.copy()
+            self.q, self.v = q, v
+            if end >= 0:
+                raise self._exploded(end, state.v_new[end])
+            if end < NO_DETECTION_ROOM:
+                detector.grow(end - NO_DETECTION_ROOM)
+                self._use_points(detector.points, detector.slot_count)
+        self.q_before, self.v_before = state.q.copy(), state.v.copy()
+        self.q, self.v = state.q_new.copy(), state.v_new.copy()
+        self._stepped = True
+        self._contact_count = stepper.contact_count
+
+    def _step_in_stages(self) -> None:
+        """One step, stage by stage."""
         if self._integration is not None:
             self._integrate(self._integration)
             return
-        if self._wrenches or self._last_wrenches or not stepper.compiled:
-            stepper.move(q, v)
-            self._gather_wrenches()
-            stepper.free_motion(dt)
-        else:
-            stepper.begin(q, v, dt)
+        stepper, profile, dt = self._stepper, self.profile, self.dt
+        stepper.move(self.q, self.v)
+        self._gather_wrenches()
+        stepper.free_motion(dt)
         profile.end("dynamics")
         m = self._detect()
         profile.end("detection")
@@ -316,7 +371,6 @@ class Simulation:
 
     def _take_step(self, q: Any, v: Any, m: int) -> None:
         """Make the end of a step with ``m`` contact points the present."""
-        profile = self.profile
         self.q_before, self.v_before = self.q, self.v
         self.q, self.v = q, v
         self._stepped = True
@@ -325,11 +379,7 @@ class Simulation:
         if self._wrenches or self._last_wrenches:
             self._last_wrenches = self._wrenches
             self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
-        profile.end("integration")
-        for module in self.modules.values():
-            module.after_step(self)
-        profile.end("modules")
-        profile.finish()
+        self.profile.end("integration")
 
     def _exploded(self, coordinate: int, value: float) -> SimulationError:
         """The error of a step whose velocity is not finite."""
@@ -355,8 +405,7 @@ class Simulation:
         contacts: Any = step.forces.contacts  # those of a world, with frames and bodies
         stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
         if self._detector.points is not self._points:
-            self._points = self._detector.points
-            stepper.use_points(self._points, self._detector.slot_count)
+            self._use_points(self._detector.points, self._detector.slot_count)
         velocities = contacts.velocities(step.v).reshape(-1, 3)
         stepper.take_contacts(
             contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, step.forces.forces,
@@ -387,9 +436,13 @@ class Simulation:
             )
             slots += self._soles.slot_count
         if points is not self._points or slots > len(stepper.memory.contacts):
-            stepper.use_points(points, slots)
-            self._points = points
+            self._use_points(points, slots)
         return points.size
+
+    def _use_points(self, points: ContactPoints, slots: int) -> None:
+        """Let the steps read their contact points here; slots are below ``slots``."""
+        self._stepper.use_points(points, slots)
+        self._points = points
 
     def run(
         self,
@@ -413,22 +466,27 @@ class Simulation:
             raise InputError(
                 f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more"
             )
-        steps = range(round(duration / self.dt))
-        for _ in tqdm(steps, unit="step", disable=not progress):
-            self.step()
-            if callback is not None:
-                callback(self)
+        left = round(duration / self.dt)
+        with tqdm(total=left, unit="step", disable=not progress) as bar:
+            while left > 0:
+                steps = 1
+                if callback is None and not self.modules and self._can_march():
+                    steps = min(left, _MARCH)
+                    self.profile.begin()
+                    self._march(steps)
+                    self.profile.finish_marched(steps)
+                else:
+                    self.step()
+                    if callback is not None:
+                        callback(self)
+                left -= steps
+                bar.update(steps)
 
     def _pose_soles(self) -> None:
         """Add the compliance and the deformation of soles to the problems of the rigid bodies."""
         if self._soles is not None:
             stepper = self._stepper
             self._soles.pose(stepper.points.frames, stepper.blocks, stepper.groups, self.dt)
-
-    def _follow_mimics(self) -> None:
-        """Move the servo targets of joints that mimic others to where those are."""
-        for target, leader, multiplier, offset in self._mimics:
-            self.servos.q_target[target] = multiplier * self.q[leader] + offset
 
     def _gather_wrenches(self) -> None:
         """Known external wrenches on the bodies, at the world origin."""
@@ -745,17 +803,6 @@ class Simulation:
         from humanoid_sim.flexibility.sole_stage import SoleStage
 
         return SoleStage(self.world, {f"{robot}/{sole.contact.link}": build_sole(sole) for robot, sole in declared})
-
-    def _find_mimics(self) -> list[tuple[int, int, float, float]]:
-        """Coordinate, coordinate it follows, multiplier and offset of every joint that mimics another."""
-        joints = self.world.model.joints
-        found = []
-        for placed in self.scene.robots:
-            ids = self.world.robots[placed.name].joints
-            for name, mimic in placed.robot.mimics.items():
-                follower, leader = joints[ids[name]].idx_q, joints[ids[mimic.joint]].idx_q
-                found.append((follower, leader, mimic.multiplier, mimic.offset))
-        return found
 
     def _check_inertia(self) -> None:
         """Every joint must move some inertia, else its acceleration is undefined."""

@@ -14,18 +14,20 @@ from humanoid_model.scene import CONTACT_METHODS
 from humanoid_sim.detection.broad_phase import place_shapes
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.continuous import ShapeMotion
+from humanoid_sim.detection.detection_record import (
+    DetectionRecord,
+    DetectionRoom,
+    PairTable,
+    PointTable,
+    detection_record,
+    recorded_contacts,
+)
 from humanoid_sim.detection.half_space import (
     Feature,
     PlaneTable,
     feature_table,
     features_of,
     point_features,
-)
-from humanoid_sim.detection.half_space_record import (
-    PairTable,
-    PointTable,
-    half_space_record,
-    recorded_half_space_contacts,
 )
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
@@ -45,7 +47,6 @@ from humanoid_sim.detection.world_contacts import (
     keep_blocks,
     slot_block,
     spread_slots,
-    world_contacts,
 )
 from humanoid_sim.world import World, WorldBody
 
@@ -62,16 +63,17 @@ CONTACT_MARGIN = 2e-3
 class ContactDetector:
     """Finds where the bodies of a world touch.
 
-    Two compiled calls: shapes against half-spaces, by their features, and all other pairs, of which only those are
-    looked at whose bounding boxes meet. A link with a support contact (a sole) touches half-spaces with the corners of
-    that contact instead of its shapes. Links of one robot touch each other where the scene says ``self_collision``
-    (:mod:`humanoid_sim.detection.self_collision`).
+    One compiled call: shapes against half-spaces, by their features, and all other pairs, of which only those are
+    looked at whose bounding boxes meet; meshes and the methods of single pairs follow. A link with a support contact
+    (a sole) touches half-spaces with the corners of that contact instead of its shapes. Links of one robot touch each
+    other where the scene says ``self_collision`` (:mod:`humanoid_sim.detection.self_collision`).
 
     Room for pairs, points and slots grows as needed; a slot once given to a pair stays the pair's.
 
     Attributes:
         points: the contact points that :meth:`detect` found last.
         slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
+        compiled: whether :func:`~humanoid_sim.detection.detection_record.recorded_contacts` finds all contacts.
         overlaps: pairs of bodies whose method is 'boolean' and that overlap.
         contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they
             move on as they do now [s]; pairs that don't touch within two steps are not in it.
@@ -84,6 +86,8 @@ class ContactDetector:
             InputError: a mesh file can't be read.
         """
         self._world = world
+        self._record: DetectionRecord | None = None
+        self._recorded: ContactPoints | None = None
         names = [body.name for body in world.bodies]
         self._names = names
         self._classes = PairClasses.of_scene(world.scene, names)
@@ -120,7 +124,7 @@ class ContactDetector:
         self._has_pairs = (
             bool(self._special_planes) or len(with_shapes) > 1 or bool(self._shapes.links.any())
         )
-        self._recorded: ContactPoints | None = None
+        self.compiled = bool(np.all(self._table.mesh < 0) and np.all(self._classes.method <= DISTANCE))
         self.overlaps: list[tuple[str, str]] = []
         self.contact_times: dict[tuple[str, str], float] = {}
 
@@ -196,6 +200,7 @@ class ContactDetector:
         if pairs:
             self._candidates = np.zeros((pairs, 2), dtype=np.int64)
             self._near, self._special = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
+            self._record = None
         if points:
             self.points = ContactPoints(points)
 
@@ -208,6 +213,7 @@ class ContactDetector:
         self._blocks: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
         self._used = np.zeros(2, dtype=np.int64)
         self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
+        self._record = None
 
     # Every step --------------------------------------------------------------------------------------------
 
@@ -230,33 +236,32 @@ class ContactDetector:
             :attr:`points`, overwritten, or a larger object in its place.
         """
         while True:
-            points = self.points
-            if points is not self._recorded:
-                self._arrays = PointTable.of_points(points)
-                pairs = PairTable.of_classes(self._owner, self._classes)
-                self._record = half_space_record(self._features_table, self._planes, pairs, self._arrays)
-                self._recorded = points
-            points.size = recorded_half_space_contacts(self._record, R, p, twists, CONTACT_MARGIN, dt)
-            if points.size < 0:
-                self._make_room(points=2 * len(points.gaps))
-                continue
-            if not self._has_pairs:
-                return points
-            count, special_count = world_contacts(
-                self._table, self._shapes, R, p, twists, CONTACT_MARGIN, dt, self._rotations, self._origins,
-                self._travels, self._boxes, self._order, self._candidates, self._found, self._near, self._special,
-                self._block_keys, self._blocks, self._used, self._most_blocks, self._first_pair_slot, *self._arrays,
-                points.size,
-            )  # fmt: skip
+            count, special_count = recorded_contacts(self.record(), R, p, twists, CONTACT_MARGIN, dt)
             if count < 0:
-                self._grow(count)
+                self.grow(count)
                 continue
-            points.size = count
-            self.overlaps.clear()
-            self.contact_times.clear()
-            if special_count > 0 or self._special_planes:
-                self._add_special(special_count, R, p, twists, dt)
+            self.points.size = count
+            if not self.compiled:
+                self.overlaps.clear()
+                self.contact_times.clear()
+                if special_count > 0 or self._special_planes:
+                    self._add_special(special_count, R, p, twists, dt)
             return self.points
+
+    def record(self) -> DetectionRecord:
+        """The arrays of the compiled detection, which writes into :attr:`points`; good until something grows."""
+        if self._record is None or self.points is not self._recorded:
+            numbers = np.array([self._most_blocks, self._first_pair_slot, self._has_pairs], dtype=np.int64)
+            room = DetectionRoom(
+                self._rotations, self._origins, self._travels, self._boxes, self._order, self._candidates, self._found,
+                self._near, self._special, self._block_keys, self._blocks, self._used, numbers,
+            )  # fmt: skip
+            self._record = detection_record(
+                self._features_table, self._planes, PairTable.of_classes(self._owner, self._classes),
+                PointTable.of_points(self.points), self._table, self._shapes, room,
+            )  # fmt: skip
+            self._recorded = self.points
+        return self._record
 
     def save(self) -> SlotState:
         """Which slots pairs have, for another detector of the same scene to go on with the same numbers."""
@@ -268,6 +273,7 @@ class ContactDetector:
         self._block_keys, self._blocks = keys.copy(), blocks.copy()
         self._used[:] = used
         self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
+        self._record = None
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
 
@@ -389,7 +395,7 @@ class ContactDetector:
         width = _MESH_BLOCKS if normals.ndim == 2 else 1  # a mesh touches with many normals
         block = slot_block(key, width, self._block_keys, self._blocks, self._used, self._most_blocks)
         while block < 0:
-            self._grow(MORE_SLOTS)
+            self.grow(MORE_SLOTS)
             block = slot_block(key, width, self._block_keys, self._blocks, self._used, self._most_blocks)
         places = np.zeros(size, dtype=np.int64)
         spread_slots(features, size, width * BLOCK, places)
@@ -405,7 +411,12 @@ class ContactDetector:
         points.slots[new] = self._first_pair_slot + BLOCK * block + places
         points.size = new.stop
 
-    def _grow(self, lacking: int) -> None:
+    def grow(self, lacking: int) -> None:
+        """Make room for more.
+
+        Args:
+            lacking: ``MORE_PAIRS``, ``MORE_POINTS`` or ``MORE_SLOTS``.
+        """
         if lacking == MORE_PAIRS:
             self._make_room(pairs=2 * len(self._near))
         elif lacking == MORE_POINTS:

@@ -6,6 +6,9 @@ All quantities are in the world frame at the world origin, so that no transforma
 is eliminated one velocity coordinate after the other: that is the :math:`LDL^T` factorisation of its
 :math:`D = S^T \bar I S`, so that :math:`H` and :math:`D` kept here are those of the inertia reduced so far, a vector
 and a number for every coordinate whatever the joint.
+
+Inertias are symmetric: 21 numbers each, which the recursion holds in local variables, so that the compiler keeps them
+in registers and nothing is stored and loaded between two coordinates.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ class ArticulatedInertia(NamedTuple):
     r"""What the recursion leaves behind for the rest of the step.
 
     Attributes:
-        inertias: articulated inertias :math:`\bar I` of the bodies, work space, shape (njoints, 6, 6).
+        inertias: articulated inertias :math:`\bar I` of the bodies, upper triangles row by row, work space, shape
+            (njoints, 21).
         forces: bias forces :math:`\bar b`, work space, shape (njoints, 6).
         H: :math:`\bar I S` of each velocity coordinate, shape (nv, 6).
         D_inverse: inverse of :math:`S^T \bar I S` plus the coordinate's own inertia, shape (nv,).
@@ -46,7 +50,7 @@ class ArticulatedInertia(NamedTuple):
     def of_size(cls, njoints: int, nv: int) -> ArticulatedInertia:
         """Arrays for a model of ``njoints`` joints and ``nv`` velocity coordinates."""
         return cls(
-            np.zeros((njoints, 6, 6)),
+            np.zeros((njoints, 21)),
             np.zeros((njoints, 6)),
             np.zeros((nv, 6)),
             np.zeros(nv),
@@ -56,67 +60,60 @@ class ArticulatedInertia(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inertia: np.ndarray) -> None:
-    """Spatial inertia of what joint j carries, in the world frame at the world origin (thesis equation 2.7)."""
+def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: np.ndarray, force: np.ndarray) -> None:
+    r"""Inertia and bias force of what joint j carries, in the world frame at the world origin (thesis equation 2.7).
+
+    Args:
+        model: the tree.
+        motion: its motion.
+        j: the joint.
+        w: known external wrench, shape (6,).
+        i: receives the upper triangle of the spatial inertia, shape (21,).
+        force: receives :math:`\xi \times^* I \xi - w`, shape (6,).
+    """
     m = model.masses[j]
-    lever = model.levers[j]
-    local = model.inertias[j]
-    x = p[0] + R[0, 0] * lever[0] + R[0, 1] * lever[1] + R[0, 2] * lever[2]
-    y = p[1] + R[1, 0] * lever[0] + R[1, 1] * lever[1] + R[1, 2] * lever[2]
-    z = p[2] + R[2, 0] * lever[0] + R[2, 1] * lever[1] + R[2, 2] * lever[2]
-    for r in range(3):
-        a_0 = R[r, 0] * local[0, 0] + R[r, 1] * local[1, 0] + R[r, 2] * local[2, 0]
-        a_1 = R[r, 0] * local[0, 1] + R[r, 1] * local[1, 1] + R[r, 2] * local[2, 1]
-        a_2 = R[r, 0] * local[0, 2] + R[r, 1] * local[1, 2] + R[r, 2] * local[2, 2]
-        for c in range(3):
-            inertia[3 + r, 3 + c] = a_0 * R[c, 0] + a_1 * R[c, 1] + a_2 * R[c, 2]
-            inertia[r, c] = 0.0
-    inertia[0, 0] = inertia[1, 1] = inertia[2, 2] = m
+    R, p, t = motion.R[j], motion.p[j], motion.twists[j]
+    lever, local = model.levers[j], model.inertias[j]
+    r_00, r_01, r_02 = R[0, 0], R[0, 1], R[0, 2]
+    r_10, r_11, r_12 = R[1, 0], R[1, 1], R[1, 2]
+    r_20, r_21, r_22 = R[2, 0], R[2, 1], R[2, 2]
+    l_00, l_01, l_02, l_11, l_12, l_22 = local[0, 0], local[0, 1], local[0, 2], local[1, 1], local[1, 2], local[2, 2]
+    x = p[0] + r_00 * lever[0] + r_01 * lever[1] + r_02 * lever[2]
+    y = p[1] + r_10 * lever[0] + r_11 * lever[1] + r_12 * lever[2]
+    z = p[2] + r_20 * lever[0] + r_21 * lever[1] + r_22 * lever[2]
+    a_0 = r_00 * l_00 + r_01 * l_01 + r_02 * l_02
+    a_1 = r_00 * l_01 + r_01 * l_11 + r_02 * l_12
+    a_2 = r_00 * l_02 + r_01 * l_12 + r_02 * l_22
+    b_0 = r_10 * l_00 + r_11 * l_01 + r_12 * l_02
+    b_1 = r_10 * l_01 + r_11 * l_11 + r_12 * l_12
+    b_2 = r_10 * l_02 + r_11 * l_12 + r_12 * l_22
+    c_0 = r_20 * l_00 + r_21 * l_01 + r_22 * l_02
+    c_1 = r_20 * l_01 + r_21 * l_11 + r_22 * l_12
+    c_2 = r_20 * l_02 + r_21 * l_12 + r_22 * l_22
     x_m, y_m, z_m = m * x, m * y, m * z
-    inertia[3, 3] += y_m * y + z_m * z
-    inertia[4, 4] += x_m * x + z_m * z
-    inertia[5, 5] += x_m * x + y_m * y
-    inertia[3, 4] -= x_m * y
-    inertia[4, 3] -= x_m * y
-    inertia[3, 5] -= x_m * z
-    inertia[5, 3] -= x_m * z
-    inertia[4, 5] -= y_m * z
-    inertia[5, 4] -= y_m * z
-    # m [c]x below the diagonal, its transpose above
-    inertia[0, 3] = inertia[1, 4] = inertia[2, 5] = 0.0
-    inertia[3, 0] = inertia[4, 1] = inertia[5, 2] = 0.0
-    inertia[3, 1] = inertia[1, 3] = -z_m
-    inertia[3, 2] = inertia[2, 3] = y_m
-    inertia[4, 0] = inertia[0, 4] = z_m
-    inertia[4, 2] = inertia[2, 4] = -x_m
-    inertia[5, 0] = inertia[0, 5] = -y_m
-    inertia[5, 1] = inertia[1, 5] = x_m
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _reduce(inertia: np.ndarray, S: np.ndarray, own: float, H: np.ndarray) -> float:
-    """Eliminate one coordinate from an articulated inertia; returns 1/D and leaves H."""
-    h_0 = h_1 = h_2 = h_3 = h_4 = h_5 = 0.0
-    for c in range(6):
-        s = S[c]
-        h_0 += inertia[c, 0] * s
-        h_1 += inertia[c, 1] * s
-        h_2 += inertia[c, 2] * s
-        h_3 += inertia[c, 3] * s
-        h_4 += inertia[c, 4] * s
-        h_5 += inertia[c, 5] * s
-    H[0], H[1], H[2], H[3], H[4], H[5] = h_0, h_1, h_2, h_3, h_4, h_5
-    D = S[0] * h_0 + S[1] * h_1 + S[2] * h_2 + S[3] * h_3 + S[4] * h_4 + S[5] * h_5 + own
-    inverse = 1.0 / D
-    for r in range(6):
-        scaled = H[r] * inverse
-        inertia[r, 0] -= scaled * h_0
-        inertia[r, 1] -= scaled * h_1
-        inertia[r, 2] -= scaled * h_2
-        inertia[r, 3] -= scaled * h_3
-        inertia[r, 4] -= scaled * h_4
-        inertia[r, 5] -= scaled * h_5
-    return inverse
+    i_33 = a_0 * r_00 + a_1 * r_01 + a_2 * r_02 + y_m * y + z_m * z
+    i_34 = a_0 * r_10 + a_1 * r_11 + a_2 * r_12 - x_m * y
+    i_35 = a_0 * r_20 + a_1 * r_21 + a_2 * r_22 - x_m * z
+    i_44 = b_0 * r_10 + b_1 * r_11 + b_2 * r_12 + x_m * x + z_m * z
+    i_45 = b_0 * r_20 + b_1 * r_21 + b_2 * r_22 - y_m * z
+    i_55 = c_0 * r_20 + c_1 * r_21 + c_2 * r_22 + x_m * x + y_m * y
+    i[0], i[1], i[2], i[3], i[4], i[5] = m, 0.0, 0.0, 0.0, z_m, -y_m
+    i[6], i[7], i[8], i[9], i[10] = m, 0.0, -z_m, 0.0, x_m
+    i[11], i[12], i[13], i[14] = m, y_m, -x_m, 0.0
+    i[15], i[16], i[17], i[18], i[19], i[20] = i_33, i_34, i_35, i_44, i_45, i_55
+    t_0, t_1, t_2, t_3, t_4, t_5 = t[0], t[1], t[2], t[3], t[4], t[5]
+    l_0 = m * t_0 + z_m * t_4 - y_m * t_5
+    l_1 = m * t_1 - z_m * t_3 + x_m * t_5
+    l_2 = m * t_2 + y_m * t_3 - x_m * t_4
+    k_0 = y_m * t_2 - z_m * t_1 + i_33 * t_3 + i_34 * t_4 + i_35 * t_5
+    k_1 = z_m * t_0 - x_m * t_2 + i_34 * t_3 + i_44 * t_4 + i_45 * t_5
+    k_2 = x_m * t_1 - y_m * t_0 + i_35 * t_3 + i_45 * t_4 + i_55 * t_5
+    force[0] = t_4 * l_2 - t_5 * l_1 - w[0]
+    force[1] = t_5 * l_0 - t_3 * l_2 - w[1]
+    force[2] = t_3 * l_1 - t_4 * l_0 - w[2]
+    force[3] = t_4 * k_2 - t_5 * k_1 + t_1 * l_2 - t_2 * l_1 - w[3]
+    force[4] = t_5 * k_0 - t_3 * k_2 + t_2 * l_0 - t_0 * l_2 - w[4]
+    force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -144,87 +141,137 @@ def articulated_body(
     inertias, forces, H, D_inverse, u = (
         articulated.inertias, articulated.forces, articulated.H, articulated.D_inverse, articulated.u,
     )  # fmt: skip
-    S, twists, biases, accelerations = motion.S, motion.twists, motion.biases, articulated.accelerations
+    S, biases = motion.S, motion.biases
     n = model.kinds.size
     for j in range(1, n):
-        inertia = inertias[j]
-        force = forces[j]
-        if model.masses[j] == 0.0:
-            inertia[:] = 0.0
-            for r in range(6):
-                force[r] = -wrenches[j, r]
-            continue
-        _body_inertia(model, j, motion.R[j], motion.p[j], inertia)
-        t = twists[j]
-        l_0 = l_1 = l_2 = k_0 = k_1 = k_2 = 0.0
-        for c in range(6):
-            rate = t[c]
-            l_0 += inertia[c, 0] * rate
-            l_1 += inertia[c, 1] * rate
-            l_2 += inertia[c, 2] * rate
-            k_0 += inertia[c, 3] * rate
-            k_1 += inertia[c, 4] * rate
-            k_2 += inertia[c, 5] * rate
-        # twist x* momentum, less the external wrench
-        force[0] = t[4] * l_2 - t[5] * l_1 - wrenches[j, 0]
-        force[1] = t[5] * l_0 - t[3] * l_2 - wrenches[j, 1]
-        force[2] = t[3] * l_1 - t[4] * l_0 - wrenches[j, 2]
-        force[3] = t[4] * k_2 - t[5] * k_1 + t[1] * l_2 - t[2] * l_1 - wrenches[j, 3]
-        force[4] = t[5] * k_0 - t[3] * k_2 + t[2] * l_0 - t[0] * l_2 - wrenches[j, 4]
-        force[5] = t[3] * k_1 - t[4] * k_0 + t[0] * l_1 - t[1] * l_0 - wrenches[j, 5]
+        _body_terms(model, motion, j, wrenches[j], inertias[j], forces[j])
     for j in range(n - 1, 0, -1):
-        inertia = inertias[j]
-        force = forces[j]
-        bias = biases[j]
-        for c in range(6):
-            b = bias[c]
-            for r in range(6):
-                force[r] += inertia[c, r] * b
+        i, force, bias = inertias[j], forces[j], biases[j]
+        i_00, i_01, i_02, i_03, i_04, i_05 = i[0], i[1], i[2], i[3], i[4], i[5]
+        i_11, i_12, i_13, i_14, i_15 = i[6], i[7], i[8], i[9], i[10]
+        i_22, i_23, i_24, i_25 = i[11], i[12], i[13], i[14]
+        i_33, i_34, i_35 = i[15], i[16], i[17]
+        i_44, i_45 = i[18], i[19]
+        i_55 = i[20]
+        b_0, b_1, b_2, b_3, b_4, b_5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
+        f_0, f_1, f_2, f_3, f_4, f_5 = force[0], force[1], force[2], force[3], force[4], force[5]
+        f_0 += i_00 * b_0 + i_01 * b_1 + i_02 * b_2 + i_03 * b_3 + i_04 * b_4 + i_05 * b_5
+        f_1 += i_01 * b_0 + i_11 * b_1 + i_12 * b_2 + i_13 * b_3 + i_14 * b_4 + i_15 * b_5
+        f_2 += i_02 * b_0 + i_12 * b_1 + i_22 * b_2 + i_23 * b_3 + i_24 * b_4 + i_25 * b_5
+        f_3 += i_03 * b_0 + i_13 * b_1 + i_23 * b_2 + i_33 * b_3 + i_34 * b_4 + i_35 * b_5
+        f_4 += i_04 * b_0 + i_14 * b_1 + i_24 * b_2 + i_34 * b_3 + i_44 * b_4 + i_45 * b_5
+        f_5 += i_05 * b_0 + i_15 * b_1 + i_25 * b_2 + i_35 * b_3 + i_45 * b_4 + i_55 * b_5
         first = model.idx_v[j]
         for k in range(first + model.nvs[j] - 1, first - 1, -1):
-            h = H[k]
-            s = S[k]
-            inverse = _reduce(inertia, s, own_inertia[k], h)
+            s, h = S[k], H[k]
+            s_0, s_1, s_2, s_3, s_4, s_5 = s[0], s[1], s[2], s[3], s[4], s[5]
+            h_0 = i_00 * s_0 + i_01 * s_1 + i_02 * s_2 + i_03 * s_3 + i_04 * s_4 + i_05 * s_5
+            h_1 = i_01 * s_0 + i_11 * s_1 + i_12 * s_2 + i_13 * s_3 + i_14 * s_4 + i_15 * s_5
+            h_2 = i_02 * s_0 + i_12 * s_1 + i_22 * s_2 + i_23 * s_3 + i_24 * s_4 + i_25 * s_5
+            h_3 = i_03 * s_0 + i_13 * s_1 + i_23 * s_2 + i_33 * s_3 + i_34 * s_4 + i_35 * s_5
+            h_4 = i_04 * s_0 + i_14 * s_1 + i_24 * s_2 + i_34 * s_3 + i_44 * s_4 + i_45 * s_5
+            h_5 = i_05 * s_0 + i_15 * s_1 + i_25 * s_2 + i_35 * s_3 + i_45 * s_4 + i_55 * s_5
+            h[0], h[1], h[2], h[3], h[4], h[5] = h_0, h_1, h_2, h_3, h_4, h_5
+            inverse = 1.0 / (
+                s_0 * h_0 + s_1 * h_1 + s_2 * h_2 + s_3 * h_3 + s_4 * h_4 + s_5 * h_5 + own_inertia[k]
+            )
+            rest = efforts[k] - (s_0 * f_0 + s_1 * f_1 + s_2 * f_2 + s_3 * f_3 + s_4 * f_4 + s_5 * f_5)
             D_inverse[k] = inverse
-            rest = efforts[k] - (
-                s[0] * force[0] + s[1] * force[1] + s[2] * force[2]
-                + s[3] * force[3] + s[4] * force[4] + s[5] * force[5]
-            )  # fmt: skip
             u[k] = rest
-            scaled = rest * inverse
-            for r in range(6):
-                force[r] += h[r] * scaled
+            g = rest * inverse
+            f_0 += h_0 * g
+            f_1 += h_1 * g
+            f_2 += h_2 * g
+            f_3 += h_3 * g
+            f_4 += h_4 * g
+            f_5 += h_5 * g
+            g = h_0 * inverse
+            i_00 -= g * h_0
+            i_01 -= g * h_1
+            i_02 -= g * h_2
+            i_03 -= g * h_3
+            i_04 -= g * h_4
+            i_05 -= g * h_5
+            g = h_1 * inverse
+            i_11 -= g * h_1
+            i_12 -= g * h_2
+            i_13 -= g * h_3
+            i_14 -= g * h_4
+            i_15 -= g * h_5
+            g = h_2 * inverse
+            i_22 -= g * h_2
+            i_23 -= g * h_3
+            i_24 -= g * h_4
+            i_25 -= g * h_5
+            g = h_3 * inverse
+            i_33 -= g * h_3
+            i_34 -= g * h_4
+            i_35 -= g * h_5
+            g = h_4 * inverse
+            i_44 -= g * h_4
+            i_45 -= g * h_5
+            g = h_5 * inverse
+            i_55 -= g * h_5
         parent = model.parents[j]
         if parent > 0:
-            above = inertias[parent]
-            for r in range(6):
-                forces[parent, r] += force[r]
-                for c in range(6):
-                    above[r, c] += inertia[r, c]
+            above, force = inertias[parent], forces[parent]
+            force[0] += f_0
+            force[1] += f_1
+            force[2] += f_2
+            force[3] += f_3
+            force[4] += f_4
+            force[5] += f_5
+            above[0] += i_00
+            above[1] += i_01
+            above[2] += i_02
+            above[3] += i_03
+            above[4] += i_04
+            above[5] += i_05
+            above[6] += i_11
+            above[7] += i_12
+            above[8] += i_13
+            above[9] += i_14
+            above[10] += i_15
+            above[11] += i_22
+            above[12] += i_23
+            above[13] += i_24
+            above[14] += i_25
+            above[15] += i_33
+            above[16] += i_34
+            above[17] += i_35
+            above[18] += i_44
+            above[19] += i_45
+            above[20] += i_55
     for r in range(3):  # a base that accelerates upwards feels what gravity does
-        accelerations[0, r] = -model.gravity[r]
-        accelerations[0, 3 + r] = 0.0
+        articulated.accelerations[0, r] = -model.gravity[r]
+        articulated.accelerations[0, 3 + r] = 0.0
     for j in range(1, n):
-        a = accelerations[j]
-        above = accelerations[model.parents[j]]
-        for r in range(6):
-            a[r] = above[r]
-        first = model.idx_v[j]
-        for k in range(first, first + model.nvs[j]):
-            _accelerate(H[k], S[k], D_inverse[k], u[k], a, acceleration, k)
-        for r in range(6):
-            a[r] += biases[j, r]
+        _accelerate(model, j, S, articulated, biases[j], acceleration)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _accelerate(
-    h: np.ndarray, s: np.ndarray, inverse: float, u: float, a: np.ndarray, acceleration: np.ndarray, k: int
+    model: FlatModel, j: int, S: np.ndarray, articulated: ArticulatedInertia, bias: np.ndarray, acceleration: np.ndarray
 ) -> None:
-    """Acceleration of one coordinate (thesis equation 2.15), added to that of its body."""
-    rate = inverse * (u - (h[0] * a[0] + h[1] * a[1] + h[2] * a[2] + h[3] * a[3] + h[4] * a[4] + h[5] * a[5]))
-    acceleration[k] = rate
-    for r in range(6):
-        a[r] += s[r] * rate
+    """Accelerations of a joint's coordinates (thesis equation 2.15) and of its body, given that of its parent."""
+    H, D_inverse, u, accelerations = articulated.H, articulated.D_inverse, articulated.u, articulated.accelerations
+    above, a = accelerations[model.parents[j]], accelerations[j]
+    a_0, a_1, a_2, a_3, a_4, a_5 = above[0], above[1], above[2], above[3], above[4], above[5]
+    first = model.idx_v[j]
+    for k in range(first, first + model.nvs[j]):
+        s, h = S[k], H[k]
+        rate = D_inverse[k] * (
+            u[k] - (h[0] * a_0 + h[1] * a_1 + h[2] * a_2 + h[3] * a_3 + h[4] * a_4 + h[5] * a_5)
+        )
+        acceleration[k] = rate
+        a_0 += s[0] * rate
+        a_1 += s[1] * rate
+        a_2 += s[2] * rate
+        a_3 += s[3] * rate
+        a_4 += s[4] * rate
+        a_5 += s[5] * rate
+    a[0], a[1], a[2] = a_0 + bias[0], a_1 + bias[1], a_2 + bias[2]
+    a[3], a[4], a[5] = a_3 + bias[3], a_4 + bias[4], a_5 + bias[5]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -249,37 +296,39 @@ def force_response(
         efforts: of the coordinates, shape (nv,).
         acceleration: receives the change, shape (nv,).
     """
-    forces, H, D_inverse, u, accelerations = (
-        articulated.forces, articulated.H, articulated.D_inverse, articulated.u, articulated.accelerations,
-    )  # fmt: skip
+    forces, H, D_inverse, u = articulated.forces, articulated.H, articulated.D_inverse, articulated.u
     n = model.kinds.size
     for j in range(1, n):
         for r in range(6):
             forces[j, r] = wrenches[j, r]
     for j in range(n - 1, 0, -1):
         f = forces[j]
+        f_0, f_1, f_2, f_3, f_4, f_5 = f[0], f[1], f[2], f[3], f[4], f[5]
         first = model.idx_v[j]
         for k in range(first + model.nvs[j] - 1, first - 1, -1):
-            s = S[k]
-            h = H[k]
+            s, h = S[k], H[k]
             rest = efforts[k] + (
-                s[0] * f[0] + s[1] * f[1] + s[2] * f[2] + s[3] * f[3] + s[4] * f[4] + s[5] * f[5]
+                s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
             )
             u[k] = rest
-            scaled = rest * D_inverse[k]
-            for r in range(6):
-                f[r] -= h[r] * scaled
+            g = rest * D_inverse[k]
+            f_0 -= h[0] * g
+            f_1 -= h[1] * g
+            f_2 -= h[2] * g
+            f_3 -= h[3] * g
+            f_4 -= h[4] * g
+            f_5 -= h[5] * g
         parent = model.parents[j]
         if parent > 0:
-            for r in range(6):
-                forces[parent, r] += f[r]
+            above = forces[parent]
+            above[0] += f_0
+            above[1] += f_1
+            above[2] += f_2
+            above[3] += f_3
+            above[4] += f_4
+            above[5] += f_5
+    none = np.zeros(6)
     for r in range(6):
-        accelerations[0, r] = 0.0
+        articulated.accelerations[0, r] = 0.0
     for j in range(1, n):
-        a = accelerations[j]
-        above = accelerations[model.parents[j]]
-        for r in range(6):
-            a[r] = above[r]
-        first = model.idx_v[j]
-        for k in range(first, first + model.nvs[j]):
-            _accelerate(H[k], S[k], D_inverse[k], u[k], a, acceleration, k)
+        _accelerate(model, j, S, articulated, none, acceleration)

@@ -160,6 +160,31 @@ def _rotation_of_quaternion(x: float, y: float, z: float, w: float, R: np.ndarra
 
 
 @njit(cache=True, error_model="numpy")
+def _place_revolute(model: FlatModel, j: int, c: float, s: float, R: np.ndarray, p: np.ndarray) -> None:
+    """World placement of the frame of a revolute joint, by far the most frequent kind, without any work space."""
+    parent = model.parents[j]
+    A, F, a, t, above, own = R[parent], model.rotations[j], model.axes[j], model.translations[j], p[parent], R[j]
+    t_0, t_1, t_2 = t[0], t[1], t[2]
+    x, y, z = a[0], a[1], a[2]
+    u = 1.0 - c
+    q_00, q_01, q_02 = c + u * x * x, u * x * y - s * z, u * x * z + s * y  # Rodrigues' formula
+    q_10, q_11, q_12 = u * x * y + s * z, c + u * y * y, u * y * z - s * x
+    q_20, q_21, q_22 = u * x * z - s * y, u * y * z + s * x, c + u * z * z
+    f_00, f_01, f_02 = F[0, 0], F[0, 1], F[0, 2]
+    f_10, f_11, f_12 = F[1, 0], F[1, 1], F[1, 2]
+    f_20, f_21, f_22 = F[2, 0], F[2, 1], F[2, 2]
+    for r in range(3):
+        a_0, a_1, a_2 = A[r, 0], A[r, 1], A[r, 2]
+        p[j, r] = above[r] + a_0 * t_0 + a_1 * t_1 + a_2 * t_2
+        b_0 = a_0 * f_00 + a_1 * f_10 + a_2 * f_20
+        b_1 = a_0 * f_01 + a_1 * f_11 + a_2 * f_21
+        b_2 = a_0 * f_02 + a_1 * f_12 + a_2 * f_22
+        own[r, 0] = b_0 * q_00 + b_1 * q_10 + b_2 * q_20
+        own[r, 1] = b_0 * q_01 + b_1 * q_11 + b_2 * q_21
+        own[r, 2] = b_0 * q_02 + b_1 * q_12 + b_2 * q_22
+
+
+@njit(cache=True, error_model="numpy")
 def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> None:
     """World placement of every joint frame.
 
@@ -179,11 +204,12 @@ def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarr
     for j in range(1, model.kinds.size):
         kind = model.kinds[j]
         k = model.idx_q[j]
+        if kind == REVOLUTE:
+            _place_revolute(model, j, math.cos(q[k]), math.sin(q[k]), R, p)
+            continue
         R_fixed = model.rotations[j]
         shift[0] = shift[1] = shift[2] = 0.0
-        if kind == REVOLUTE:
-            _rotation_about(model.axes[j], math.cos(q[k]), math.sin(q[k]), R_joint)
-        elif kind == PRISMATIC:
+        if kind == PRISMATIC:
             for r in range(3):
                 shift[r] = model.axes[j, r] * q[k]
         elif kind == SPHERICAL:

@@ -36,14 +36,18 @@ NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 
 @njit(cache=True, error_model="numpy")
 def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
-    """Take a state and move all bodies to it."""
-    state = step.state
+    """Take a state, move all bodies to it and the targets of joints that mimic others to where those are."""
+    state, joints = step.state, step.joints
     for i in range(q.size):
         state.q[i] = q[i]
     for k in range(v.size):
         state.v[k] = v[k]
+    for i in range(joints.mimics.shape[0]):
+        joints.q_target[joints.mimics[i, 0]] = (
+            joints.mimic_laws[i, 0] * state.q[joints.mimics[i, 1]] + joints.mimic_laws[i, 1]
+        )
     move_tree(step.model, state.q, state.v, step.motion)
-    position_errors(step.model, state.q, step.joints)
+    position_errors(step.model, state.q, joints)
 
 
 @njit(cache=True, error_model="numpy")

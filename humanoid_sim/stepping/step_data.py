@@ -78,6 +78,9 @@ class JointArrays(NamedTuple):
         lower: lower limit of a coordinate of one number, -inf where there is none, shape (nv,).
         upper: upper limit, shape (nv,).
         idx_q: where the configuration has that coordinate, shape (nv,).
+        mimics: places in the configuration of joints that follow another one, and of those that they follow, shape
+            (mimics, 2).
+        mimic_laws: factor and offset by which they follow, shape (mimics, 2).
     """
 
     q_target: NDArray[np.float64]
@@ -97,6 +100,8 @@ class JointArrays(NamedTuple):
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     idx_q: NDArray[np.int64]
+    mimics: NDArray[np.int64]
+    mimic_laws: NDArray[np.float64]
 
 
 class BlockArrays(NamedTuple):
@@ -327,10 +332,10 @@ structref.define_boxing(StepType, Step)
 def _field_types() -> list[tuple[str, types.Type]]:
     """Names and compiled types of the fields of a step, read off the smallest arrays of each kind."""
     integers, floats, flags = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1, dtype=np.bool_)
-    pairs, triples = np.zeros((1, 1)), np.zeros((1, 1, 1))
+    pairs, triples, integer_pairs = np.zeros((1, 1)), np.zeros((1, 1, 1)), np.zeros((1, 1), dtype=np.int64)
     flat: list[Any] = [integers] * 5 + [pairs] * 2 + [triples, pairs, floats, pairs, triples, floats]
     flat += [integers] * 4 + [floats]
-    joints: list[Any] = [floats] * 9 + [integers] + [floats] * 6 + [integers]
+    joints: list[Any] = [floats] * 9 + [integers] + [floats] * 6 + [integers, integer_pairs, pairs]
     groups: list[Any] = [integers] * 2 + [floats, pairs] + [integers] * 8 + [triples] + [integers] * 2
     groups += [pairs, triples, triples, integers, integers, integers]
     closures: list[Any] = [integers] * 2 + [triples, pairs] * 2 + [np.zeros((1, 1), dtype=np.bool_), pairs]

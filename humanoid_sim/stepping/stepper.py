@@ -15,6 +15,7 @@ from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.detection_record import DetectionRecord
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
@@ -22,6 +23,7 @@ from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
+from humanoid_sim.stepping.march import march
 from humanoid_sim.stepping.operators import (
     DELASSUS_METHODS,
     build_operators,
@@ -122,6 +124,7 @@ class Stepper:
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self._dt = 0.0
         self._clock = np.zeros(2, dtype=np.int64)
+        self._contact_count = np.zeros(1, dtype=np.int64)
         self.times: NDArray[np.float64] = np.zeros(3)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
@@ -170,11 +173,37 @@ class Stepper:
         """Whether the dynamics are the compiled recursions."""
         return self._pinocchio is None
 
-    # -- the whole step in two calls -----------------------------------------------------------
+    # -- whole steps -----------------------------------------------------------
 
-    def begin(self, q: NDArray[np.float64], v: NDArray[np.float64], dt: float) -> None:
-        """Take a state, move all bodies to it and find the velocity without constraint forces."""
-        stages.begin(self._step, q, v, dt)
+    def march(
+        self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int, margin: float,
+        dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
+        last: NDArray[np.float64], sums: NDArray[np.float64], longest: NDArray[np.float64],
+    ) -> tuple[int, int]:  # fmt: skip
+        """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`; constraints that need room get it.
+
+        Returns:
+            Number of steps made; and ``DONE``, the first coordinate whose velocity is not finite, or what the detection
+            has no room for. Called again for the rest of the steps after a growth of its own arrays.
+
+        Raises:
+            SimulationError: the constraints need more memory than a step may have.
+        """
+        self._dt = dt
+        done, end = march(
+            self._step, record, q, v, steps, margin, dt, self._method, impact_speed, newton, tolerance, max_iterations,
+            passes, self._clock, last, sums, longest, self._contact_count,
+        )  # fmt: skip
+        if end == stages.NO_ROOM:
+            self._grow()
+        elif end == stages.NO_OPERATOR_ROOM:
+            self._grow_operators()
+        return done, end
+
+    @property
+    def contact_count(self) -> int:
+        """Number of contact points of the last step of :meth:`march`."""
+        return int(self._contact_count[0])
 
     def advance(
         self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int

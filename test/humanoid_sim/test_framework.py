@@ -88,7 +88,8 @@ def test_real_time_factor_is_step_over_mean_time() -> None:
     profile = Profile()
     assert profile.shares == dict.fromkeys(STAGES, 0.0)
     profile.steps = 4
-    profile.sums["dynamics"], profile.sums["contacts"], profile.longest = 0.001, 0.003, 0.002
+    profile.all_seconds[STAGES.index("dynamics")], profile.all_seconds[STAGES.index("contacts")] = 0.001, 0.003
+    profile.longest_seconds[0] = 0.002
     assert profile.real_time_factor(0.005) == pytest.approx(5.0)
     assert profile.shares["contacts"] == pytest.approx(0.75)
     assert "longest step 2000.0 µs of 5000, 4 steps, 5 x real time" in profile.table(0.005)

@@ -22,7 +22,7 @@ def joints_of(nq: int, nv: int) -> JointArrays:
     return JointArrays(
         np.zeros(nq), *(np.zeros(nv) for _ in range(5)), np.zeros(nv), np.full(nv, -np.inf), np.full(nv, np.inf),
         np.zeros(nv, dtype=np.int64), *(np.zeros(nv) for _ in range(4)), np.full(nv, -np.inf), np.full(nv, np.inf),
-        np.zeros(nv, dtype=np.int64),
+        np.zeros(nv, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2)),
     )  # fmt: skip
 
 

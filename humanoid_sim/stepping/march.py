@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole steps, many of them, in one compiled call."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
+from humanoid_sim.stepping.clock import seconds
+from humanoid_sim.stepping.stages import advance, begin
+from humanoid_sim.stepping.step_data import Step
+
+DONE, NO_DETECTION_ROOM = -1, -10
+"""How :func:`march` ends besides what :func:`~humanoid_sim.stepping.stages.advance` says; what the detection lacks is
+added to the second."""
+DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
+"""Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
+
+
+@njit(cache=True, error_model="numpy")
+def march(
+    step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, margin: float, dt: float,
+    method: int, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
+    clock: np.ndarray, last: np.ndarray, sums: np.ndarray, longest: np.ndarray, contacts: np.ndarray,
+) -> tuple[int, int]:  # fmt: skip
+    """Some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
+
+    The state before the last step is in ``step.state.q`` and ``v``, the one after it in ``q_new`` and ``v_new``. Where
+    a step can't be made, the state before it is in ``step.state.q`` and ``v``.
+
+    Args:
+        step: the step; its contact points are those of the record.
+        record: the compiled detection.
+        q: configuration to begin with, shape (nq,).
+        v: velocity to begin with, shape (nv,).
+        steps: how many.
+        margin: see :func:`~humanoid_sim.detection.detection_record.recorded_contacts`.
+        dt: time step [s].
+        method: see :func:`~humanoid_sim.stepping.stages.advance`, also for the next five.
+        impact_speed: same.
+        newton: same.
+        tolerance: same.
+        max_iterations: same.
+        passes: same.
+        clock: work space, shape (2,).
+        last: receives the seconds of the last step by stage; what acts around the step stays as it is, shape (6,).
+        sums: the seconds of all steps are added, shape (6,).
+        longest: the longest step's seconds, shape (1,).
+        contacts: receives the number of contact points of the last step, shape (1,).
+
+    Returns:
+        Number of steps made; and ``DONE``, or what was in the way of the next one.
+    """
+    state, motion = step.state, step.motion
+    for done in range(steps):
+        start = seconds(clock)
+        begin(step, q, v, dt)
+        q, v = state.q_new, state.v_new
+        moved = seconds(clock)
+        m = recorded_contacts(record, motion.R, motion.p, motion.twists, margin, dt)[0]
+        if m < 0:
+            return done, NO_DETECTION_ROOM + m
+        last[DYNAMICS] = moved - start
+        last[DETECTION] = seconds(clock) - moved
+        end = advance(
+            step, m, dt, method, impact_speed, newton, tolerance, max_iterations, passes, clock, last[ASSEMBLY:]
+        )
+        if end != DONE:
+            return done, end
+        contacts[0] = m
+        total = 0.0
+        for stage in range(DYNAMICS, last.size):
+            sums[stage] += last[stage]
+            total += last[stage]
+        longest[0] = max(longest[0], total)
+    return steps, DONE
