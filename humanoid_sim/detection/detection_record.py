@@ -11,6 +11,7 @@ from numba import njit, types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
+from humanoid_sim.borrowed_arrays import borrowed
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.half_space import FeatureTable, PlaneTable, half_space_contacts
 from humanoid_sim.detection.pair_classes import PairClasses
@@ -143,15 +144,15 @@ def detection_record(
     features: FeatureTable, planes: PlaneTable, pairs: PairTable, points: PointTable, table: ShapeTable,
     shapes: WorldShapes, room: DetectionRoom,
 ) -> Any:  # fmt: skip
-    """Put the arrays together; they are shared, not copied."""
+    """Put the arrays together; they are shared, not copied, and whoever calls must keep them."""
     record: Any = structref.new(RECORD_TYPE)  # type: ignore[call-arg]
-    record.features = features
-    record.planes = planes
-    record.pairs = pairs
-    record.points = points
-    record.table = table
-    record.shapes = shapes
-    record.room = room
+    record.features = borrowed(features)
+    record.planes = borrowed(planes)
+    record.pairs = borrowed(pairs)
+    record.points = borrowed(points)
+    record.table = borrowed(table)
+    record.shapes = borrowed(shapes)
+    record.room = borrowed(room)
     return record
 
 

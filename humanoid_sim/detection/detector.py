@@ -256,10 +256,11 @@ class ContactDetector:
                 self._rotations, self._origins, self._travels, self._boxes, self._order, self._candidates, self._found,
                 self._near, self._special, self._block_keys, self._blocks, self._used, numbers,
             )  # fmt: skip
-            self._record = detection_record(
+            self._recorded_arrays = (
                 self._features_table, self._planes, PairTable.of_classes(self._owner, self._classes),
                 PointTable.of_points(self.points), self._table, self._shapes, room,
             )  # fmt: skip
+            self._record = detection_record(*self._recorded_arrays)
             self._recorded = self.points
         return self._record
 

@@ -16,6 +16,7 @@ from numba import njit, types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
+from humanoid_sim.borrowed_arrays import borrowed
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
@@ -375,18 +376,18 @@ def make_step(
     points: PointArrays,
     pairs: PairArrays,
 ) -> Any:
-    """Put the arrays of a step together; they are shared, not copied."""
+    """Put the arrays of a step together; they are shared, not copied, and whoever calls must keep them."""
     step: Any = structref.new(STEP_TYPE)  # type: ignore[call-arg]
-    step.model = model
-    step.motion = motion
-    step.articulated = articulated
-    step.state = state
-    step.joints = joints
-    step.rows = rows
-    step.blocks = blocks
-    step.groups = groups
-    step.memory = memory
-    step.closures = closures
-    step.points = points
-    step.pairs = pairs
+    step.model = borrowed(model)
+    step.motion = borrowed(motion)
+    step.articulated = borrowed(articulated)
+    step.state = borrowed(state)
+    step.joints = borrowed(joints)
+    step.rows = borrowed(rows)
+    step.blocks = borrowed(blocks)
+    step.groups = borrowed(groups)
+    step.memory = borrowed(memory)
+    step.closures = borrowed(closures)
+    step.points = borrowed(points)
+    step.pairs = borrowed(pairs)
     return step
