@@ -39,20 +39,26 @@ class ImpactResult:
     time: float
 
 
-def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> ImpactResult:
-    """Impulses of simultaneous impacts.
+def solve_impact(
+    Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike, *, allowed: ArrayLike = 0.0
+) -> ImpactResult:
+    r"""Impulses of simultaneous impacts.
+
+    A contact whose gap is still to be closed may go on approaching at a speed a:
+    :math:`0 \le p \perp \Lambda p + (1 + e) v^- + a \ge 0`.
 
     Args:
         Lambda_nn: normal-normal part of J M^-1 J^T, symmetric positive semi-definite [1/kg], shape (m, m).
         v_minus: normal velocities before the impact, negative where bodies approach [m/s], shape (m,).
         e: coefficients of restitution from 0 to 1, shape (m,), or one for all.
+        allowed: approach speed that each contact may keep, 0 or more [m/s], shape (m,), or one for all.
 
     Returns:
         Impulses and velocities after the impact.
 
     Raises:
         InputError: shapes that don't fit, a value that is not finite, an asymmetric operator, a diagonal that is not
-            positive, a coefficient outside 0 to 1.
+            positive, a coefficient outside 0 to 1, an allowed speed below 0.
     """
     v = np.array(v_minus, dtype=float).reshape(-1)
     m = v.size
@@ -69,7 +75,13 @@ def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> Impa
         raise InputError(
             f"e has shape {restitution.shape} for {m} contacts", element="e", remedy=f"Give one coefficient, or {m}"
         )
-    for name, values in (("Lambda_nn", operator), ("v_minus", v), ("e", restitution)):
+    kept = np.array(allowed, dtype=float)
+    kept = np.full(m, float(kept)) if kept.ndim == 0 else kept
+    if kept.shape != (m,):
+        raise InputError(
+            f"allowed has shape {kept.shape} for {m} contacts", element="allowed", remedy=f"Give one speed, or {m}"
+        )
+    for name, values in (("Lambda_nn", operator), ("v_minus", v), ("e", restitution), ("allowed", kept)):
         if not np.all(np.isfinite(values)):
             index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
             raise InputError(f"{name}{list(index)} is {values[index]}", element=name, remedy="Give finite numbers")
@@ -77,6 +89,9 @@ def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> Impa
     if np.any(outside):
         i = int(np.argmax(outside))
         raise InputError(f"e[{i}] is {restitution[i]}", element="e", remedy="Restitution is between 0 and 1")
+    if np.any(kept < 0.0):
+        i = int(np.argmax(kept < 0.0))
+        raise InputError(f"allowed[{i}] is {kept[i]}", element="allowed", remedy="Give a speed of 0 or more")
     if np.abs(operator - operator.T).max(initial=0.0) > 1e-9 * np.abs(operator).max(initial=0.0):
         raise InputError("Lambda_nn is not symmetric", element="Lambda_nn", remedy="J_n M^-1 J_n^T is symmetric")
     if np.any(np.diag(operator) <= 0.0):
@@ -87,7 +102,7 @@ def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> Impa
             remedy="A push must be able to move the contact: its diagonal is positive",
         )
     begin = perf_counter()
-    answer = solve_lcp(operator, (1.0 + restitution) * v)
+    answer = solve_lcp(operator, (1.0 + restitution) * v + kept)
     return ImpactResult(
         impulses=answer.z,
         velocities=operator @ answer.z + v,
