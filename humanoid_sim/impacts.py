@@ -19,7 +19,7 @@ class Impacts:
         impulse: along the normal on body a [N s], shape (k,).
         approach: normal velocity of a relative to b before, negative where they approach [m/s], shape (k,).
         rebound: the same after the impact [m/s], shape (k,).
-        restitution: coefficient that acted; 0 where the point was touched without a blow of its own, shape (k,).
+        restitution: coefficient that acted; 0 where the point was closed and not struck itself, shape (k,).
         bodies: names of bodies a and b of each point, ``"robot/link"`` or a body's name.
         rounds: how many times impacts were resolved, one after the other.
         residual: what is left of the complementarity, the largest of all rounds and groups, relative to the approach.

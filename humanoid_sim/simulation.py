@@ -26,6 +26,7 @@ from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
+from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.impacts import Impacts
 from humanoid_sim.loops import closures_of
@@ -123,7 +124,7 @@ class Simulation:
        :math:`v_c^+ = W f + v_{free}` satisfies Signorini's and Coulomb's laws (specification 000 §8.2);
     5. :math:`v^+`, then :math:`q^+ = q \oplus \delta t\,v^+`.
 
-    With ``impacts="separate"`` what strikes is resolved between 2 and 3, and 3 begins with the velocity after the impacts.
+    With ``impacts="separate"`` what strikes is resolved between 2 and 3; 3 begins with the velocity after the impacts.
 
     All forces are evaluated at the start of the step; the position moves with the new velocity, since moving it with
     the old one feeds energy into free flight.
@@ -637,12 +638,10 @@ class Simulation:
     def energy(self) -> Energy:
         """Mechanical energy at the present state; what servos and springs store is not in it."""
         model = self.world.model
-        data = model.createData()
-        pin.crba(model, data, self.q)
-        M = np.triu(data.M)
-        M = M + np.triu(M, 1).T
+        M = mass_matrix(self._stepper.model, self.q)
         return Energy(
-            0.5 * float(self.v @ M @ self.v), float(pin.computePotentialEnergy(model, data, self.q))
+            0.5 * float(self.v @ M @ self.v),
+            float(pin.computePotentialEnergy(model, model.createData(), self.q)),
         )
 
     # -- acting ------------------------------------------------------------------------------

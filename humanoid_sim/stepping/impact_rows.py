@@ -93,8 +93,8 @@ def take_rows(
 ) -> tuple[int, int]:  # fmt: skip
     """Rows of one group that take part in its impacts: loops first, then contact normals and joint limits.
 
-    A contact takes part if it strikes, or if it is closed and has to hold: then it may part but not approach. A limit
-    takes part likewise, and never bounces.
+    A contact takes part if it strikes, or if it is closed and has to hold. By (3.7) one that was parting may be left
+    approaching, e times as fast: it strikes in the next round. Limits take part likewise, and never bounce.
 
     Args:
         step: the step, constraints written.
@@ -137,6 +137,8 @@ def take_rows(
                     keep = 0.0
             elif points.gaps[i] > PENETRATION_SLOP and speed + keep > 0.0:
                 continue
+            elif speed > 0.0:
+                bounce = points.restitution[i]
         elif kind == UNILATERAL:
             k = all_rows.dofs[first]
             q = state.q[joints.idx_q[k]]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +63,8 @@ class ImpactStage:
         """
         self._names = list(names)
         self._impact_speed = impact_speed
-        self.wrenches = np.zeros((njoints, 6))
-        self.thrusts = np.zeros(nv)
+        self.wrenches: Vector = np.zeros((njoints, 6))
+        self.thrusts: Vector = np.zeros(nv)
         self._no_wrenches, self._no_efforts = np.zeros((njoints, 6)), np.zeros(nv)
         self.forget()
 
@@ -125,7 +126,7 @@ class ImpactStage:
         first, last = (int(all_blocks.starts[stepper.groups.blocks[group + side]]) for side in (0, 1))
         room = last - first
         rows, blocks = ConstraintRows.of_size(room), np.zeros(room, dtype=np.int64)
-        v, restitution, kept = np.zeros(room), np.zeros(room), np.zeros(room)
+        v, restitution, kept = (cast(Vector, np.zeros(room)) for _ in range(3))
         loops, count = take_rows(
             stepper.arrays, group, rigid, dt, self._impact_speed, rows, blocks, v, restitution, kept
         )
