@@ -26,7 +26,9 @@ from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
+from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.impacts import Impacts
 from humanoid_sim.loops import closures_of
 from humanoid_sim.module import Module
 from humanoid_sim.pair_table import pair_table
@@ -35,6 +37,7 @@ from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
 from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.stepping.impact_stage import IMPACTS, ImpactStage
 from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
@@ -121,6 +124,8 @@ class Simulation:
        :math:`v_c^+ = W f + v_{free}` satisfies Signorini's and Coulomb's laws (specification 000 §8.2);
     5. :math:`v^+`, then :math:`q^+ = q \oplus \delta t\,v^+`.
 
+    With ``impacts="separate"`` what strikes is resolved between 2 and 3; 3 begins with the velocity after the impacts.
+
     All forces are evaluated at the start of the step; the position moves with the new velocity, since moving it with
     the old one feeds energy into free flight.
 
@@ -155,6 +160,8 @@ class Simulation:
         max_iterations: int = 1000,
         time_budget: float | None = None,
         integrator: str | Integrator | None = None,
+        impacts: str = "with_contacts",
+        impact_speed: float | None = None,
     ) -> None:
         """Set a simulation up, compiled and ready.
 
@@ -173,6 +180,11 @@ class Simulation:
                 made: to compare with, in plain Python. Joint limits and dry friction don't act in it, and there are
                     neither loops
                 nor deformable soles.
+            impacts: ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction;
+                ``"separate"``: frictionless impacts at the start of the step (specification 000 §8.1), see
+                :mod:`humanoid_sim.stepping.impact_stage` and :attr:`impacts`.
+            impact_speed: approach speed from which on a contact bounces [m/s]; twice what gravity makes in a step, at
+                least 0.02, if not given.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -224,7 +236,8 @@ class Simulation:
         self._p_now = np.zeros((model.njoints, 3))
 
         gravity = float(np.linalg.norm(self.scene.gravity))
-        self._impact_speed = max(2.0 * gravity * self.dt, 0.02)
+        self._impact_speed = max(2.0 * gravity * self.dt, 0.02) if impact_speed is None else float(impact_speed)
+        self._impact_stage = self._make_impact_stage(impacts)
         self.step_count = 0
         self.q = self.world.q.copy()
         self.v = self.world.v.copy()
@@ -232,6 +245,7 @@ class Simulation:
         self.v_before = self.v.copy()
         self._wrenches: list[_AppliedWrench] = []
         self._contact_count = 0
+        self._rigid_count = 0
         self._last_wrenches: list[_AppliedWrench] = []
         self._stepped = False
         self.modules: dict[str, Module] = {}
@@ -281,7 +295,7 @@ class Simulation:
 
     def _can_march(self) -> bool:
         """Whether whole steps are compiled: nothing acts in between that Python has to see to."""
-        if not self._fused or self._wrenches:
+        if not self._fused or self._wrenches or self._impact_stage is not None:
             return False
         if self._last_wrenches:
             self._last_wrenches = []
@@ -322,11 +336,16 @@ class Simulation:
             return
         stepper, profile, dt = self._stepper, self.profile, self.dt
         stepper.move(self.q, self.v)
+        m = -1
+        if self._impact_stage is not None:
+            m = self._impact_stage.resolve(stepper, self._detect_rigid, dt)
+            profile.end("detection")
         self._gather_wrenches()
         stepper.free_motion(dt)
         profile.end("dynamics")
-        m = self._detect()
-        profile.end("detection")
+        if m < 0:
+            m = self._detect()
+            profile.end("detection")
         if self._fused:
             newton = self._solve is nsgs_newton
             wrong = stepper.advance(
@@ -430,6 +449,7 @@ class Simulation:
         motion, detector, stepper = self._stepper.motion, self._detector, self._stepper
         points = detector.detect(motion.R, motion.p, motion.twists, self.dt)
         slots = detector.slot_count
+        self._rigid_count = points.size
         if self._soles is not None:
             points = detector.points = self._soles.detect(
                 motion.R, motion.p, motion.twists, self.dt, points, slots
@@ -443,6 +463,10 @@ class Simulation:
         """Let the steps read their contact points here; slots are below ``slots``."""
         self._stepper.use_points(points, slots)
         self._points = points
+
+    def _detect_rigid(self) -> tuple[int, int]:
+        """Find the contact points; returns their number and that of those without a deformable sole."""
+        return self._detect(), self._rigid_count
 
     def run(
         self,
@@ -513,8 +537,14 @@ class Simulation:
 
     @property
     def constraint_efforts(self) -> NDArray[np.float64]:
-        """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,)."""
-        return self._stepper.state.thrusts.copy() if self._stepped else np.zeros_like(self.v)
+        """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,).
+
+        Impulses of limits in impacts count as their mean over the step.
+        """
+        if not self._stepped:
+            return np.zeros_like(self.v)
+        thrusts = self._stepper.state.thrusts.copy()
+        return thrusts if self._impact_stage is None else thrusts + self._impact_stage.thrusts / self.dt
 
     @property
     def contacts(self) -> Contacts:
@@ -538,6 +568,11 @@ class Simulation:
             state=state,
             bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m], strict=True)],
         )
+
+    @property
+    def impacts(self) -> Impacts:
+        """Impacts at the start of the last step, where they are resolved apart from the contacts; else none."""
+        return Impacts.none() if self._impact_stage is None else self._impact_stage.impacts
 
     @property
     def solver(self) -> ContactResult | None:
@@ -588,25 +623,25 @@ class Simulation:
         return pin.SE3(R[found.joint], p[found.joint]) * found.placement_joint_body
 
     def joint_wrenches(self) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64]]]:
-        """External wrenches of the last step by joint: contacts, loops and applied wrenches.
+        """External wrenches of the last step by joint: contacts, loops, applied wrenches, the mean of impacts.
 
         Yields:
             Joint, force [N] and moment about the world origin [N m], in the world.
         """
         state = self._stepper.state
         total = state.reactions + state.wrenches if self._stepped else np.zeros_like(state.reactions)
+        if self._stepped and self._impact_stage is not None:
+            total = total + self._impact_stage.wrenches / self.dt
         for joint, row in enumerate(total):
             yield joint, row[:3], row[3:]
 
     def energy(self) -> Energy:
         """Mechanical energy at the present state; what servos and springs store is not in it."""
         model = self.world.model
-        data = model.createData()
-        pin.crba(model, data, self.q)
-        M = np.triu(data.M)
-        M = M + np.triu(M, 1).T
+        M = mass_matrix(self._stepper.model, self.q)
         return Energy(
-            0.5 * float(self.v @ M @ self.v), float(pin.computePotentialEnergy(model, data, self.q))
+            0.5 * float(self.v @ M @ self.v),
+            float(pin.computePotentialEnergy(model, model.createData(), self.q)),
         )
 
     # -- acting ------------------------------------------------------------------------------
@@ -776,6 +811,8 @@ class Simulation:
         self._contact_count = 0
         self._last_wrenches = []
         self._stepper.state.wrenches[:] = 0.0
+        if self._impact_stage is not None:
+            self._impact_stage.forget()
         self.sensors.invalidate()
 
     # -- setting up --------------------------------------------------------------------------
@@ -793,6 +830,32 @@ class Simulation:
             )
         chosen = find_integrator(integrator) if isinstance(integrator, str) else integrator
         return chosen, WorldSystem(self.world, self.servos, self._detector)
+
+    def _make_impact_stage(self, impacts: str) -> ImpactStage | None:
+        """The stage of impacts if they are resolved apart; the contact law then knows no restitution."""
+        if not (np.isfinite(self._impact_speed) and self._impact_speed > 0.0):
+            raise InputError(
+                f"impact_speed is {self._impact_speed}",
+                element="impact_speed",
+                remedy="Give a positive speed in metres per second",
+            )
+        if impacts not in IMPACTS:
+            raise InputError(
+                f"there is no way '{impacts}' to resolve impacts",
+                element="impacts",
+                remedy=f"Choose one of {', '.join(IMPACTS)}",
+            )
+        if impacts == "with_contacts":
+            return None
+        if self._integration is not None:
+            raise InputError(
+                "an integrator of its own has its own law of impact",
+                element="impacts",
+                remedy="Leave impacts or the integrator out",
+            )
+        model, speed = self.world.model, self._impact_speed
+        self._impact_speed = np.inf
+        return ImpactStage([body.name for body in self.world.bodies], model.njoints, model.nv, speed)
 
     def _make_soles(self) -> SoleStage | None:
         """Deformable soles of all robots; what they need is loaded only where there are any."""

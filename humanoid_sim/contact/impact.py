@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
+from humanoid_sim.contact.normal_operator import check_normal_operator
 
 
 @dataclass(frozen=True)
@@ -39,55 +40,41 @@ class ImpactResult:
     time: float
 
 
-def solve_impact(Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike) -> ImpactResult:
-    """Impulses of simultaneous impacts.
+def solve_impact(
+    Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike, *, allowed: ArrayLike = 0.0
+) -> ImpactResult:
+    r"""Impulses of simultaneous impacts.
+
+    A contact whose gap is still to be closed may go on approaching at a speed a:
+    :math:`0 \le p \perp \Lambda p + (1 + e) v^- + a \ge 0`.
 
     Args:
         Lambda_nn: normal-normal part of J M^-1 J^T, symmetric positive semi-definite [1/kg], shape (m, m).
         v_minus: normal velocities before the impact, negative where bodies approach [m/s], shape (m,).
         e: coefficients of restitution from 0 to 1, shape (m,), or one for all.
+        allowed: approach speed that each contact may keep, 0 or more [m/s], shape (m,), or one for all.
 
     Returns:
         Impulses and velocities after the impact.
 
     Raises:
         InputError: shapes that don't fit, a value that is not finite, an asymmetric operator, a diagonal that is not
-            positive, a coefficient outside 0 to 1.
+            positive, a coefficient outside 0 to 1, an allowed speed below 0.
     """
     v = np.array(v_minus, dtype=float).reshape(-1)
     m = v.size
-    operator = np.array(Lambda_nn, dtype=float)
-    if operator.shape != (m, m):
-        raise InputError(
-            f"Lambda_nn has shape {operator.shape} beside {m} velocities",
-            element="Lambda_nn",
-            remedy=f"Give a matrix of shape ({m}, {m})",
-        )
-    restitution = np.array(e, dtype=float)
-    restitution = np.full(m, float(restitution)) if restitution.ndim == 0 else restitution
-    if restitution.shape != (m,):
-        raise InputError(
-            f"e has shape {restitution.shape} for {m} contacts", element="e", remedy=f"Give one coefficient, or {m}"
-        )
-    for name, values in (("Lambda_nn", operator), ("v_minus", v), ("e", restitution)):
-        if not np.all(np.isfinite(values)):
-            index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-            raise InputError(f"{name}{list(index)} is {values[index]}", element=name, remedy="Give finite numbers")
+    restitution, kept = (np.array(given, dtype=float) for given in (e, allowed))
+    restitution, kept = (np.full(m, float(given)) if given.ndim == 0 else given for given in (restitution, kept))
+    operator = check_normal_operator(Lambda_nn, m, {"v_minus": v, "e": restitution, "allowed": kept})
     outside = (restitution < 0.0) | (restitution > 1.0)
     if np.any(outside):
         i = int(np.argmax(outside))
         raise InputError(f"e[{i}] is {restitution[i]}", element="e", remedy="Restitution is between 0 and 1")
-    if np.abs(operator - operator.T).max(initial=0.0) > 1e-9 * np.abs(operator).max(initial=0.0):
-        raise InputError("Lambda_nn is not symmetric", element="Lambda_nn", remedy="J_n M^-1 J_n^T is symmetric")
-    if np.any(np.diag(operator) <= 0.0):
-        i = int(np.argmax(np.diag(operator) <= 0.0))
-        raise InputError(
-            f"Lambda_nn[{i}, {i}] is {operator[i, i]}",
-            element="Lambda_nn",
-            remedy="A push must be able to move the contact: its diagonal is positive",
-        )
+    if np.any(kept < 0.0):
+        i = int(np.argmax(kept < 0.0))
+        raise InputError(f"allowed[{i}] is {kept[i]}", element="allowed", remedy="Give a speed of 0 or more")
     begin = perf_counter()
-    answer = solve_lcp(operator, (1.0 + restitution) * v)
+    answer = solve_lcp(operator, (1.0 + restitution) * v + kept)
     return ImpactResult(
         impulses=answer.z,
         velocities=operator @ answer.z + v,

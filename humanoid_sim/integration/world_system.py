@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from humanoid_sim.delassus.contact_frame import tangents
 from humanoid_sim.detection.detector import ContactDetector
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
 from humanoid_sim.servos import Servos
 from humanoid_sim.world import World
@@ -32,7 +34,7 @@ class WorldContactSet(ContactSet):
 
 
 class WorldSystem(MechanicalSystem):
-    r"""Dynamics by Pinocchio, contacts by the detector, joint servos as springs and dampers.
+    r"""Mass matrix by our own recursion, the other dynamics by Pinocchio, contacts by the detector, servos as springs.
 
     Efforts are gravity, Coriolis and centrifugal ones, passive joint damping, servos within their limits, and known
     external ones. Time-stepping schemes take servos and joint damping implicitly; smooth schemes evaluate them
@@ -62,6 +64,7 @@ class WorldSystem(MechanicalSystem):
         self.servos = Servos.of_world(world) if servos is None else servos
         self.external = np.zeros(self.nv)
         self._model = world.model
+        self._flat = FlatModel.from_pinocchio(world.model)
         self._data = world.model.createData()
         self._detector = ContactDetector(world) if detector is None else detector
         njoints = world.model.njoints
@@ -82,8 +85,8 @@ class WorldSystem(MechanicalSystem):
 
     def mass(self, q: Vector) -> Vector:
         """See :meth:`MechanicalSystem.mass`."""
-        upper = np.triu(pin.crba(self._model, self._data, q))
-        return upper + np.triu(upper, 1).T
+        M: Vector = mass_matrix(self._flat, q)
+        return M
 
     def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
         """See :meth:`MechanicalSystem.efforts`."""

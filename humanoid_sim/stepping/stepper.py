@@ -44,6 +44,7 @@ from humanoid_sim.stepping.step_data import (
     PairArrays,
     PointArrays,
     StateArrays,
+    Step,
     make_step,
 )
 
@@ -163,10 +164,15 @@ class Stepper:
         self._make()
 
     def _make(self) -> None:
-        self._step = make_step(
+        self._step: Step = make_step(
             self.model, self.motion, self.articulated, self.state, self.joints, self._rows, self.blocks, self.groups,
             self.memory, self.closures, self.points, self._pairs,
         )  # fmt: skip
+
+    @property
+    def arrays(self) -> Step:
+        """All arrays of the step as compiled stages take them; another object whenever some have grown."""
+        return self._step
 
     @property
     def compiled(self) -> bool:

@@ -75,6 +75,13 @@ def test_separating_contacts_are_left_alone() -> None:
     assert_allclose(result.velocities, [0.5, 0.0], atol=0.0)
 
 
+def test_a_gap_may_still_be_closed() -> None:
+    """The approach that is left is the one allowed, and no push where the contact is slower anyway."""
+    result = solve_impact(np.diag([2.0, 1.0]), [-1.0, -1.0], 0.0, allowed=[0.25, 1.5])
+    assert_allclose(result.impulses, [0.375, 0.0], atol=1e-12)
+    assert_allclose(result.velocities, [-0.25, -1.0], atol=1e-12)
+
+
 def test_no_contacts_no_impulses() -> None:
     assert solve_impact(np.zeros((0, 0)), [], 0.5).impulses.size == 0
 
@@ -95,3 +102,12 @@ def test_no_contacts_no_impulses() -> None:
 def test_bad_impacts_are_refused(Lambda: object, v: object, e: object, says: str) -> None:
     with pytest.raises(InputError, match=says):
         solve_impact(Lambda, v, e)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "says"),
+    [([0.1, 0.1], "allowed has shape"), ([-0.1], r"allowed\[0\] is -0.1"), ([np.nan], r"allowed\[0\] is nan")],
+)
+def test_bad_allowed_speeds_are_refused(allowed: object, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        solve_impact([[1.0]], [-1.0], 0.0, allowed=allowed)  # type: ignore[arg-type]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Mass matrix of a tree by the composite-rigid-body algorithm in the world frame (thesis equations 2.9 and 2.10)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.dynamics.articulated_body import FAST
+from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
+from humanoid_sim.dynamics.tree_motion import joint_subspaces
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inertia: np.ndarray) -> None:
+    """Spatial inertia of what a joint carries, in the world frame at the world origin (thesis equation 2.7), 6 x 6."""
+    m, local = model.masses[j], model.inertias[j]
+    centre = np.empty(3)
+    for r in range(3):
+        centre[r] = p[r]
+        for c in range(3):
+            centre[r] += R[r, c] * model.levers[j, c]
+    square = centre[0] ** 2 + centre[1] ** 2 + centre[2] ** 2
+    for r in range(3):
+        inertia[r, r] = m
+        c, d = (r + 1) % 3, (r + 2) % 3
+        inertia[3 + c, d] = inertia[d, 3 + c] = -m * centre[r]  # m [centre]x below, its transpose above
+        inertia[3 + d, c] = inertia[c, 3 + d] = m * centre[r]
+        for c in range(3):
+            total = -m * centre[r] * centre[c]
+            for x in range(3):
+                for y in range(3):
+                    total += R[r, x] * local[x, y] * R[c, y]
+            inertia[3 + r, 3 + c] = total
+        inertia[3 + r, 3 + r] += m * square
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def composite_inertias(model: FlatModel, R: np.ndarray, p: np.ndarray, inertias: np.ndarray) -> None:
+    r"""Inertia :math:`\hat I_i` of all that each joint carries, its subtree, at the world origin.
+
+    Args:
+        model: the tree.
+        R: rotations of the joint frames, shape (njoints, 3, 3).
+        p: origins of the joint frames in the world [m], shape (njoints, 3).
+        inertias: receives them, the fixed world's left zero, shape (njoints, 6, 6).
+    """
+    inertias[:] = 0.0
+    for j in range(1, model.kinds.size):
+        if model.masses[j] > 0.0:
+            _body_inertia(model, j, R[j], p[j], inertias[j])
+    for j in range(model.kinds.size - 1, 0, -1):
+        parent = model.parents[j]
+        if parent > 0:
+            for r in range(6):
+                for c in range(6):
+                    inertias[parent, r, c] += inertias[j, r, c]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def mass_matrix(model: FlatModel, q: np.ndarray) -> np.ndarray:
+    r"""Joint-space inertia, rotors included: :math:`M_{kl} = S_k^T \hat I_k S_l` for l on the way from k to the root.
+
+    Two coordinates of which none carries the other have none in common. The world frame needs no transformation
+    between bodies; the precision goes with the square of the distance from its origin.
+
+    Args:
+        model: the tree.
+        q: configuration, shape (nq,).
+
+    Returns:
+        Symmetric and positive definite where every coordinate moves some inertia [kg, kg m, kg m^2], shape (nv, nv).
+    """
+    n, nv = model.kinds.size, model.armature.size
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((nv, 6))
+    joint_placements(model, q, R, p)
+    joint_subspaces(model, R, p, S)
+    inertias = np.empty((n, 6, 6))
+    composite_inertias(model, R, p, inertias)
+    M = np.zeros((nv, nv))
+    momentum = np.empty(6)
+    for k in range(nv):
+        inertia = inertias[model.dof_joint[k]]
+        for r in range(6):
+            total = 0.0
+            for c in range(6):
+                total += inertia[r, c] * S[k, c]
+            momentum[r] = total
+        on_the_way = k
+        while on_the_way >= 0:
+            total = 0.0
+            for r in range(6):
+                total += S[on_the_way, r] * momentum[r]
+            M[k, on_the_way] = total
+            M[on_the_way, k] = total
+            on_the_way = model.dof_parent[on_the_way]
+        M[k, k] += model.armature[k]
+    return M
