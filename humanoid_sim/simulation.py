@@ -26,6 +26,8 @@ from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
+from humanoid_sim.dynamics.tree_energy import kinetic_energy, moved_inertias, potential_energy
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.loops import closures_of
 from humanoid_sim.module import Module
@@ -222,6 +224,7 @@ class Simulation:
         )
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
+        self._motion_now = TreeMotion.of_size(model.njoints, model.nv)
 
         gravity = float(np.linalg.norm(self.scene.gravity))
         self._impact_speed = max(2.0 * gravity * self.dt, 0.02)
@@ -600,14 +603,9 @@ class Simulation:
 
     def energy(self) -> Energy:
         """Mechanical energy at the present state; what servos and springs store is not in it."""
-        model = self.world.model
-        data = model.createData()
-        pin.crba(model, data, self.q)
-        M = np.triu(data.M)
-        M = M + np.triu(M, 1).T
-        return Energy(
-            0.5 * float(self.v @ M @ self.v), float(pin.computePotentialEnergy(model, data, self.q))
-        )
+        model, motion = self._stepper.model, self._motion_now
+        move_tree(model, self.q, self.v, motion)
+        return Energy(kinetic_energy(model, motion, self.v), potential_energy(model, motion))
 
     # -- acting ------------------------------------------------------------------------------
 
@@ -806,10 +804,8 @@ class Simulation:
 
     def _check_inertia(self) -> None:
         """Every joint must move some inertia, else its acceleration is undefined."""
-        model = self.world.model
-        data = model.createData()
-        pin.crba(model, data, self.q, pin.Convention.WORLD)
-        diagonal = np.diag(data.M)
+        move_tree(self._stepper.model, self.q, self.v, self._motion_now)
+        diagonal = moved_inertias(self._stepper.model, self._motion_now)
         if not np.all(diagonal > 0.0):
             k = int(np.argmax(~(diagonal > 0.0)))
             raise SimulationError(

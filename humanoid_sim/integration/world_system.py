@@ -13,6 +13,7 @@ from humanoid_sim.delassus.contact_frame import tangents
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
 from humanoid_sim.servos import Servos
+from humanoid_sim.tree_part import whole_world_data
 from humanoid_sim.world import World
 
 
@@ -62,7 +63,7 @@ class WorldSystem(MechanicalSystem):
         self.servos = Servos.of_world(world) if servos is None else servos
         self.external = np.zeros(self.nv)
         self._model = world.model
-        self._data = world.model.createData()
+        self._data = whole_world_data(world.model, "an integrator")
         self._detector = ContactDetector(world) if detector is None else detector
         njoints = world.model.njoints
         self._R, self._p, self._twists = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3)), np.zeros((njoints, 6))
