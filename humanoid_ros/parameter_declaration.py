@@ -61,6 +61,11 @@ def declare_text(node: Node, name: str, default: str, description: str, *, read_
     node.declare_parameter(name, default, ParameterDescriptor(description=description, read_only=read_only))
 
 
+def declare_texts(node: Node, name: str, description: str, *, read_only: bool = False) -> None:
+    """Declare a parameter of several strings, none by default; empty ones don't count."""
+    node.declare_parameter(name, [""], ParameterDescriptor(description=description, read_only=read_only))
+
+
 def number(node: Node, name: str) -> float:
     """Value of a floating-point parameter."""
     return float(node.get_parameter(name).get_parameter_value().double_value)
@@ -79,3 +84,8 @@ def text(node: Node, name: str) -> str:
 def whole(node: Node, name: str) -> int:
     """Value of an integer parameter."""
     return int(node.get_parameter(name).get_parameter_value().integer_value)
+
+
+def texts(node: Node, name: str) -> list[str]:
+    """Values of a parameter of several strings, empty ones left out."""
+    return [word for word in node.get_parameter(name).get_parameter_value().string_array_value if word]

@@ -229,8 +229,20 @@ class SimulationLoop:
 
     def reset(self) -> None:
         """Go back to the start, and on as before: paused or not, a failure is forgotten."""
-        self._drop_steps("step: stopped by a reset.")
-        self.simulation.reset()
+        self.jump(self.simulation.reset, "a reset")
+
+    def jump(self, action: Callable[[], object], name: str) -> None:
+        """Go to another state, and on as before: paused or not, a failure is forgotten.
+
+        Args:
+            action: puts the simulation there, or raises and leaves it as it is.
+            name: of the jump, for those whose single steps it ends.
+
+        Raises:
+            Exception: what the action raised; nothing has changed then.
+        """
+        action()
+        self._drop_steps(f"step: stopped by {name}.")
         if self._failure:
             self._failure = ""
             self._paused = self._paused_before_failure

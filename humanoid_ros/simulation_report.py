@@ -9,9 +9,44 @@ from humanoid_stack.msg import SimulationStatus, SolverStatus, StageTime
 
 from humanoid_ros.simulation_loop import LoopReport
 from humanoid_sim import Simulation
+from humanoid_sim.recording.ros_messages import SOLVER_STATUS
 
 SLOW = 0.95
 """A simulation slower than this share of the pace asked for is reported as slow."""
+
+
+class UnsolvedSteps:
+    """Counts the steps whose contacts were not solved to the tolerance; the best iterate was taken in them.
+
+    Attributes:
+        total: since the scene was loaded.
+        recent: since the last :meth:`forget`.
+        worst: largest relative residual among the recent ones.
+        iterations: of the solver in the step with that residual.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.total = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin a new period."""
+        self.recent = 0
+        self.worst = 0.0
+        self.iterations = 0
+
+    def look(self, simulation: Simulation) -> None:
+        """Look at the last step."""
+        residual = simulation.residual
+        if residual <= simulation.options.tolerance:
+            return
+        self.total += 1
+        self.recent += 1
+        if residual > self.worst or self.recent == 1:
+            result = simulation.solver
+            self.worst = residual
+            self.iterations = 0 if result is None else result.iterations
 
 
 def simulation_status(
@@ -60,10 +95,9 @@ def _solver_status(simulation: Simulation, report: LoopReport) -> SolverStatus:
     result = simulation.solver
     if result is None:
         return message
-    message.status = SolverStatus.CONVERGED
+    message.status = SOLVER_STATUS[result.status]
     if not result.converged:
-        message.status = SolverStatus.MAX_ITERATIONS
-        message.message = f"relative residual {result.residuals.natural_map:.2g}"
+        message.message = f"{result.status.value}, relative residual {result.residuals.natural_map:.2g}"
     message.contacts = len(result.impulses)
     message.iterations = int(result.iterations)
     message.complementarity = float(result.residuals.complementarity)
@@ -73,11 +107,14 @@ def _solver_status(simulation: Simulation, report: LoopReport) -> SolverStatus:
     return message
 
 
-def diagnostics(status: SimulationStatus, name: str, refusals: int, last_refusal: str, time: Time) -> DiagnosticArray:
+def diagnostics(
+    status: SimulationStatus, unsolved: UnsolvedSteps, name: str, refusals: int, last_refusal: str, time: Time
+) -> DiagnosticArray:
     """Diagnostics made of a status.
 
     Args:
         status: of the simulation.
+        unsolved: steps since the last diagnostics whose contacts were not solved.
         name: of the node.
         refusals: number of messages and requests that were refused so far.
         last_refusal: why the last of them was; empty if there was none.
@@ -92,6 +129,12 @@ def diagnostics(status: SimulationStatus, name: str, refusals: int, last_refusal
     elif requested > 0.0 and status.real_time_factor < SLOW * requested:
         level = DiagnosticStatus.WARN
         words += f", asked for {requested:g}: the simulation is too slow"
+    if unsolved.recent and not status.pause_reason:
+        level = DiagnosticStatus.WARN
+        words += (
+            f"; contacts of {unsolved.recent} steps not solved to the tolerance: residual up to {unsolved.worst:.2g} "
+            f"after {unsolved.iterations} iterations"
+        )
     values = {
         "scene": status.scene,
         "simulated time [s]": f"{status.time:.3f}",
@@ -101,7 +144,11 @@ def diagnostics(status: SimulationStatus, name: str, refusals: int, last_refusal
         "longest step [us]": f"{1e6 * status.max_step_seconds:.1f}",
         "contacts": str(status.solver.contacts),
         "solver iterations": str(status.solver.iterations),
+        "solver": status.solver.method,
         "solver message": status.solver.message,
+        "unsolved steps": str(unsolved.total),
+        "unsolved steps lately": str(unsolved.recent),
+        "worst residual lately": f"{unsolved.worst:.3g}",
         "refused requests": str(refusals),
         "last refusal": last_refusal,
     }

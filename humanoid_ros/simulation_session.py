@@ -6,20 +6,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from geometry_msgs.msg import TransformStamped
+from humanoid_stack.srv import AttachDevice
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from humanoid_model.errors import InputError
 from humanoid_ros.conversions import fill_transform, stamp
+from humanoid_ros.device_interface import DeviceInterface
 from humanoid_ros.joint_trajectory_server import ControllerSettings
 from humanoid_ros.robot_interface import RobotInterface
 from humanoid_ros.scene_markers import scene_markers
 from humanoid_ros.simulation_loop import LoopReport, SimulationLoop
-from humanoid_ros.simulation_report import diagnostics, simulation_status
+from humanoid_ros.simulation_report import UnsolvedSteps, diagnostics, simulation_status
 from humanoid_ros.simulation_topics import SimulationTopics
 from humanoid_ros.state_request import apply_state
+from humanoid_ros.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
+from humanoid_sim.simulation import SimulationState
+from humanoid_sim.state_file import read_state, write_state
 
 
 @dataclass(frozen=True)
@@ -39,10 +46,14 @@ class SessionSettings:
         controller_state_rate: of the controllers' states.
         feedback_rate: of the feedback of trajectory goals.
         control_rate: of the controllers' updates; fixed when a scene is loaded.
+        device_rate: of the forces that devices display.
+        trace_rate: of the ways of traced bodies.
         status_rate: of the status, per second of wall-clock time.
         diagnostics_rate: of diagnostics, per second of wall-clock time.
         interpolate_from_desired_state: where trajectories begin; fixed when a scene is loaded.
         controllers: settings of the controllers.
+        devices: names of the devices that are coupled when a scene is loaded.
+        traces: bodies and links whose ways are drawn.
     """
 
     real_time_factor: float
@@ -56,11 +67,15 @@ class SessionSettings:
     marker_rate: float
     controller_state_rate: float
     feedback_rate: float
+    device_rate: float
+    trace_rate: float
     control_rate: float
     status_rate: float
     diagnostics_rate: float
     interpolate_from_desired_state: bool
     controllers: ControllerSettings
+    devices: tuple[str, ...]
+    traces: tuple[str, ...]
 
 
 class SimulationSession:
@@ -70,6 +85,7 @@ class SimulationSession:
         simulation: only the loop's thread may touch it.
         loop: runs it.
         robots: what ROS sees of the robots.
+        devices: what ROS devices do to the scene.
     """
 
     def __init__(
@@ -118,6 +134,13 @@ class SimulationSession:
             )
             for name, robot in simulation.robots.items()
         ]
+        self.devices = DeviceInterface(node, simulation, self.loop, topics.world, refuse, group)
+        for device in settings.devices:
+            self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
+        self._unsolved = UnsolvedSteps()
+        self._kept: SimulationState | None = None
+        self._trace: DrawnTrace | None = None
+        self._soles = {body if several else body.split("/", 1)[1]: sole for body, sole in simulation.soles.items()}
         self._bodies: list[tuple[str, TransformStamped]] = []
         fixed = [transform for robot in self.robots for transform in robot.topics.transforms.fixed]
         for name, body in simulation.bodies.items():
@@ -153,8 +176,11 @@ class SimulationSession:
             (settings.marker_rate, self._publish_markers),
             (settings.controller_state_rate, self._publish_controllers),
             (settings.feedback_rate, self._publish_feedback),
+            (settings.device_rate, self._publish_device_forces),
+            (settings.trace_rate, self._publish_traces),
         )
         self._schedule = [(self._steps(rate), publish) for rate, publish in schedule]
+        self._trace_bodies(settings.traces)
 
     def start(self) -> None:
         """Publish the start and let time go."""
@@ -168,7 +194,8 @@ class SimulationSession:
             robot.restart(reason)
 
     async def destroy(self) -> None:
-        """Take the robots off the graph."""
+        """Take robots and devices off the graph."""
+        self.devices.destroy()
         for robot in self.robots:
             await robot.destroy()
 
@@ -192,6 +219,61 @@ class SimulationSession:
         self._publish_transforms()
         self._publish_odometry()
 
+    def save_state(self, path: str) -> float:
+        """Keep the state in a file, or in memory if the path is empty.
+
+        Returns:
+            Simulated time of it [s].
+
+        Raises:
+            InputError: the file can't be written.
+        """
+        if path:
+            write_state(self.simulation, path)
+        else:
+            self._kept = self.simulation.save_state()
+        return self.simulation.time
+
+    def restore_state(self, path: str) -> float:
+        """Go on from a kept state; motions end.
+
+        Returns:
+            Simulated time of it [s].
+
+        Raises:
+            InputError: nothing is kept, or a file that doesn't fit; all stays as it was.
+        """
+        self.loop.jump(partial(self._restore, path), "a restored state")
+        for robot in self.robots:
+            robot.restart("A saved state was restored.")
+        if self._trace is not None:
+            self._trace.clear()
+        return self.simulation.time
+
+    def _restore(self, path: str) -> None:
+        if path:
+            read_state(self.simulation, path)
+        elif self._kept is not None:
+            self.simulation.restore_state(self._kept)
+        else:
+            raise InputError(
+                "is empty, and no state of this scene is in memory",
+                element="path",
+                remedy="Save one first with an empty path, or give a file",
+            )
+
+    def _trace_bodies(self, bodies: tuple[str, ...]) -> None:
+        """Draw the ways of these bodies from now on."""
+        names = () if self._trace is None else self._trace.names
+        known = tuple(body for body in bodies if body in self.simulation.world.index)
+        if known == names:
+            return
+        if self._trace is not None:
+            self.simulation.remove_module(self._trace.name)
+        self._trace = DrawnTrace(known, every=10, most=600) if known else None
+        if self._trace is not None:
+            self.simulation.add_module(self._trace)
+
     # LoopListener ---------------------------------------------------------------------------------
 
     def before_step(self) -> None:
@@ -203,6 +285,7 @@ class SimulationSession:
 
     def after_step(self) -> None:
         """Publish what is due."""
+        self._unsolved.look(self.simulation)
         step = self.simulation.step_count
         for period, publish in self._schedule:
             if step % period == 0:
@@ -219,16 +302,19 @@ class SimulationSession:
         status = simulation_status(self.simulation, report, self.loop.real_time_factor, now, self._topics.world)
         self._topics.publish_status(status)
         self.simulation.profile.reset()
+        self.devices.release_silent()
         wall = time.monotonic()
         if wall >= self._next_diagnostics or report.failure:
             self._next_diagnostics = wall + self._diagnostics_period
             message = diagnostics(
                 status,
+                self._unsolved,
                 self._node.get_name(),
                 *self._refusals(),
                 self._node.get_clock().now().to_msg(),
             )
             self._topics.publish_diagnostics(message)
+            self._unsolved.forget()
 
     def failed(self, message: str, details: str) -> None:
         """Say in the log why the simulation stands still."""
@@ -279,7 +365,15 @@ class SimulationSession:
         self._topics.publish_contacts(self.simulation, stamp(self.simulation.time))
 
     def _publish_markers(self) -> None:
-        self._topics.publish_markers(self.simulation, stamp(self.simulation.time))
+        now = stamp(self.simulation.time)
+        self._topics.publish_markers(self.simulation, now)
+        self._topics.publish_soles(self._soles, now)
+
+    def _publish_traces(self) -> None:
+        self._topics.publish_traces(self._trace, stamp(self.simulation.time))
+
+    def _publish_device_forces(self) -> None:
+        self.devices.publish(stamp(self.simulation.time))
 
     def _publish_controllers(self) -> None:
         for robot in self.robots:

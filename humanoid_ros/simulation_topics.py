@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TransformStamped
@@ -15,7 +17,11 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_ros.contact_messages import contact_forces
 from humanoid_ros.qos import CLOCK, LATCHED, STATE, TRANSFORMS
 from humanoid_ros.simulation_markers import SimulationMarkers
+from humanoid_ros.sole_markers import SoleMarkers
+from humanoid_ros.trace_markers import trace_markers
 from humanoid_sim import Simulation
+from humanoid_sim.flexibility import DeformableSole
+from humanoid_sim.recording.path_trace import PathTrace
 
 
 class SimulationTopics:
@@ -24,24 +30,28 @@ class SimulationTopics:
     Attributes:
         world: name of the world frame.
         markers: makes the contact markers.
+        soles: makes those of deformable soles.
     """
 
-    def __init__(self, node: Node, world: str, cone_scale: float, arrow_scale: float) -> None:
+    def __init__(self, node: Node, world: str, markers: SimulationMarkers, soles: SoleMarkers) -> None:
         """Create the publishers.
 
         Args:
             node: that publishes.
             world: name of the world frame.
-            cone_scale: height of a friction cone per normal force [m/N].
-            arrow_scale: length of an arrow per force [m/N].
+            markers: see the attributes.
+            soles: likewise.
         """
         self.world = world
-        self.markers = SimulationMarkers(world, cone_scale, arrow_scale)
+        self.markers = markers
+        self.soles = soles
         self._clock = node.create_publisher(Clock, "/clock", CLOCK)
         self._transforms = node.create_publisher(TFMessage, "/tf", TRANSFORMS)
         self._static_transforms = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._contacts = node.create_publisher(ContactForces, "contacts", STATE)
         self._markers = node.create_publisher(MarkerArray, "markers", STATE)
+        self._sole_markers = node.create_publisher(MarkerArray, "sole_markers", STATE)
+        self._traces = node.create_publisher(MarkerArray, "traces", STATE)
         self._scene_markers = node.create_publisher(MarkerArray, "scene_markers", LATCHED)
         self._status = node.create_publisher(SimulationStatus, "status", LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
@@ -67,6 +77,18 @@ class SimulationTopics:
         """Publish the contact markers, if anyone listens."""
         if self._markers.get_subscription_count():
             self._markers.publish(self.markers.update(simulation.contacts, time))
+
+    def publish_soles(self, soles: Mapping[str, DeformableSole], time: Time) -> None:
+        """Publish deformable soles by their frames, if there are or were any and anyone listens."""
+        if self._sole_markers.get_subscription_count():
+            message = self.soles.update(soles, time)
+            if message.markers:
+                self._sole_markers.publish(message)
+
+    def publish_traces(self, trace: PathTrace | None, time: Time) -> None:
+        """Publish the ways of traced bodies, if anyone listens."""
+        if self._traces.get_subscription_count():
+            self._traces.publish(trace_markers(trace, self.world, time))
 
     def publish_scene(self, markers: MarkerArray) -> None:
         """Publish what stands in the scene."""

@@ -13,7 +13,16 @@ from concurrent.futures import Future as ThreadFuture
 from typing import Any, TypeVar
 
 import rclpy
-from humanoid_stack.srv import ApplyWrench, LoadScene, SetState, StepSimulation
+from humanoid_stack.srv import (
+    ApplyWrench,
+    AttachDevice,
+    LoadScene,
+    RestoreState,
+    SaveState,
+    SetState,
+    StepSimulation,
+)
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
@@ -27,17 +36,23 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.conversions import array, seconds
 from humanoid_ros.executor_future import answer_of
 from humanoid_ros.joint_trajectory_server import ControllerSettings
+from humanoid_ros.option_parameters import declare_options, options_of
 from humanoid_ros.parameter_declaration import (
     declare_flag,
     declare_number,
     declare_text,
+    declare_texts,
     flag,
     number,
     text,
+    texts,
 )
+from humanoid_ros.request_fields import known_name
 from humanoid_ros.scene_text import read_scene_text
+from humanoid_ros.simulation_markers import SimulationMarkers
 from humanoid_ros.simulation_session import SessionSettings, SimulationSession
 from humanoid_ros.simulation_topics import SimulationTopics
+from humanoid_ros.sole_markers import SoleMarkers
 from humanoid_sim import Simulation
 
 T = TypeVar("T")
@@ -53,6 +68,8 @@ _RATES = {
     "marker_rate": (25.0, "markers"),
     "controller_state_rate": (50.0, "<limb>_controller/controller_state"),
     "action_monitor_rate": (20.0, "the feedback of trajectory goals"),
+    "device_rate": (200.0, "devices/<device>/force"),
+    "trace_rate": (5.0, "traces"),
 }
 """Rates by parameter: default [Hz], and of what."""
 
@@ -77,8 +94,8 @@ class SimulatorNode(Node):
         self._topics = SimulationTopics(
             self,
             text(self, "world_frame"),
-            number(self, "cone_scale"),
-            number(self, "arrow_scale"),
+            SimulationMarkers(text(self, "world_frame"), number(self, "cone_scale"), number(self, "arrow_scale")),
+            SoleMarkers(number(self, "sole_magnification"), number(self, "sole_scale")),
         )
         self._session = self._new_session(self._new_simulation(load_scene(text(self, "scene"))), flag(self, "paused"))
         for kind, name, callback in (
@@ -88,8 +105,12 @@ class SimulatorNode(Node):
             (LoadScene, "load_scene", self._on_load_scene),
             (SetState, "set_state", self._on_set_state),
             (ApplyWrench, "apply_wrench", self._on_apply_wrench),
+            (AttachDevice, "attach_device", self._on_attach_device),
+            (SaveState, "save_state", self._on_save_state),
+            (RestoreState, "restore_state", self._on_restore_state),
         ):
             self.create_service(kind, name, callback, callback_group=self._group)
+        self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._on_parameters)
         self._session.start()
         simulation = self._session.simulation
@@ -149,6 +170,16 @@ class SimulatorNode(Node):
             "Updates of a moving controller per simulated second [Hz]",
             read_only=True,
         )
+        declare_options(self)
+        declare_texts(
+            self,
+            "devices",
+            "Devices that are coupled when a scene is loaded; each holds what it is at while its button 0 is down",
+            read_only=True,
+        )
+        declare_texts(self, "traces", "Bodies and links (hrp2/RARM_LINK6) whose ways are drawn")
+        declare_number(self, "sole_magnification", 1.0, 0.0, 1e4, "Displacements of soles are drawn so much larger")
+        declare_number(self, "sole_scale", 1e-4, 1e-9, 1.0, "Displacement of a sole that is drawn red [m]")
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per force [m/N]")
         declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow [m/N]")
         declare_flag(
@@ -196,16 +227,34 @@ class SimulatorNode(Node):
                 stopped_velocity=number(self, "constraints.stopped_velocity_tolerance"),
                 goal_time=number(self, "constraints.goal_time"),
             ),
+            devices=tuple(texts(self, "devices")),
+            traces=tuple(texts(self, "traces")),
         )
+
+    def _check_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        """Refuse options that can't be used and traces of bodies that aren't there."""
+        changes = {parameter.name: parameter for parameter in parameters}
+        try:
+            options_of(self, changes)
+            if "traces" in changes:
+                bodies = self._session.simulation.world.index
+                for body in changes["traces"].value:
+                    if body:
+                        known_name(body, bodies, "traces", "body")
+        except InputError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
 
     def _on_parameters(self, parameters: list[Parameter]) -> None:
         settings = self._settings()
         cone_scale, arrow_scale = number(self, "cone_scale"), number(self, "arrow_scale")
-        session, markers = self._session, self._topics.markers
+        magnification, full_scale = number(self, "sole_magnification"), number(self, "sole_scale")
+        session, markers, soles = self._session, self._topics.markers, self._topics.soles
 
         def apply() -> None:
             session.configure(settings)
             markers.cone_scale, markers.arrow_scale = cone_scale, arrow_scale
+            soles.magnification, soles.full_scale = magnification, full_scale
 
         session.loop.call(apply)
 
@@ -249,6 +298,26 @@ class SimulatorNode(Node):
 
         return await self._serve("apply_wrench", response, apply)
 
+    async def _on_attach_device(
+        self, request: AttachDevice.Request, response: AttachDevice.Response
+    ) -> AttachDevice.Response:
+        try:
+            await self._session.devices.serve(request)
+            response.success = True
+        except Exception as error:
+            self._fail("attach_device", response, error)
+        return response
+
+    async def _on_save_state(self, request: SaveState.Request, response: SaveState.Response) -> SaveState.Response:
+        session = self._session
+        return await self._tell_time("save_state", response, lambda: session.save_state(request.path))
+
+    async def _on_restore_state(
+        self, request: RestoreState.Request, response: RestoreState.Response
+    ) -> RestoreState.Response:
+        session = self._session
+        return await self._tell_time("restore_state", response, lambda: session.restore_state(request.path))
+
     async def _on_load_scene(self, request: LoadScene.Request, response: LoadScene.Response) -> LoadScene.Response:
         try:
             if self._loading:
@@ -272,7 +341,18 @@ class SimulatorNode(Node):
 
     def _new_simulation(self, scene: Scene) -> Simulation:
         time_step = number(self, "time_step")
-        return Simulation(scene, time_step if time_step > 0.0 else None)
+        options = options_of(self)
+        return Simulation(
+            scene,
+            time_step if time_step > 0.0 else None,
+            method=options.method,
+            dynamics=options.dynamics,
+            delassus=options.delassus,
+            tolerance=options.tolerance,
+            max_iterations=options.max_iterations,
+            time_budget=options.time_budget,
+            integrator=options.integrator,
+        )
 
     def _new_session(self, simulation: Simulation, paused: bool) -> SimulationSession:
         return SimulationSession(
@@ -298,6 +378,14 @@ class SimulatorNode(Node):
     async def _serve(self, name: str, response: T, action: Callable[[], object]) -> T:
         """Do something between two steps and write into the response whether it could be done."""
         return await self._answer(name, response, self._session.loop.call(action))
+
+    async def _tell_time(self, name: str, response: T, action: Callable[[], float]) -> T:
+        """Do something between two steps that returns the time of a state."""
+        answer = self._session.loop.call(action)
+        await self._answer(name, response, answer)
+        if response.success:  # type: ignore[attr-defined]
+            response.time = answer.result()  # type: ignore[attr-defined]
+        return response
 
     async def _answer(self, name: str, response: T, answer: ThreadFuture[Any]) -> T:
         try:

@@ -13,8 +13,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_model.description import Box, Cylinder, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMesh
 from humanoid_ros.viewer.scene_drawing import SceneDrawing, SceneItem
 from humanoid_ros.viewer.shapes import Triangles
+from humanoid_ros.viewer.trace_drawing import TraceLine
 
 
 def draw_markers(drawing: SceneDrawing, message: MarkerArray) -> list[str]:
@@ -95,3 +97,40 @@ def _shape(marker: Marker, scale: np.ndarray, name: str) -> Shape | Triangles:
         element=name,
         remedy="Give CUBE, a round SPHERE or CYLINDER, TRIANGLE_LIST or MESH_RESOURCE",
     )
+
+
+def coloured_meshes(message: MarkerArray) -> dict[str, ColouredMesh]:
+    """Meshes of triangle lists with a colour per corner; markers of other kinds are left out.
+
+    Raises:
+        InputError: A number is not finite, or points and colours don't fit together.
+    """
+    meshes = {}
+    for marker in message.markers:
+        if marker.action != Marker.ADD or marker.type != Marker.TRIANGLE_LIST:
+            continue
+        name = f"{marker.ns}/{marker.id}"
+        corners = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)
+        colours = np.array([(colour.r, colour.g, colour.b) for colour in marker.colors]).reshape(-1, 3)
+        if len(corners) == 0 or len(corners) % 3 or len(colours) != len(corners):
+            raise InputError(
+                f"TRIANGLE_LIST of {len(corners)} points and {len(colours)} colours",
+                element=f"marker {name}",
+                remedy="Give three points to a triangle and a colour to each",
+            )
+        if not (np.isfinite(corners).all() and np.isfinite(colours).all()):
+            raise InputError("points or colours are not finite", element=f"marker {name}")
+        meshes[name] = ColouredMesh(
+            marker.header.frame_id, corners.reshape(-1, 3, 3), colours.reshape(-1, 3, 3).mean(axis=1)
+        )
+    return meshes
+
+
+def trace_lines(message: MarkerArray) -> dict[str, TraceLine]:
+    """Lines of line strips; those with numbers that are not finite are left out."""
+    lines = {}
+    for marker in message.markers:
+        positions = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)
+        if marker.type == Marker.LINE_STRIP and len(positions) > 1 and np.isfinite(positions).all():
+            lines[f"{marker.ns}/{marker.id}"] = TraceLine(positions, (marker.color.r, marker.color.g, marker.color.b))
+    return lines

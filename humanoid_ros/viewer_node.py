@@ -44,6 +44,7 @@ from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.posture_editor import PostureEditor
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
+from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
 from humanoid_ros.viewer.contact_drawing import (
     ARROW_SCALE,
     CONE_SCALE,
@@ -70,9 +71,10 @@ from humanoid_ros.viewer.request import (
 from humanoid_ros.viewer.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.scene_drawing import SceneDrawing
 from humanoid_ros.viewer.status_text import SimulationView
+from humanoid_ros.viewer.trace_drawing import TraceDrawing
 from humanoid_ros.viewer.transform_tree import TransformTree
 from humanoid_ros.viewer_contacts import contact_view
-from humanoid_ros.viewer_markers import draw_markers
+from humanoid_ros.viewer_markers import coloured_meshes, draw_markers, trace_lines
 
 LATCHED = QoSProfile(
     depth=1,
@@ -98,6 +100,7 @@ SOLVER_WORDS = {
     SolverStatus.TIME_BUDGET: "out of time",
     SolverStatus.NO_CONTACT: "no contact",
     SolverStatus.FAILED: "failed",
+    SolverStatus.APPROXIMATE: "approximate law",
 }
 
 
@@ -142,6 +145,9 @@ class ViewerNode(Node):
         )
         self._scene = SceneDrawing(server.scene)
         self._contacts = ContactDrawing(server.scene, self._number("cone_scale"), self._number("arrow_scale"))
+        self._soles = ColouredMeshDrawing(server.scene)
+        self._sole_bytes: bytes | None = None
+        self._traces = TraceDrawing(server.scene)
         self._pull = PullHandle(server.scene)
         server.on_client_disconnect(lambda client: self._pull.client_left(client.client_id))
         self._robots: dict[str, _Robot] = {}
@@ -164,6 +170,8 @@ class ViewerNode(Node):
         self.create_subscription(TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS)
         # Contacts come as bytes: of the many that come between two drawings, one is decoded.
         self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST, raw=True)
+        self.create_subscription(MarkerArray, "sole_markers", self._on_soles, LATEST, raw=True)
+        self.create_subscription(MarkerArray, "traces", self._on_traces, LATEST)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._callers: dict[type, Client] = {
@@ -314,6 +322,23 @@ class ViewerNode(Node):
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         self._panel.plot.history.append(stamp, self._contact_view.normal_force_by_body())
 
+    def _on_soles(self, message: bytes) -> None:
+        self._sole_bytes = message
+
+    def _take_soles(self) -> None:
+        """Decode the newest soles for drawing."""
+        if self._sole_bytes is None:
+            return
+        message = deserialize_message(self._sole_bytes, MarkerArray)
+        self._sole_bytes = None
+        try:
+            self._soles.set(coloured_meshes(message))
+        except InputError as error:
+            self._complain(f"sole_markers: {error}")
+
+    def _on_traces(self, message: MarkerArray) -> None:
+        self._traces.set(trace_lines(message))
+
     def _on_joints(self, prefix: str, message: bytes) -> None:
         robot = self._robots.get(prefix)
         if robot is not None and robot is self._first_robot():
@@ -367,6 +392,8 @@ class ViewerNode(Node):
                 robot.balance.update(com, self._contacts_of(robot))
             self._contacts.update(self._contact_view)
             self._scene.update(self._tree.placement)
+            self._take_soles()
+            self._soles.update(self._tree.placement)
             self._update_pull()
             self._update_editor()
         if not self._aimed:
@@ -436,6 +463,10 @@ class ViewerNode(Node):
             self._contacts.show_forces = request.visible
         elif request.part == "cones":
             self._contacts.show_cones = request.visible
+        elif request.part == "soles":
+            self._soles.visible = request.visible
+        elif request.part == "traces":
+            self._traces.visible = request.visible
         elif request.part == "floor":
             self._shown["floor"] = request.visible
             self._show_grid()

@@ -12,6 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.module import Module
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
@@ -20,9 +21,12 @@ from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import write_state
 
+_OPTIONS = ("tolerance", "max_iterations", "time_budget", "dynamics", "delassus", "integrator")
+"""Options of a simulation that the command line may set."""
 _EXAMPLES = """examples:
   python -m humanoid_sim run examples/my_scenario.py --progress --record push.mcap --set push=60
   python -m humanoid_sim run stand --duration 2 --csv out/ --plot stand.png
+  python -m humanoid_sim run box_on_slope --solver-file solver.txt --max-iterations 200
   python -m humanoid_sim info boxes
   python -m humanoid_sim plot push.mcap --what forces com zmp --out push.png"""
 
@@ -66,7 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--scene", help="scene of a scenario, instead of its own")
     run.add_argument("--duration", type=float, metavar="S", help="simulated time [s]; 5 for a scene")
     run.add_argument("--dt", type=float, metavar="S", help="time step [s]")
-    run.add_argument("--solver", metavar="NAME", help="contact solver")
+    solver = run.add_mutually_exclusive_group()
+    solver.add_argument("--solver", metavar="NAME", help="contact solver")
+    solver.add_argument("--solver-file", type=Path, metavar="FILE", help="start-up file that names the contact solver")
+    run.add_argument("--tolerance", type=float, metavar="R", help="relative residual of the contact solve (1e-9)")
+    run.add_argument("--max-iterations", type=int, metavar="N", help="of the contact solver (1000)")
+    run.add_argument("--time-budget", type=float, metavar="S", help="time for the contact solve of a step [s]")
+    run.add_argument("--dynamics", metavar="NAME", help="articulated_body or pinocchio")
+    run.add_argument("--delassus", metavar="NAME", help="way to the Delassus operator")
+    run.add_argument("--integrator", metavar="NAME", help="another scheme than the simulator's own step")
     run.add_argument("--record", type=Path, metavar="FILE.mcap", help="log as ROS 2 messages")
     run.add_argument("--csv", type=Path, metavar="FOLDER", help="log as tables")
     run.add_argument("--every", type=int, default=10, metavar="N", help="log every N steps (10)")
@@ -104,6 +116,10 @@ def _run(options: argparse.Namespace) -> int:
     for name in ("scene", "dt", "solver"):
         if getattr(options, name) is not None:
             setattr(scenario, name, getattr(options, name))
+    if options.solver_file is not None:
+        scenario.solver = read_solver_file(options.solver_file)
+    given = {name: getattr(options, name) for name in _OPTIONS if getattr(options, name) is not None}
+    scenario.options = {**getattr(scenario, "options", {}), **given}
 
     simulation = make_simulation(scenario, source)
     name = Path(options.target).stem
@@ -137,8 +153,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(simulation: Simulation, steps: int, factor: float) -> str:
+    options = ", ".join(f"{name} {value}" for name, value in simulation.options.told().items() if value is not None)
     return (
-        f"{steps} steps of {simulation.dt:g} s to t = {simulation.time:.6g} s, {factor:.3g} x real time\n"
+        f"{steps} steps of {simulation.dt:g} s to t = {simulation.time:.6g} s, {factor:.3g} x real time\n{options}\n"
         f"{simulation.profile.table(simulation.dt)}"
     )
 

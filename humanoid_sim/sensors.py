@@ -41,30 +41,36 @@ class Sensors:
     def __init__(self, simulation: Simulation) -> None:
         """Readings of all robots of ``simulation``; made by the simulation."""
         self._simulation = simulation
-        self._data = simulation.world.model.createData()
-        self._step = -1
+        self._data: dict[str, pin.Data] = {}
+        self._steps: dict[str, int] = {}
 
     def invalidate(self) -> None:
         """Forget the last step's dynamics, after the state has been replaced."""
-        self._step = -1
+        self._steps.clear()
 
-    def _update(self) -> None:
-        """Inverse dynamics of the last step: the wrenches that pass through each joint."""
+    def _update(self, robot_name: str) -> pin.Data:
+        """Inverse dynamics of a robot's last step: the wrenches that pass through each joint of its part."""
         simulation = self._simulation
-        if self._step == simulation.step_count:
-            return
-        model, data = simulation.world.model, self._data
-        q, v, a = simulation.q_before, simulation.v_before, simulation.acceleration
+        part = simulation.world.part(robot_name)
+        model = part.model
+        if robot_name not in self._data:
+            self._data[robot_name] = model.createData()
+        data = self._data[robot_name]
+        if self._steps.get(robot_name) == simulation.step_count:
+            return data
+        q, v, a = simulation.q_before[part.q], simulation.v_before[part.v], simulation.acceleration[part.v]
         pin.forwardKinematics(model, data, q)
         wrenches = pin.StdVec_Force()
-        for joint, force, moment in simulation.joint_wrenches():
-            if joint == 0:
+        for of_world, force, moment in simulation.joint_wrenches():
+            joint = part.joint(of_world)
+            if of_world == 0:
                 wrenches.append(pin.Force.Zero())
-            else:
+            elif 0 < joint < model.njoints:
                 wrenches.append(data.oMi[joint].actInv(pin.Force(force, moment)))
         pin.rnea(model, data, q, v, a, wrenches)
         pin.forwardKinematics(model, data, q, v, a)  # rnea leaves accelerations that include gravity
-        self._step = simulation.step_count
+        self._steps[robot_name] = simulation.step_count
+        return data
 
     def _sensor(self, robot: Robot, name: str, kind: str) -> Sensor:
         if name not in robot.sensors or robot.sensors[name].type != kind:
@@ -77,9 +83,11 @@ class Sensors:
         return robot.sensors[name]
 
     def _placement_joint_sensor(self, robot_name: str, sensor: Sensor) -> tuple[int, pin.SE3]:
+        """Joint of a sensor in its robot's part, 0 on what is fixed, and its frame in the joint's."""
         world = self._simulation.world
         body = world.bodies[world.index[f"{robot_name}/{sensor.link}"]]
-        return body.joint, body.placement_joint_body * sensor.placement_link_sensor
+        joint = 0 if body.joint == 0 else world.part(robot_name).joint(body.joint)
+        return joint, body.placement_joint_body * sensor.placement_link_sensor
 
     def wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Force-torque reading in the sensor frame, shape (6,); see :meth:`SimulatedRobot.wrench`.
@@ -88,9 +96,9 @@ class Sensors:
             InputError: the robot has no force-torque sensor of that name.
         """
         sensor = self._sensor(robot, name, "force_torque")
-        self._update()
+        data = self._update(robot_name)
         joint, placement = self._placement_joint_sensor(robot_name, sensor)
-        return np.array((-placement.actInv(self._data.f[joint])).vector)
+        return np.array((-placement.actInv(data.f[joint])).vector)
 
     def weight(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
@@ -101,10 +109,10 @@ class Sensors:
         Raises:
             InputError: the robot has no force-torque sensor of that name.
         """
-        model = self._simulation.world.model
+        model, data = self._simulation.world.part(robot_name).model, self._update(robot_name)
 
         def weigh(joint: int) -> NDArray[np.float64]:
-            inertia, placement = model.inertias[joint], self._data.oMi[joint]
+            inertia, placement = model.inertias[joint], data.oMi[joint]
             force = inertia.mass * model.gravity.linear
             return np.concatenate([force, np.cross(placement.act(inertia.lever), force)])
 
@@ -119,8 +127,9 @@ class Sensors:
         Raises:
             InputError: the robot has no force-torque sensor of that name.
         """
+        part = self._simulation.world.part(robot_name)
         wrenches = {
-            joint: np.concatenate([force, moment])
+            part.joint(joint): np.concatenate([force, moment])
             for joint, force, moment in self._simulation.joint_wrenches()
         }
         return self._sum_beyond(
@@ -131,10 +140,11 @@ class Sensors:
         self, robot_name: str, sensor: Sensor, wrench: Callable[[int], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Sum of wrenches about the world origin over the joints from a sensor's on, moved to the sensor's frame."""
-        self._update()
+        data = self._update(robot_name)
         joint, placement = self._placement_joint_sensor(robot_name, sensor)
-        total = sum((wrench(beyond) for beyond in self._simulation.world.model.subtrees[joint]), np.zeros(6))
-        return np.array((self._data.oMi[joint] * placement).actInv(pin.Force(total)).vector)
+        subtree = self._simulation.world.part(robot_name).model.subtrees[joint]
+        total = sum((wrench(beyond) for beyond in subtree), np.zeros(6))
+        return np.array((data.oMi[joint] * placement).actInv(pin.Force(total)).vector)
 
     def imu(self, robot_name: str, robot: Robot, name: str) -> ImuReading:
         """Inertial reading; see :meth:`SimulatedRobot.imu`.
@@ -143,12 +153,12 @@ class Sensors:
             InputError: the robot has no inertial measurement unit of that name.
         """
         sensor = self._sensor(robot, name, "imu")
-        self._update()
+        data = self._update(robot_name)
         model = self._simulation.world.model
         joint, placement = self._placement_joint_sensor(robot_name, sensor)
-        world_sensor = self._data.oMi[joint] * placement
-        twist = placement.actInv(self._data.v[joint])
-        spatial = placement.actInv(self._data.a[joint])
+        world_sensor = data.oMi[joint] * placement
+        twist = placement.actInv(data.v[joint])
+        spatial = placement.actInv(data.a[joint])
         classical = spatial.linear + pin.skew(twist.angular) @ twist.linear
         gravity = world_sensor.rotation.T @ model.gravity.linear
         return ImuReading(

@@ -21,16 +21,18 @@ from humanoid_model.scene_file import load_scene
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
-from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
+from humanoid_sim.contact.solve import SOLVERS, SolverKernel, find_solver, solve_in_time
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
-from humanoid_sim.dynamics.mass_matrix import mass_matrix
+from humanoid_sim.dynamics.tree_energy import kinetic_energy, moved_inertias, potential_energy
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.impacts import Impacts
 from humanoid_sim.loops import closures_of
 from humanoid_sim.module import Module
+from humanoid_sim.options import SimulationOptions
 from humanoid_sim.pair_table import pair_table
 from humanoid_sim.profile import Profile
 from humanoid_sim.sensors import Sensors
@@ -43,6 +45,7 @@ from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
 
 if TYPE_CHECKING:
+    from humanoid_sim.flexibility.deformable_sole import DeformableSole
     from humanoid_sim.flexibility.sole_stage import SoleStage
     from humanoid_sim.integration.integrator import Integrator
     from humanoid_sim.integration.world_system import WorldSystem
@@ -53,6 +56,8 @@ _MARCH = 256
 """So many steps are made in one compiled call at most, so that an interruption is noticed soon."""
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
+_LARGEST_JUDGED = 300
+"""Contacts of a step up to which forces are judged by an approximate solver's own law."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,7 @@ class Simulation:
         world: the scene as one mechanical system.
         dt: time step [s].
         method: name of the contact solver.
+        options: how it computes; they don't change.
         step_count: number of steps done.
         q: configuration of the world, shape (nq,); change it through the robots and bodies.
         v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
@@ -188,23 +194,20 @@ class Simulation:
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
-            InputError: a time step or tolerance that is not positive, an unknown method.
+            InputError: a time step that is not positive, an option that can't be used.
             SimulationError: a joint moves a branch without any inertia.
         """
         self.scene = scene if isinstance(scene, Scene) else load_scene(scene)
         self.dt = float(self.scene.time_step if dt is None else dt)
         if not (np.isfinite(self.dt) and self.dt > 0.0):
             raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
-        if not tolerance > 0.0:
-            raise InputError(f"tolerance is {tolerance}", element="tolerance", remedy="Give a positive number")
+        self.options = SimulationOptions(
+            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator
+        )
         self.method = method
         self._solve = find_solver(method)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
-        if time_budget is not None and not time_budget > 0.0:
-            raise InputError(
-                f"time_budget is {time_budget}", element="time_budget", remedy="Give a positive time in seconds"
-            )
         self._time_budget = time_budget
 
         self.world = World(self.scene)
@@ -234,6 +237,7 @@ class Simulation:
         )
         self._R_now = np.zeros((model.njoints, 3, 3))
         self._p_now = np.zeros((model.njoints, 3))
+        self._motion_now = TreeMotion.of_size(model.njoints, model.nv)
 
         gravity = float(np.linalg.norm(self.scene.gravity))
         self._impact_speed = max(2.0 * gravity * self.dt, 0.02) if impact_speed is None else float(impact_speed)
@@ -576,20 +580,22 @@ class Simulation:
 
     @property
     def solver(self) -> ContactResult | None:
-        """Outcome of the last step's contact solve, the worst of all groups; None where nothing touched."""
+        """Outcome of the last step's contact solve, the worst of all groups; None where nothing touched.
+
+        A step that isn't solved to the tolerance took the best iterate; its status says why it is no better.
+        """
         m = self._contact_count
         if m == 0:
             return None
         groups, points = self._stepper.groups, self._stepper.points
         count = int(groups.counts[0])
         residuals = groups.residuals[:count].max(axis=0)
-        converged = residuals[0] <= self._tolerance
         return ContactResult(
             points.forces[:m].copy(),
             points.velocities[:m].copy(),
             Residuals(*residuals.tolist()),
             int(groups.iterations[:count].max()),
-            ContactStatus.CONVERGED if converged else ContactStatus.NOT_CONVERGED,
+            self._solver_status(float(residuals[0])),
             self.profile.last["contacts"],
         )
 
@@ -637,12 +643,38 @@ class Simulation:
 
     def energy(self) -> Energy:
         """Mechanical energy at the present state; what servos and springs store is not in it."""
-        model = self.world.model
-        M = mass_matrix(self._stepper.model, self.q)
-        return Energy(
-            0.5 * float(self.v @ M @ self.v),
-            float(pin.computePotentialEnergy(model, model.createData(), self.q)),
-        )
+        model, motion = self._stepper.model, self._motion_now
+        move_tree(model, self.q, self.v, motion)
+        return Energy(kinetic_energy(model, motion, self.v), potential_energy(model, motion))
+
+    @property
+    def residual(self) -> float:
+        """Largest relative residual of the last step's contact solve; zero where nothing touched."""
+        if self._contact_count == 0:
+            return 0.0
+        groups = self._stepper.groups
+        return float(groups.residuals[: int(groups.counts[0]), 0].max())
+
+    @property
+    def soles(self) -> Mapping[str, DeformableSole]:
+        """Deformable soles by the body that they are glued to, as they are after the last step."""
+        return {} if self._soles is None else self._soles.contacts.soles
+
+    def _solver_status(self, residual: float) -> ContactStatus:
+        """How the last step's contact solve ended with a residual."""
+        if residual <= self._tolerance:
+            return ContactStatus.CONVERGED
+        law_residual = SOLVERS[self.method].law_residual if self.method in SOLVERS else None
+        if law_residual is not None and self._contact_count <= _LARGEST_JUDGED:
+            problem = self.contact_problem
+            if problem is not None:
+                f = np.ascontiguousarray(self._stepper.points.forces[: self._contact_count]).reshape(-1)
+                v = problem.W @ f + problem.v_free
+                if law_residual(problem.W, problem.v_free, problem.mu, f, v) <= self._tolerance:
+                    return ContactStatus.APPROXIMATE
+        if self._time_budget is not None and self.profile.last["contacts"] >= self._time_budget:
+            return ContactStatus.TIME_LIMIT
+        return ContactStatus.NOT_CONVERGED
 
     # -- acting ------------------------------------------------------------------------------
 
@@ -869,10 +901,8 @@ class Simulation:
 
     def _check_inertia(self) -> None:
         """Every joint must move some inertia, else its acceleration is undefined."""
-        model = self.world.model
-        data = model.createData()
-        pin.crba(model, data, self.q, pin.Convention.WORLD)
-        diagonal = np.diag(data.M)
+        move_tree(self._stepper.model, self.q, self.v, self._motion_now)
+        diagonal = moved_inertias(self._stepper.model, self._motion_now)
         if not np.all(diagonal > 0.0):
             k = int(np.argmax(~(diagonal > 0.0)))
             raise SimulationError(

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
 FORMAT = "humanoid_sim state"
-VERSION = 1
+VERSION = 2
 """Version of the file format; it grows when files that were written before can't be read any more."""
 
 
 def scene_fingerprint(simulation: Simulation) -> str:
     """What tells whether two simulations are of the same mechanical system: SHA-256 in hexadecimal digits.
 
-    Names, tree, inertias, gravity, shapes, rules of pairs and the time step count; colours, camera and the place of
-    files don't.
+    Names, tree, inertias, gravity, loops, soles, shapes, rules of pairs and the time step count; colours, camera and
+    the place of files don't.
     """
     model, scene = simulation.world.model, simulation.scene
     joints = [
@@ -62,7 +62,9 @@ def scene_fingerprint(simulation: Simulation) -> str:
             model.upperPositionLimit,
         )
     ]
-    return fingerprint((joints, bodies, coordinates, scene.rules, simulation.dt))
+    loops = [(placed.name, placed.robot.loops, placed.robot.mimics, placed.robot.springs) for placed in scene.robots]
+    soles = [(body, sole.vertices, sole.S) for body, sole in simulation.soles.items()]
+    return fingerprint((joints, bodies, coordinates, loops, soles, scene.rules, simulation.dt))
 
 
 def _shape(shape: Shape) -> object:
@@ -94,7 +96,7 @@ def write_state(simulation: Simulation, path: str | Path) -> None:
         "scene": simulation.scene.name,
         "fingerprint": scene_fingerprint(simulation),
         "dt": simulation.dt,
-        "solver": simulation.method,
+        "options": simulation.options.told(),
         "time": simulation.time,
         "modules": [name for name, own in state.modules.items() if own is not None],
         "state": encode(state, arrays),
@@ -119,12 +121,13 @@ def read_state(simulation: Simulation, path: str | Path) -> None:
     That holds for the same versions of this program and its libraries on the same kind of processor.
 
     Args:
-        simulation: of the same scene with the same time step, contact solver and modules.
+        simulation: of the same scene with the same time step, options and modules.
         path: of the file.
 
     Raises:
         InputError: no such file; no state file, a damaged one or one of another version; another scene, time step or
-            solver; a module that is missing or can't take its state. The simulation is left as it was.
+            option (contact solver, tolerance, ...); a module that is missing or can't take its state. The simulation
+            is left as it was.
     """
     path = Path(path)
     header, arrays = _read(path)
@@ -137,13 +140,15 @@ def read_state(simulation: Simulation, path: str | Path) -> None:
             element="scene" if same_step else "dt",
             remedy=f"The simulation is of '{simulation.scene.name}' with dt = {simulation.dt:g} s",
         )
-    if header["solver"] != simulation.method:
-        raise InputError(
-            f"the state was reached with the contact solver '{header['solver']}'",
-            source=path,
-            element="solver",
-            remedy=f"The simulation has '{simulation.method}'; make it with the same",
-        )
+    own = simulation.options.told()
+    for name, value in header["options"].items():
+        if own.get(name) != value:
+            raise InputError(
+                f"the state was reached with {name} = {value}",
+                source=path,
+                element=name,
+                remedy=f"The simulation has {own.get(name)}; make it with the same",
+            )
     missing = [name for name in header["modules"] if name not in simulation.modules]
     if missing:
         raise InputError(

@@ -16,6 +16,7 @@ from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_sim.floating_base import body_acceleration, body_twist, stepped_velocity
+from humanoid_sim.tree_part import TreePart
 
 
 @dataclass(frozen=True)
@@ -189,3 +190,11 @@ class World:
             )
         self.q = np.concatenate(configurations)
         self.v = np.concatenate(velocities)
+        self._parts: dict[str, TreePart] = {}
+
+    def part(self, owner: str) -> TreePart:
+        """A robot or a mobile body, by its name, as a model of its own."""
+        if owner not in self._parts:
+            slices = self.robots[owner] if owner in self.robots else self.free_bodies[owner]
+            self._parts[owner] = TreePart.of(self.model, slices.q, slices.v)
+        return self._parts[owner]

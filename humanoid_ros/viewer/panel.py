@@ -30,6 +30,8 @@ SHOWN = {
     "forces": "Contact forces",
     "cones": "Friction cones",
     "balance": "Centres of mass and pressure",
+    "soles": "Deformed soles",
+    "traces": "Traces",
     "floor": "Floor grid",
 }
 """Parts of the drawing that can be hidden, and how the panel calls them."""

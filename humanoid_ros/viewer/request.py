@@ -57,7 +57,7 @@ class PickLink:
 
 @dataclass(frozen=True)
 class Show:
-    """Show or hide a part of the drawing: robot, forces, cones, balance or floor."""
+    """Show or hide a part of the drawing: robot, forces, cones, balance, soles, traces or floor."""
 
     part: str
     visible: bool

@@ -20,6 +20,7 @@ from humanoid_sim.actuation.drives import Drives
 from humanoid_sim.actuation.joint_friction import friction_compensation
 from humanoid_sim.contacts import ContactState
 from humanoid_sim.module import Module
+from humanoid_sim.tree_part import whole_world_data
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
@@ -70,7 +71,7 @@ class FeedForward(Module):
             InputError: there is no robot of that name, or nothing drives it.
         """
         self._drives = Drives.of_robot(simulation, self._robot)
-        self._data = simulation.world.model.createData()
+        self._data = whole_world_data(simulation.world.model, "a feed-forward")
         self._v_target = None
         own = simulation.world.robots[self._robot]
         model = simulation.world.model

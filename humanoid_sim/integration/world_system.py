@@ -15,6 +15,7 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
 from humanoid_sim.servos import Servos
+from humanoid_sim.tree_part import whole_world_data
 from humanoid_sim.world import World
 
 
@@ -65,7 +66,7 @@ class WorldSystem(MechanicalSystem):
         self.external = np.zeros(self.nv)
         self._model = world.model
         self._flat = FlatModel.from_pinocchio(world.model)
-        self._data = world.model.createData()
+        self._data = whole_world_data(world.model, "an integrator")
         self._detector = ContactDetector(world) if detector is None else detector
         njoints = world.model.njoints
         self._R, self._p, self._twists = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3)), np.zeros((njoints, 6))

@@ -64,7 +64,8 @@ class BodyPoint:
         found = world.bodies[world.index[body]]
         self._joint = found.joint
         self._placement = found.placement_joint_body
-        self._data = world.model.createData()
+        self._part = None if found.joint == 0 else world.part(found.owner)
+        self._data = None if self._part is None else self._part.model.createData()
 
     @property
     def fixed(self) -> bool:
@@ -73,15 +74,15 @@ class BodyPoint:
 
     def state(self, simulation: Simulation) -> PointState:
         """Place and velocity now."""
-        model, data = simulation.world.model, self._data
-        if self.fixed:
+        if self._part is None or self._data is None:
             placement = self._placement
             return PointState(placement.act(self.local), placement.rotation, np.zeros(3), np.zeros(3))
-        pin.forwardKinematics(model, data, simulation.q, simulation.v)
-        placement = data.oMi[self._joint] * self._placement
+        model, data, joint = self._part.model, self._data, self._part.joint(self._joint)
+        pin.forwardKinematics(model, data, simulation.q[self._part.q], simulation.v[self._part.v])
+        placement = data.oMi[joint] * self._placement
         position = placement.act(self.local)
-        twist = pin.getVelocity(model, data, self._joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        arm = position - data.oMi[self._joint].translation
+        twist = pin.getVelocity(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        arm = position - data.oMi[joint].translation
         velocity = twist.linear + np.cross(twist.angular, arm)
         return PointState(position, np.array(placement.rotation), velocity, np.array(twist.angular))
 
@@ -90,14 +91,15 @@ class BodyPoint:
 
         Linear part first, in the world's axes; zero for a fixed body.
         """
-        if self.fixed:
+        if self._part is None or self._data is None:
             return np.zeros((6, 6))
-        model, data, q = simulation.world.model, self._data, simulation.q
+        model, data, q = self._part.model, self._data, simulation.q[self._part.q]
+        joint = self._part.joint(self._joint)
         pin.crba(model, data, q)
         M = np.triu(data.M) + np.triu(data.M, 1).T
         pin.computeJointJacobians(model, data, q)
-        J = pin.getJointJacobian(model, data, self._joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        arm = (data.oMi[self._joint] * self._placement).act(self.local) - data.oMi[self._joint].translation
+        J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        arm = (data.oMi[joint] * self._placement).act(self.local) - data.oMi[joint].translation
         J[:3] -= pin.skew(arm) @ J[3:]
         return np.asarray(J @ np.linalg.solve(M, J.T))
 

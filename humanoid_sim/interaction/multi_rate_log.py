@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,13 @@ class MultiRateLog:
     A force that the slower side computes is therefore a staircase in the log of the faster one.
     """
 
-    def __init__(self) -> None:
-        """Start empty."""
-        self._rows: dict[str, list[tuple[object, ...]]] = {"device": [], "physics": []}
+    def __init__(self, most: int | None = None) -> None:
+        """Start empty.
+
+        Args:
+            most: rows that are kept of each side, the last ones; all if not given.
+        """
+        self._rows: dict[str, deque[tuple[object, ...]]] = {"device": deque(maxlen=most), "physics": deque(maxlen=most)}
 
     def add_device(
         self,

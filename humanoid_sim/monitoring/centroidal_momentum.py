@@ -53,12 +53,12 @@ class MomentumMeter:
                 element="robot",
                 remedy=f"There are {', '.join(simulation.robots) or 'none'}",
             )
-        model, own = simulation.world.model, simulation.world.robots[robot].v
-        self._model = model
+        self._part = simulation.world.part(robot)
+        model = self._part.model
         self._data = model.createData()
-        joints = [j for j in range(1, model.njoints) if own.start <= model.joints[j].idx_v < own.stop]
+        joints = list(range(1, model.njoints))
         self._roots = [j for j in joints if model.parents[j] == 0]
-        self._joints = np.array(joints, dtype=np.int64)
+        self._joints = np.array(joints, dtype=np.int64) + self._part.before  # in the world
         self._masses = np.array([model.inertias[j].mass for j in joints])
         self._levers = np.array([model.inertias[j].lever for j in joints]).reshape(-1, 3)
         self._mass = float(self._masses.sum())
@@ -67,8 +67,8 @@ class MomentumMeter:
 
     def measure(self, simulation: Simulation) -> CentroidalMomentum:
         """The robot's momentum at the present state."""
-        model, data = self._model, self._data
-        pin.computeCentroidalMomentum(model, data, simulation.q, simulation.v)
+        part, data = self._part, self._data
+        pin.computeCentroidalMomentum(part.model, data, simulation.q[part.q], simulation.v[part.v])
         total = pin.Force.Zero()
         for j in self._roots:  # which hold the sums over their branches, each in its frame
             total += data.oMi[j].act(data.h[j])

@@ -195,5 +195,5 @@ _READERS: dict[str, Callable[[Any, float, str, dict[str, list[Row]]], None]] = {
     "status": _status,
     "wrenches": _sensors,
 }
-_SOLVER_STATUS = ("converged", "not_converged", "time_limit", "no_contact", "failed")
+_SOLVER_STATUS = ("converged", "not_converged", "time_limit", "no_contact", "failed", "approximate")
 _POINTS = ("centre_of_mass", "zero_moment_point")

@@ -30,7 +30,7 @@ NO_CONTACT = 3
 
 SOLVER_STATUS = {
     ContactStatus.CONVERGED: 0,
-    ContactStatus.APPROXIMATE: 0,
+    ContactStatus.APPROXIMATE: 5,
     ContactStatus.NOT_CONVERGED: 1,
     ContactStatus.TIME_LIMIT: 2,
 }

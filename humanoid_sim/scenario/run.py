@@ -7,7 +7,7 @@ import contextlib
 import time as clock
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from tqdm import tqdm
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_sim.options import SimulationOptions
 from humanoid_sim.scenario.load import line_in
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import read_state, write_state
@@ -106,7 +107,8 @@ def make_simulation(scenario: Any, source: Path | None = None) -> Simulation:
         source: file of the scenario; paths of scenes are relative to it.
 
     Raises:
-        InputError: no scene, or one that can't be used; an unknown solver; ``prepare`` gave no scene.
+        InputError: no scene, or one that can't be used; an option that is unknown or can't be used; ``prepare`` gave
+            no scene.
     """
     scene = getattr(scenario, "scene", "")
     if not isinstance(scene, Scene):
@@ -124,12 +126,17 @@ def make_simulation(scenario: Any, source: Path | None = None) -> Simulation:
         scene = prepare(scene)
         if not isinstance(scene, Scene):
             raise InputError(f"prepare returned {scene!r}", source=source, element="prepare", remedy="Return the scene")
-    return Simulation(
-        scene,
-        getattr(scenario, "dt", None),
-        method=getattr(scenario, "solver", "nsgs_newton"),
-        **getattr(scenario, "options", {}),
-    )
+    options = {"method": getattr(scenario, "solver", "nsgs_newton"), **getattr(scenario, "options", {})}
+    known = [field.name for field in fields(SimulationOptions)]
+    for name in options:
+        if name not in known:
+            raise InputError(
+                f"there is no option '{name}'",
+                source=source,
+                element="options",
+                remedy=f"There are {', '.join(known)}",
+            )
+    return Simulation(scene, getattr(scenario, "dt", None), **options)
 
 
 def run_scenario(

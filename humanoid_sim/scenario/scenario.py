@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from humanoid_model.scene import Scene
 
@@ -31,7 +32,7 @@ class Scenario:
     dt: float | None = None
     solver: str = "nsgs_newton"
     duration: float | None = None
-    options: ClassVar[Mapping[str, Any]] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def prepare(self, scene: Scene) -> Scene:
         """Choose bodies and pairs before the simulation is made, see :mod:`humanoid_sim.scenario.selection`.

@@ -17,6 +17,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.step_data import BlockArrays, GroupArrays, JointArrays, StateArrays
+from humanoid_sim.tree_part import whole_world_data
 
 
 class PinocchioDynamics:
@@ -30,7 +31,7 @@ class PinocchioDynamics:
             flat: the same as arrays.
         """
         self._model = model
-        self._data = model.createData()
+        self._data = whole_world_data(model, "Pinocchio's dynamics")
         self._flat = flat
         self._factor: tuple[NDArray[np.float64], bool] = (np.eye(model.nv), True)
         self._J: NDArray[np.float64] = np.zeros((0, model.nv))

@@ -756,7 +756,7 @@ def test_rviz_displays_match_the_topics(simulator: Any) -> None:
             if topic["Durability Policy"] == "Transient Local":
                 assert offered.durability == DurabilityPolicy.TRANSIENT_LOCAL, name
         seen.append(kind)
-    assert seen.count("rviz_default_plugins/MarkerArray") == 2
+    assert seen.count("rviz_default_plugins/MarkerArray") == 4
     assert seen.count("rviz_default_plugins/Wrench") == len(
         [s for s in load_robot("hrp2").sensors.values() if s.type == "force_torque"]
     )

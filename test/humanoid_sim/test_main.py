@@ -61,6 +61,25 @@ def test_a_scenario_runs_and_is_recorded(scenario: Path, capsys: pytest.CaptureF
     assert "10 steps of 0.001 s to t = 0.03 s" in capsys.readouterr().out
 
 
+def test_options_of_the_simulation_come_from_the_command(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (scenario / "solver.txt").write_text("LCP LEMKE  # the thesis' words\n")
+    words = ["--solver-file", "solver.txt", "--tolerance", "1e-7", "--max-iterations", "300"]
+    assert main(["run", "push.py", *words, "--delassus", "unit_forces", "--dynamics", "pinocchio"]) == 0
+    told = "method lemke_faceted, dynamics pinocchio, delassus unit_forces, tolerance 1e-07, max_iterations 300\n"
+    assert told in capsys.readouterr().out
+    assert main(["run", "push.py", "--integrator", "rk4"]) == 0
+    assert "integrator rk4" in capsys.readouterr().out
+    (scenario / "solver.txt").write_text("NSGS LEMKE\n")
+    assert main(["run", "push.py", "--solver-file", "solver.txt"]) == 2
+    assert "solver.txt:1: method: the method 'LEMKE' is not one of family NSGS" in capsys.readouterr().err
+
+
+def test_an_unknown_option_of_a_scenario_is_named(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (scenario / "push.py").write_text(SCENARIO + '    options = {"tolerence": 1e-6}\n')
+    assert main(["run", "push.py"]) == 2
+    assert "push.py: options: there is no option 'tolerence'. There are method, dynamics" in capsys.readouterr().err
+
+
 def test_a_failing_scenario_leaves_its_log_and_its_state(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "push.py", "--set", "fails_at=7", "--csv", "tables", "--every", "1"]) == 1
     error = capsys.readouterr().err
@@ -103,6 +122,14 @@ def test_plots_are_drawn_from_a_log(scenario: Path) -> None:
         (["run", "nothing"], "unknown scene 'nothing'"),
         (["run", "push.py", "--set", "pusch=3"], "has no parameter 'pusch'"),
         (["run", "push.py", "--solver", "guess"], "no contact solver 'guess'"),
+        (["run", "push.py", "--solver-file", "nowhere.txt"], "nowhere.txt: can't be read"),
+        (["run", "push.py", "--integrator", "magic"], "no integrator 'magic'. Choose one of anitescu_hart"),
+        (["run", "push.py", "--dynamics", "newton"], "no dynamics 'newton'. Choose one of articulated_body"),
+        (["run", "push.py", "--delassus", "fast"], "no Delassus method 'fast'. Choose one of auto"),
+        (["run", "push.py", "--tolerance", "nan"], "tolerance is nan"),
+        (["run", "push.py", "--max-iterations", "0"], "max_iterations is 0"),
+        (["run", "push.py", "--time-budget", "-1"], "time_budget is -1.0"),
+        (["run", "push.py", "--duration", "nan"], "duration is nan"),
         (["run", "push.py", "--dt", "0"], "dt is 0.0"),
         (["run", "push.py", "--dt", "nan"], "dt is nan"),
         (["run", "push.py", "--duration", "-1"], "duration is -1.0"),

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.scenes import ball, box, floor, place, scene
 
 from humanoid_model.errors import InputError
+from humanoid_model.loop_closure import LoopClosure
 from humanoid_sim import Module, Simulation
 from humanoid_sim.state_file import read_state, scene_fingerprint, write_state
 
@@ -61,8 +65,8 @@ class Wind(Module):
         self.mood = copy.deepcopy(state)
 
 
-def bouncing(dt: float | None = None, friction: float = 0.4) -> Simulation:
-    return Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 0.12)), friction=friction), dt)
+def bouncing(dt: float | None = None, friction: float = 0.4, **options: Any) -> Simulation:
+    return Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 0.12)), friction=friction), dt, **options)
 
 
 @pytest.fixture(scope="module")
@@ -122,18 +126,33 @@ def test_states_that_cannot_be_written_say_what_is_in_them(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_scene_step_or_solver_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_scene_step_or_option_is_refused(saved: Path) -> None:
     with pytest.raises(InputError, match="with other bodies, shapes or rules"):
         read_state(bouncing(friction=0.5), saved)
     with pytest.raises(InputError, match="with other bodies"):
         read_state(Simulation(scene(floor(), box("ball", (0.2, 0.2, 0.2), place(0, 0, 0.12)))), saved)
     with pytest.raises(InputError, match=r"dt: .*with dt = 0.001 s"):
         read_state(bouncing(dt=0.002), saved)
-    simulation = bouncing()
-    simulation.method = "another"
-    with pytest.raises(InputError, match=r"solver: .*contact solver 'nsgs_newton'"):
-        read_state(simulation, saved)
-    assert simulation.step_count == 0
+    for name, value, own in (
+        ("method", "nsgs", "nsgs_newton"),
+        ("delassus", "unit_forces", "auto"),
+        ("tolerance", 1e-8, "1e-09"),
+        ("max_iterations", 50, "1000"),
+    ):
+        simulation = bouncing(**{name: value})
+        with pytest.raises(InputError, match=f"{name}: the state was reached with {name} = {own}. The sim.* {value};"):
+            read_state(simulation, saved)
+        assert simulation.step_count == 0
+
+
+def test_another_loop_is_another_scene() -> None:
+    plain = Simulation("stand")
+    hands = [plain.placement(f"hrp2/{side}ARM_LINK6") for side in "RL"]
+    loop = LoopClosure("hands", "RARM_LINK6", hands[0].actInv(hands[1]), "LARM_LINK6", pin.SE3.Identity())
+    placed = plain.scene.robots[0]
+    robot = dataclasses.replace(placed.robot, loops=(loop,))
+    held = Simulation(dataclasses.replace(plain.scene, robots=(dataclasses.replace(placed, robot=robot),)))
+    assert scene_fingerprint(held) != scene_fingerprint(plain)
 
 
 def test_old_truncated_and_foreign_files_are_refused(saved: Path, tmp_path: Path) -> None:
@@ -149,7 +168,7 @@ def test_old_truncated_and_foreign_files_are_refused(saved: Path, tmp_path: Path
     header["version"] = 0
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(tmp_path / "old.npz", **arrays)
-    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 1"):
+    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 2"):
         read_state(simulation, tmp_path / "old.npz")
     np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
     with pytest.raises(InputError, match="no state of a simulation"):
@@ -162,8 +181,6 @@ def test_old_truncated_and_foreign_files_are_refused(saved: Path, tmp_path: Path
 
 
 def test_fingerprint_is_of_mechanics_not_of_looks() -> None:
-    import dataclasses
-
     plain = bouncing().scene
     painted = dataclasses.replace(
         plain,

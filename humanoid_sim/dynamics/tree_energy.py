@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy of a tree, and the inertia that each of its coordinates moves, without its mass matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_sim.dynamics.tree_motion import TreeMotion
+
+
+def kinetic_energy(model: FlatModel, motion: TreeMotion, v: NDArray[np.float64]) -> float:
+    """Of all bodies and rotors [J].
+
+    Args:
+        model: the tree.
+        motion: placements and twists at the state.
+        v: velocity, shape (nv,).
+    """
+    linear, angular = motion.twists[:, :3], motion.twists[:, 3:]
+    velocities = linear + np.cross(angular, _centres(model, motion))
+    spins = np.einsum("jrc,jr->jc", motion.R, angular)  # in the bodies' axes
+    kinetic = model.masses @ np.einsum("ji,ji->j", velocities, velocities)
+    kinetic += np.einsum("ji,jik,jk->", spins, model.inertias, spins)
+    return 0.5 * float(kinetic + model.armature @ v**2)
+
+
+def potential_energy(model: FlatModel, motion: TreeMotion) -> float:
+    """Of all bodies in gravity, zero at the world's origin [J]; ``motion`` has the placements."""
+    return -float(model.masses @ _centres(model, motion) @ model.gravity)
+
+
+def moved_inertias(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
+    """Diagonal of the mass matrix, armatures included [kg m^2 or kg], shape (nv,).
+
+    Args:
+        model: the tree.
+        motion: placements and subspaces at the configuration.
+    """
+    n = model.kinds.size
+    centres = _centres(model, motion)
+    turned = motion.R @ model.inertias @ np.swapaxes(motion.R, 1, 2)
+    cross = np.zeros((n, 3, 3))
+    for (r, c), (axis, sign) in {
+        (0, 1): (2, -1.0), (0, 2): (1, 1.0), (1, 0): (2, 1.0), (1, 2): (0, -1.0), (2, 0): (1, -1.0), (2, 1): (0, 1.0)
+    }.items():  # fmt: skip
+        cross[:, r, c] = sign * centres[:, axis]
+    masses = model.masses[:, None, None]
+    inertias = np.zeros((n, 6, 6))  # at the world origin, linear part first
+    inertias[:, :3, :3] = masses * np.eye(3)
+    inertias[:, :3, 3:] = -masses * cross
+    inertias[:, 3:, :3] = masses * cross
+    inertias[:, 3:, 3:] = turned - masses * (cross @ cross)
+    for j in range(n - 1, 0, -1):  # children have higher numbers than their parents
+        if model.parents[j] > 0:
+            inertias[model.parents[j]] += inertias[j]
+    return np.einsum("ki,kij,kj->k", motion.S, inertias[model.dof_joint], motion.S) + model.armature
+
+
+def _centres(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
+    """Centres of mass in the world [m], shape (njoints, 3)."""
+    return np.einsum("jrc,jc->jr", motion.R, model.levers) + motion.p

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a simulation computes: the choices that a user makes by name, checked in one place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from humanoid_model.errors import InputError
+from humanoid_sim.contact.solve import SOLVERS, find_solver
+from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.stepper import DYNAMICS
+
+if TYPE_CHECKING:
+    from humanoid_sim.integration.integrator import Integrator
+
+
+@dataclass(frozen=True)
+class SimulationOptions:
+    """What decides how a simulation computes, beside its scene and its time step.
+
+    Attributes:
+        method: contact solver, one of :data:`~humanoid_sim.contact.solve.SOLVERS`.
+        dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
+        delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
+        tolerance: bound on the relative residual of the contact solve.
+        max_iterations: bound on its sweeps.
+        time_budget: time that the contact solve of a step may take [s]; None for no limit.
+        integrator: another scheme than the simulator's own step, a name of
+            :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step.
+    """
+
+    method: str = "nsgs_newton"
+    dynamics: str = "articulated_body"
+    delassus: str = "auto"
+    tolerance: float = 1e-9
+    max_iterations: int = 1000
+    time_budget: float | None = None
+    integrator: str | Integrator | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything.
+
+        Raises:
+            InputError: an unknown name, with those that there are; a tolerance or budget that is no positive number,
+                fewer iterations than 1, a budget for a solver that can't be stopped on the way.
+        """
+        find_solver(self.method)
+        for element, value, known, problem in (
+            ("dynamics", self.dynamics, DYNAMICS, "there are no dynamics"),
+            ("delassus", self.delassus, DELASSUS_METHODS, "there is no Delassus method"),
+        ):
+            if value not in known:
+                raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
+        if not (math.isfinite(self.tolerance) and self.tolerance > 0.0):
+            raise InputError(
+                f"tolerance is {self.tolerance}", element="tolerance", remedy="Give a positive number, 1e-9 by default"
+            )
+        if isinstance(self.max_iterations, bool) or self.max_iterations != int(self.max_iterations):
+            raise InputError(
+                f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give a whole number"
+            )
+        if self.max_iterations < 1:
+            raise InputError(
+                f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give 1 or more"
+            )
+        self._check_budget()
+        if isinstance(self.integrator, str):
+            from humanoid_sim.integration.catalogue import find_integrator  # much code that few need
+
+            find_integrator(self.integrator)
+
+    def _check_budget(self) -> None:
+        if self.time_budget is None:
+            return
+        if not self.time_budget > 0.0:
+            raise InputError(
+                f"time_budget is {self.time_budget}", element="time_budget", remedy="Give a positive time in seconds"
+            )
+        if not SOLVERS[self.method].anytime:
+            anytime = sorted(name for name, solver in SOLVERS.items() if solver.anytime)
+            raise InputError(
+                f"the contact solver '{self.method}' can't be stopped on the way",
+                element="time_budget",
+                remedy=f"Choose one of {', '.join(anytime)}, or give no time budget",
+            )
+
+    def told(self) -> dict[str, str | float | int | None]:
+        """All options as words and numbers, a ready-made integrator by its class."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not (self.integrator is None or isinstance(self.integrator, str)):
+            values["integrator"] = type(self.integrator).__name__
+        return values

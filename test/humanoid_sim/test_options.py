@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that can't be used are refused with what there is; how a contact solve ended is told and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_sim import Simulation
+from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.contact.solve import SOLVERS
+from humanoid_sim.integration.catalogue import INTEGRATORS, find_integrator
+from humanoid_sim.options import SimulationOptions
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "known"),
+    [
+        ({"method": "hope"}, "method: there is no contact solver 'hope'", sorted(SOLVERS)),
+        ({"dynamics": "newton"}, "dynamics: there are no dynamics 'newton'", ["articulated_body", "pinocchio"]),
+        ({"delassus": "fast"}, "delassus: there is no Delassus method 'fast'", ["auto", "chang_khatib"]),
+        ({"integrator": "magic"}, "integrator: there is no integrator 'magic'", sorted(INTEGRATORS)),
+        ({"tolerance": 0.0}, "tolerance is 0.0", ["positive"]),
+        ({"tolerance": np.nan}, "tolerance is nan", ["positive"]),
+        ({"tolerance": np.inf}, "tolerance is inf", ["positive"]),
+        ({"max_iterations": 0}, "max_iterations is 0", ["1 or more"]),
+        ({"max_iterations": 2.5}, "max_iterations is 2.5", ["whole number"]),
+        ({"time_budget": -1.0}, "time_budget is -1.0", ["positive"]),
+        ({"time_budget": np.nan}, "time_budget is nan", ["positive"]),
+        ({"time_budget": 1e-3, "method": "lemke_faceted"}, "'lemke_faceted' can't be stopped", ["nsgs", "jacobi"]),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], problem: str, known: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        Simulation("stand", **options)
+    assert problem in str(caught.value)
+    for name in known:
+        assert name in str(caught.value)
+
+
+def test_options_are_told_in_words_and_numbers() -> None:
+    told = SimulationOptions(integrator=find_integrator("rk4")).told()
+    assert told["integrator"] == "RungeKutta4"
+    assert (told["method"], told["time_budget"], told["tolerance"]) == ("nsgs_newton", None, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        ({"method": "nsgs"}, ContactStatus.CONVERGED),
+        ({"method": "qp_frictionless"}, ContactStatus.APPROXIMATE),
+        ({"method": "lemke_circumscribed"}, ContactStatus.APPROXIMATE),
+        ({"method": "nsgs", "tolerance": 1e-300, "max_iterations": 1}, ContactStatus.NOT_CONVERGED),
+        ({"method": "jacobi", "tolerance": 1e-300, "time_budget": 1e-9}, ContactStatus.TIME_LIMIT),
+    ],
+)
+def test_the_status_tells_how_a_solve_ended(options: dict[str, Any], status: ContactStatus) -> None:
+    simulation = Simulation("box_on_slope", **options)
+    simulation.run(0.02)
+    assert simulation.solver is not None
+    assert simulation.solver.status is status
+    assert (simulation.residual <= simulation.options.tolerance) == (status is ContactStatus.CONVERGED)
+    assert simulation.residual == simulation.solver.residuals.natural_map
+    assert np.all(np.isfinite(simulation.q))
+
+
+@pytest.mark.parametrize("method", ["qp_frictionless", "staggered_projections", "nsgs_newton"])
+def test_looking_at_the_status_changes_nothing(method: str) -> None:
+    looked, blind = Simulation("box_on_slope", method=method), Simulation("box_on_slope", method=method)
+    looked.run(0.05, lambda simulation: simulation.solver)
+    blind.run(0.05)
+    np.testing.assert_array_equal(looked.q, blind.q)
+    np.testing.assert_array_equal(looked.v, blind.v)
