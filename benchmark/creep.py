@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far what should rest moves in a minute: this simulator and MuJoCo 4, in one run.
 
-Three cases: HRP-2 standing; HRP-2 standing while 20 N push its waist sideways all the time; a block on a slope at 95 % of
-the angle at which it would slide. After a second to settle, the corners of the soles (of the block) are watched every
-10 ms: what is printed is the largest distance of any of them from where it was, and the largest angle that a foot (the
-block) turned by. MuJoCo has the elliptic cone throughout, with its defaults and with what helps against slip.
+Three cases: HRP-2 standing; HRP-2 standing while 20 N push its waist sideways all the time; a block on a slope whose
+tangent is 95 % of the friction coefficient. After a second to settle, the corners of the soles (of the block) are watched
+every 10 ms: what is printed is the largest distance of any of them from where it was, and the largest angle that a foot
+(the block) turned by. MuJoCo has the elliptic cone throughout, with its defaults and with what helps against slip.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def slope_scene() -> tuple[Scene, float]:
     inertia = MASS / 12.0 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
     unit, colour = pin.SE3.Identity(), np.ones(4)
     slope = SceneBody(
-        "slope", "slope", 0.0, np.zeros(3), np.zeros((3, 3)), turn, np.zeros(6), (Geometry("", HalfSpace(), unit, colour),)
-    )
+        "slope", "slope", 0.0, np.zeros(3), np.zeros((3, 3)), turn, np.zeros(6),
+        (Geometry("", HalfSpace(), unit, colour),),
+    )  # fmt: skip
     block = SceneBody(
         "block", "block", MASS, np.zeros(3), inertia, turn * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5 * z])),
         np.zeros(6), (Geometry("", Box(np.array(SIZE)), unit, colour),),
@@ -104,7 +105,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     arguments = parser.parse_args()
     print(f"\nMovement in {arguments.seconds:g} s after settling for {SETTLE * DT:g} s, steps of {DT * 1e3:g} ms\n")
-    print("| case | engine | largest µm | at the end µm | µm/s | rotation µrad | contacts |\n|---|---|---:|---:|---:|---:|---:|")
+    print("| case | engine | largest µm | at the end µm | µm/s | rotation µrad | contacts |")
+    print("|---|---|---:|---:|---:|---:|---:|")
     for title, (simulation, corners, task) in cases(arguments.seconds).items():
         rows = {"humanoid_sim": watch(simulation, corners, task["steps"])}
         answers = ask(arguments.peers, "mujoco_creep.py", task)["answers"]
