@@ -2,9 +2,10 @@
 """How far what should rest moves in a minute: this simulator and MuJoCo 4, in one run.
 
 Three cases: HRP-2 standing; HRP-2 standing while 20 N push its waist sideways all the time; a block on a slope whose
-tangent is 95 % of the friction coefficient. After a second to settle, the corners of the soles (of the block) are watched
-every 10 ms: what is printed is the largest distance of any of them from where it was, and the largest angle that a foot
-(the block) turned by. MuJoCo has the elliptic cone throughout, with its defaults and with what helps against slip.
+tangent is 95 % of the friction coefficient. After a second to settle, the corners of the soles (of the block) are
+watched every 10 ms: what is printed is the largest distance of any of them from where it was, and the largest angle
+that a foot (the block) turned by. MuJoCo has the elliptic cone throughout, with its defaults and with what helps
+against slip.
 """
 
 from __future__ import annotations
