@@ -8,57 +8,23 @@ turns, block by block, so that what else the machine does hits all of them alike
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from peer_engine import PeerEngine
+from standing_task import standing_task
 from tqdm import tqdm
 
 from humanoid_model import load_robot
 from humanoid_sim import Simulation
 
-HERE = Path(__file__).parent
 PEERS = {
     "MuJoCo 4, Newton elliptic": "mujoco_standing.py",
     "Pinocchio 4 PGS, from Python": "pinocchio_standing.py",
 }
 SETTLE = 2000
 """Steps before the measurement [ms]."""
-
-
-def describe_task(robot_name: str, dt: float) -> dict[str, Any]:
-    """Everything that the peers need to set up the same problem."""
-    robot = load_robot(robot_name)
-    q = robot.postures["half_sitting"]
-    servos = {
-        name: {
-            "position": float(q[robot.index_q(name)]),
-            "stiffness": actuator.stiffness,
-            "damping": actuator.damping,
-            "armature": actuator.armature,
-        }
-        for name, actuator in robot.actuators.items()
-    }
-    corners = [
-        {"link": contact.link, "position": [float(x) for x in vertex]}
-        for contact in robot.contacts.values()
-        if contact.support
-        for vertex in contact.vertices_link
-    ]
-    return {
-        "urdf": robot.urdf,
-        "base": [float(x) for x in q[:7]],
-        "servos": servos,
-        "corners": corners,
-        "dt": dt,
-        "gravity": [0.0, 0.0, -9.81],
-        "friction": 0.8,
-        "radius": 0.005,
-        "settle": SETTLE,
-    }
 
 
 class OwnEngine:
@@ -89,39 +55,6 @@ class OwnEngine:
         }
 
 
-class PeerEngine:
-    """An engine in a process of the peers' environment."""
-
-    def __init__(self, python: Path, script: str, task: dict[str, Any]) -> None:
-        """Start it and hand the task over."""
-        self.process = subprocess.Popen(
-            [str(python), str(HERE / "peers" / script)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._send(json.dumps(task))
-        self.version = self._read()["version"]
-
-    def _send(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def _read(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"{self.process.args} ended unexpectedly")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def run(self, steps: int) -> dict[str, Any]:
-        """Time a block of steps."""
-        self._send(str(steps))
-        return self._read()
-
-
 def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -130,7 +63,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500, help="steps per block")
     arguments = parser.parse_args()
     dt = 1e-3
-    task = describe_task("hrp2", dt)
+    task = standing_task(load_robot("hrp2"), "half_sitting", dt, SETTLE)
     engines: dict[str, OwnEngine | PeerEngine] = {"humanoid_sim": OwnEngine(dt)}
     for name, script in PEERS.items():
         engines[name] = PeerEngine(arguments.peers, script, task)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines of the peers' environment, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+SCRIPTS = Path(__file__).parent / "peers"
+
+
+class PeerEngine:
+    """A script of ``benchmark/peers`` that takes a task, then times blocks of steps whenever it is asked."""
+
+    def __init__(self, python: Path, script: str, task: dict[str, Any]) -> None:
+        """Start it and hand the task over."""
+        self.process = subprocess.Popen(
+            [str(python), str(SCRIPTS / script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._send(json.dumps(task))
+        self.version = self._read()["version"]
+
+    def _send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def _read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.process.args} ended unexpectedly")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def run(self, steps: int) -> dict[str, Any]:
+        """Time a block of steps."""
+        self._send(str(steps))
+        return self._read()
+
+    def close(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ask(python: Path, script: str, task: dict[str, Any]) -> Any:
+    """What a script of ``benchmark/peers`` answers to a task, once."""
+    done = subprocess.run(
+        [str(python), str(SCRIPTS / script)], input=json.dumps(task), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{script} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
