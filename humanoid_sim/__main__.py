@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m humanoid_sim``: run scenarios and scenes, look into scenes, plot logs."""
+"""The command ``python -m humanoid_sim``: run scenarios, scenes and experiments, look into scenes, plot logs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_sim.contact.solver_file import read_solver_file
+from humanoid_sim.experiments import EXPERIMENTS, find_experiment
 from humanoid_sim.module import Module
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
@@ -28,7 +29,8 @@ _EXAMPLES = """examples:
   python -m humanoid_sim run stand --duration 2 --csv out/ --plot stand.png
   python -m humanoid_sim run box_on_slope --solver-file solver.txt --max-iterations 200
   python -m humanoid_sim info boxes
-  python -m humanoid_sim plot push.mcap --what forces com zmp --out push.png"""
+  python -m humanoid_sim plot push.mcap --what forces com zmp --out push.png
+  python -m humanoid_sim experiment four_leg_table"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words of the command line; None: those of this process.
 
     Returns:
-        0 when all went well, 1 when a scenario or its simulation failed, 2 when something given can't be used, 130
-        after Ctrl-C. Logs are complete in every case.
+        0 when all went well, 1 when a scenario, its simulation or an experiment failed, 2 when something given can't be
+        used, 130 after Ctrl-C. Logs are complete in every case.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="run | info | plot")
+    commands = parser.add_subparsers(required=True, metavar="run | info | plot | experiment")
 
     run = commands.add_parser("run", help="run a scenario (a Python file) or a scene")
     run.set_defaults(command=_run)
@@ -99,6 +101,11 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("log", type=Path, help="an .mcap file, a rosbag2 folder, or a folder of tables")
     plot.add_argument("--what", nargs="+", choices=list(PLOTS), metavar="CURVES", help=f"of {', '.join(PLOTS)}")
     plot.add_argument("--out", type=Path, required=True, metavar="PICTURE", help=".png, .pdf or .svg")
+
+    experiment = commands.add_parser("experiment", help="list the experiments of the thesis, or do some")
+    experiment.set_defaults(command=_experiment)
+    experiment.add_argument("names", nargs="*", metavar="NAME", help="name or number (E1); all; none lists them")
+    experiment.add_argument("--out", type=Path, metavar="FOLDER", help="where pictures go")
     return parser
 
 
@@ -168,6 +175,32 @@ def _info(options: argparse.Namespace) -> int:
 def _plot(options: argparse.Namespace) -> int:
     plot_log(read_log(options.log), options.out, options.what)
     return 0
+
+
+def _experiment(options: argparse.Namespace) -> int:
+    if not options.names:
+        for experiment in EXPERIMENTS:
+            print(f"{experiment.id:<5}{experiment.name:<28}{experiment.title}")
+        return 0
+    chosen = EXPERIMENTS if options.names == ["all"] else [find_experiment(name) for name in options.names]
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for experiment in tqdm(chosen, unit="experiment", disable=len(chosen) == 1):
+        try:
+            result = experiment.run(progress=True)
+        except HumanoidError as problem:  # the others are still worth doing
+            tqdm.write(f"{experiment.id} {experiment.name}: {problem}", file=sys.stderr)
+            failed.append(experiment.id)
+            continue
+        tqdm.write(f"\n{result.id}: {result.title}\n{result.table()}")
+        if not result.passes:
+            failed.append(experiment.id)
+        if options.out and result.panels:
+            result.write_picture(options.out / f"{experiment.name}.png")
+    if failed:
+        tqdm.write(f"not as they should be: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
