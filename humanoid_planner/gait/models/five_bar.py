@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
-from humanoid_model.yaml_node import YamlNode, read_yaml
+from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.boundary.two_link_leg import leg_angles
 from humanoid_planner.gait.mechanism.open_mechanism import open_mechanism
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.mechanism.planar_mechanism import GROUND, Link, Pivot, PlanarMechanism
-from humanoid_planner.gait.models.segment import Segment, read_segment
+from humanoid_planner.gait.models.segment import Segment, read_segment, require_keys
 
 
 @dataclass(frozen=True)
@@ -94,13 +93,13 @@ def load_five_bar(path: str | Path | None = None) -> FiveBar:
     """
     top = read_yaml(path or find_resource("config/gait/five_bar.yaml"), InputError)
     values = top.mapping(("model", "gravity", "base", "bars", "load", "damping"))
-    _require(top, values, ("model", "base", "bars", "load"))
+    require_keys(top, values, ("model", "base", "bars", "load"))
     values["model"].string(("five_bar",))
     bars = values["bars"].items()
     if len(bars) != 4:
         raise values["bars"].fail(f"holds {len(bars)} bars", "Give four")
     damping = values["damping"].numbers(5) if "damping" in values else np.zeros(5)
-    first, second, third, fourth = (read_segment(bar) for bar in bars)
+    first, second, third, fourth = (read_segment(bar, with_length=True) for bar in bars)
     return FiveBar(
         (first, second, third, fourth),
         values["base"].number(above=0.0),
@@ -108,9 +107,3 @@ def load_five_bar(path: str | Path | None = None) -> FiveBar:
         values["gravity"].number() if "gravity" in values else 9.81,
         tuple(float(value) for value in damping),
     )
-
-
-def _require(top: YamlNode, values: dict[str, YamlNode], names: Sequence[str]) -> None:
-    for name in names:
-        if name not in values:
-            raise top.fail(f"'{name}' is missing", f"Give {', '.join(names)}")

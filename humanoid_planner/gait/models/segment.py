@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from humanoid_model.errors import InputError
 from humanoid_model.yaml_node import YamlNode
 from humanoid_planner.gait.mechanism.planar_mechanism import Link
 
@@ -34,23 +37,46 @@ class Segment:
         """The link of that name, its frame on O_i along X_i."""
         return Link(name, self.mass, self.centre, self.central_inertia)
 
+    def with_mass(self, mass: float) -> Segment:
+        """The segment with another mass, its inertia in proportion: the same shape of another density.
+
+        Raises:
+            InputError: the mass isn't positive.
+        """
+        if not (math.isfinite(mass) and mass > 0.0):
+            raise InputError(f"is {mass}", element="mass", remedy="Give more than 0")
+        return Segment(self.length, mass, self.centre, self.inertia * mass / self.mass)
+
     def reversed(self) -> Segment:
         """The same body seen from its other end, its axis turned by pi and its inertia about that end."""
         centre = self.length - self.centre.real - 1j * self.centre.imag
         return Segment(self.length, self.mass, centre, self.central_inertia + self.mass * abs(centre) ** 2)
 
 
-def read_segment(node: YamlNode) -> Segment:
+def require_keys(node: YamlNode, values: Mapping[str, YamlNode], names: Sequence[str]) -> None:
+    """Checks that a mapping has keys.
+
+    Raises:
+        InputError: one is missing.
+    """
+    for name in names:
+        if name not in values:
+            raise node.fail(f"'{name}' is missing", f"Give {', '.join(names)}")
+
+
+def read_segment(node: YamlNode, with_length: bool = False) -> Segment:
     """Reads ``{length, mass, centre, inertia}``; ``centre`` is a number a or a pair [a, b].
+
+    Args:
+        node: of the segment.
+        with_length: whether the length has to be given.
 
     Raises:
         InputError: a field is missing, isn't a finite number or is out of range, or the inertia about the axis is less
             than that of the mass in its centre.
     """
     values = node.mapping(("length", "mass", "centre", "inertia"))
-    for name in ("mass", "centre", "inertia"):
-        if name not in values:
-            raise node.fail(f"'{name}' is missing", "Give length, mass, centre and inertia")
+    require_keys(node, values, (*(("length",) if with_length else ()), "mass", "centre", "inertia"))
     if values["centre"].is_list:
         a, b = values["centre"].numbers(2)
     else:
