@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
-from humanoid_planner.gait.optimal_control.control_rows import ControlRow, cut_foot
+from humanoid_planner.gait.optimal_control.control_rows import ControlRow, FootForces, cut_foot
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Penalties
@@ -38,6 +38,8 @@ class PhaseProblem:
         effort: the criterion.
         penalties: on closures, ranges, rates and clearances.
         rows: further affine constraints on the controls, as of contacts that aren't cut.
+        feet: whose forces are reported and checked; the cut contacts if left out.
+        friction: coefficient that the feet are checked against.
         hard_closure: the closures hold exactly, by their accelerations, instead of by penalty.
         hard_inequalities: ranges, rates and clearances hold at the nodes, without penalty; direct transcription alone
             can do that.
@@ -53,6 +55,8 @@ class PhaseProblem:
     effort: QuadraticEffort = field(default_factory=QuadraticEffort)
     penalties: Penalties = field(default_factory=Penalties)
     rows: tuple[ControlRow, ...] = ()
+    feet: tuple[FootForces, ...] | None = None
+    friction: float = math.inf
     hard_closure: bool = False
     hard_inequalities: bool = False
     duration_range: tuple[float, float] | None = None
@@ -106,6 +110,13 @@ class PhaseProblem:
     def replace(self, **changes: object) -> PhaseProblem:
         """The problem with some of its attributes changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    @cached_property
+    def checked_feet(self) -> tuple[FootForces, ...]:
+        """Feet whose forces are reported."""
+        if self.feet is not None:
+            return self.feet
+        return tuple(cut_foot(self.model, contact.name) for contact in self.model.contacts)
 
     @cached_property
     def tree(self) -> PlanarTree:

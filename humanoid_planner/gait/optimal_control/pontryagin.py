@@ -164,6 +164,11 @@ class PontryaginSystem:
         """(K, n) v = M^-1 p at states (K, 2n)."""
         return self.problem.tree.velocity(x[:, : self.n], x[:, self.n :])
 
+    def running_cost(self, q: Real, v: Real, u: Real) -> Real:
+        """(K,) l_r at given velocities and controls."""
+        penalty = self._functions.dynamics(q, v, self._numbers)[3][:, 0]
+        return np.asarray(self._time_weight + 0.5 * (self.maximiser.weights * u**2).sum(axis=1) + penalty)
+
     def evaluate(self, x: Real, w: Real) -> ExtremalPoint:
         """Maximising control and rates at K states and costates, each (K, 2n)."""
         n, numbers, functions = self.n, self._numbers, self._functions

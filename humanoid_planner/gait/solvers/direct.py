@@ -278,7 +278,8 @@ class _Transcription:
             options = {
                 "ipopt": {"print_level": 0, "sb": "yes", **settings},
                 "print_time": False,
-                "no_nlp_grad": True,
+                "calc_lam_p": False,
+                "calc_lam_x": True,
                 **self._derivatives,
             }
             self._solvers[key] = casadi.nlpsol("phase", "ipopt", self.nlp, options)
