@@ -25,7 +25,7 @@ def leg_angles(span: complex, first: float, second: float, sign: int, leg: str =
         leg: name of the leg for messages.
 
     Returns:
-        q_a and q_b [rad], neither wrapped beyond what the span's direction in (-pi, pi] gives.
+        q_a and q_b [rad], the knee's angle q_a - q_b between -pi and pi.
 
     Raises:
         InputError: a value isn't finite, a length isn't positive, the span is out of reach, or the leg would be
@@ -50,7 +50,7 @@ def leg_angles(span: complex, first: float, second: float, sign: int, leg: str =
         )
     cosine = (reach**2 + second**2 - first**2) / (2.0 * second * reach)
     q_b = cmath.phase(span) + sign * math.acos(min(max(cosine, -1.0), 1.0))
-    q_a = cmath.phase(span - cmath.rect(second, q_b))
+    q_a = q_b + cmath.phase((span - cmath.rect(second, q_b)) * cmath.rect(1.0, -q_b))  # within half a turn of q_b
     if abs(math.sin(q_a - q_b)) < _STRAIGHT:
         raise InputError(
             f"is straight when it spans {reach:.6f} m: its rates are not determined",
