@@ -94,7 +94,11 @@ class Bip:
         return PlanarMechanism("bip_double_support", tuple(links), pivots)
 
     def double_support(
-        self, step_length: float, friction: float = math.inf, toe_force_lower: float = 0.0
+        self,
+        step_length: float,
+        friction: float = math.inf,
+        toe_force_lower: float = 0.0,
+        toe_force: bool = True,
     ) -> PhaseModel:
         """S4: u = (C12, C23, C37, C74, C45, C56, F_B1, F_B2, F_B12), the front foot cut free.
 
@@ -105,6 +109,8 @@ class Bip:
             step_length: LPAS, from toe to toe [m].
             friction: of the front foot, |F_B12| <= friction (F_B1 + F_B2).
             toe_force_lower: least F_B2 [N]; the cyclic step of the thesis has 6.
+            toe_force: whether F_B2 is a control. The thesis keeps it throughout, though the toe touches only when the
+                foot has come down; without it the model is that of the foot coming down on its heel alone.
 
         Raises:
             InputError: the step isn't finite.
@@ -123,13 +129,14 @@ class Bip:
             "trunk_top": ("trunk", complex(self.segments["trunk"].length)),
         }
         model = open_mechanism(self.mechanism(step_length), ("front_heel",), self.gravity, points)
+        toe = (CutForce("F_B2", "front_toe", 1j, lower=toe_force_lower),) if toe_force else ()
         return model.replace(
             cut_forces=(
                 CutForce("F_B1", "front_heel", 1j, lower=0.0),
-                CutForce("F_B2", "front_toe", 1j, lower=toe_force_lower),
+                *toe,
                 CutForce("F_B12", "front_heel", 1.0 + 0j),
             ),
-            contacts=(CutContact("front_foot", ("F_B1", "F_B2"), "F_B12", friction),),
+            contacts=(CutContact("front_foot", ("F_B1", *(force.name for force in toe)), "F_B12", friction),),
             angle_closures=(AngleClosure("front_foot", foot.heel_angle - math.pi),),
         )
 

@@ -11,9 +11,11 @@ from typing import Protocol
 from humanoid_planner.gait.boundary import five_link, seven_link
 from humanoid_planner.gait.boundary.boundary_state import BoundaryState
 from humanoid_planner.gait.boundary.step_data import RestData, StepData
+from humanoid_planner.gait.contact.stance_foot import stance_forces
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip
 from humanoid_planner.gait.models.rabbit import Rabbit
+from humanoid_planner.gait.optimal_control.control_rows import FootForces, root_point
 
 
 class Walker(Protocol):
@@ -42,6 +44,12 @@ class Walker(Protocol):
 
     def rest(self, data: RestData) -> BoundaryState:
         """Standing still, in the coordinates of single support."""
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """Forces under the foot at the root, which isn't cut, of either model."""
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """Where its normal forces act, in the frame of the phase: a point of the model, or a constant x [m]."""
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
@@ -89,6 +97,16 @@ class BipWalker:
     def rest(self, data: RestData) -> BoundaryState:
         """Feet together and flat."""
         return seven_link.rest(self.bip, data)
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """Heel and toe of the stance foot, or the rear toe alone."""
+        if model.cut_forces:
+            return root_point(model, "rear_toe")
+        return stance_forces(self.bip, model)
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """The toe is at 0."""
+        return (0.0,) if model.cut_forces else (-self.bip.foot.length, 0.0)
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
@@ -146,6 +164,14 @@ class RabbitWalker:
     def rest(self, data: RestData) -> BoundaryState:
         """Tips together."""
         return five_link.rest(self.rabbit, data)
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """The rear or stance tip."""
+        return root_point(model, "rear_tip" if model.cut_forces else "stance_tip")
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """The tip is at 0."""
+        return (0.0,)
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:

@@ -81,7 +81,7 @@ def test_reference_solutions_obey_the_state_equation(case):
     integral = step / 3.0 * (rate[:-2] + 4.0 * rate[1:-1] + rate[2:])
     error = np.abs(rise - integral)
     for block in (slice(None, model.n), slice(model.n, None)):  # angles, momenta
-        assert error[:, block].max() < 0.02 * np.abs(x[:, block] - x[0, block]).max()
+        assert error[:, block].max() < 0.03 * np.abs(x[:, block] - x[0, block]).max()
 
 
 def test_closures_and_angles():

@@ -155,9 +155,9 @@ def test_redundancy():  # F-002
     q = np.array([2.4, 1.0, 1.6, -0.9, -1.6, -2.4, 1.57])
     assert DOUBLE.redundancy(q) == 2
     assert SINGLE.redundancy(q[1:]) == 0
-    heel_only = DOUBLE.replace(
-        cut_forces=tuple(force for force in DOUBLE.cut_forces if force.name != "F_B2"), contacts=()
-    )
+    heel_only = BIP.double_support(0.5, toe_force=False)  # F-035
+    assert heel_only.control_names[6:] == ("F_B1", "F_B12")
+    assert heel_only.contacts[0].normal == ("F_B1",)
     assert heel_only.redundancy(q) == 1
     mechanism = BIP.mechanism(0.5)
     assert mechanism.kind == "unilateral"
