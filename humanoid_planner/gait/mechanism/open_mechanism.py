@@ -85,6 +85,8 @@ def open_mechanism(
                 pivot.upper,
                 pivot.rate_limit,
                 pivot.damping,
+                pivot.sign,
+                pivot.offset,
             )
             for pivot in mechanism.pivots
             if not pivot.weld and not pivot.contact

@@ -20,6 +20,7 @@ Interface (leading axes vectorise; N columns of controls, torques first, in the 
     model.angle_closures                         their coordinates and targets
     model.joint_angles(q), model.joint_rates(v)  (..., joints) relative angles and rates, of joint_names
     model.joint_lower, .joint_upper, .rate_limit ranges of them (inf where there is none)
+    model.robot_angles(q), .robot_rates(v), .robot_torques(u)   the same as the robot counts: flexion positive
     model.torque_rates(v)                        (..., torques) rate that each torque works on: power = u * rate
     model.points["heel"]                         PlanarPoint
     model.contacts                               which controls press and which rub at a cut contact, and its friction
@@ -121,6 +122,8 @@ class Joint:
         upper: greatest angle [rad].
         rate_limit: greatest absolute rate [rad/s].
         damping: viscous coefficient [N m s/rad].
+        sign: of the relative angle in the robot's own count: angle = sign (q_child - q_parent - offset).
+        offset: relative angle at which the robot counts zero [rad].
     """
 
     name: str
@@ -130,6 +133,8 @@ class Joint:
     upper: float = math.inf
     rate_limit: float = math.inf
     damping: float = 0.0
+    sign: int = 1
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -360,6 +365,39 @@ class PhaseModel:
     def joint_rates(self, v: ArrayLike) -> Real:
         """(..., joints) relative rates [rad/s]."""
         return np.asarray(np.asarray(v, dtype=float) @ self.joint_matrix.T)
+
+    def robot_angles(self, q: ArrayLike) -> Real:
+        """(..., joints) angles as the robot counts them, flexion of knees positive for example [rad]."""
+        return np.asarray((self.joint_angles(q) - self._joint_offsets) * self._joint_signs)
+
+    def robot_rates(self, v: ArrayLike) -> Real:
+        """(..., joints) rates of :meth:`robot_angles` [rad/s]."""
+        return np.asarray(self.joint_rates(v) * self._joint_signs)
+
+    def robot_torques(self, u: ArrayLike) -> Real:
+        """(..., joints) torques that work on :meth:`robot_angles`, zero at joints without actuator [N m].
+
+        Raises:
+            InputError: an actuator works between other bodies than those of a joint.
+        """
+        torques = np.asarray(u, dtype=float)[..., : self.torque_count]
+        ends = [(joint.child, joint.parent) for joint in self.joints]
+        result = np.zeros((*torques.shape[:-1], len(ends)))
+        for column, torque in enumerate(self.torques):
+            if (torque.on, torque.by) not in ends:
+                raise InputError(
+                    "works on none of the joints", element=torque.name, remedy="Give a joint of its two ends"
+                )
+            result[..., ends.index((torque.on, torque.by))] += torques[..., column]
+        return np.asarray(result * self._joint_signs)
+
+    @functools.cached_property
+    def _joint_signs(self) -> Real:
+        return np.array([float(joint.sign) for joint in self.joints])
+
+    @functools.cached_property
+    def _joint_offsets(self) -> Real:
+        return np.array([joint.offset for joint in self.joints])
 
     def torque_rates(self, v: ArrayLike) -> Real:
         """(..., n_a) rate that each torque works on [rad/s]: its power is u times this."""

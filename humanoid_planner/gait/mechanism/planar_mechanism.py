@@ -56,6 +56,8 @@ class Pivot:
         upper: greatest relative angle [rad].
         rate_limit: greatest relative rate [rad/s].
         damping: viscous coefficient [N m s/rad].
+        sign: of the relative angle in the robot's own count: angle = sign (child - parent - offset).
+        offset: relative angle at which the robot counts zero [rad].
     """
 
     name: str
@@ -71,6 +73,8 @@ class Pivot:
     upper: float = math.inf
     rate_limit: float = math.inf
     damping: float = 0.0
+    sign: int = 1
+    offset: float = 0.0
 
     def other(self, link: str) -> str:
         """The link at the other end."""

@@ -36,9 +36,17 @@ class LegJoint:
         return ends[0], ends[1]
 
     def limit(self, pivot: Pivot, sign: int, offset: float) -> Pivot:
-        """The pivot with this joint's range, rate limit and damping; its angle is sign * angle + offset."""
+        """The pivot with this joint's range, rate limit, damping and count; its angle is sign * angle + offset."""
         lower, upper = self.relative_range(sign, offset)
-        return dataclasses.replace(pivot, lower=lower, upper=upper, rate_limit=self.rate, damping=self.damping)
+        return dataclasses.replace(
+            pivot,
+            lower=lower,
+            upper=upper,
+            rate_limit=self.rate,
+            damping=self.damping,
+            sign=sign,
+            offset=offset,
+        )
 
 
 def read_leg_joints(values: dict[str, YamlNode], names: tuple[str, ...]) -> dict[str, LegJoint]:

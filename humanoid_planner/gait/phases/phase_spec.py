@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a phase of a walk is, and what is to be solved for it: model, ends, duration (specification 003, 1.4 and 2.32)."""
+"""What a phase of a walk is, and what is solved for it: model, ends, duration (specification 003 section 2.32)."""
 
 from __future__ import annotations
 
