@@ -89,11 +89,13 @@ class FootForces:
         name: of the foot.
         normal: rows that are normal forces [N].
         tangential: row that is the force along X [N].
+        places: of the normal forces: points of the model by name, or constant places along X [m].
     """
 
     name: str
     normal: tuple[ControlRow, ...]
     tangential: ControlRow
+    places: tuple[str | float, ...]
 
     def total_normal(self) -> ControlRow:
         """Sum of the normal forces."""
@@ -132,15 +134,15 @@ def cut_foot(model: PhaseModel, contact: str) -> FootForces:
         raise InputError(f"unknown contact '{contact}'", element=model.name, remedy=f"Use one of {', '.join(known)}")
     item = known[contact]
     normal = tuple(_selected(model, name) for name in item.normal)
-    return FootForces(contact, normal, _selected(model, item.tangential))
+    points = {force.name: force.point for force in model.cut_forces}
+    return FootForces(contact, normal, _selected(model, item.tangential), tuple(points[name] for name in item.normal))
 
 
 def root_point(model: PhaseModel, name: str = "root") -> FootForces:
     """Forces of a point contact at the root: what the cut forces leave of the total, equations (III.17) and (III.23)."""
     along, up = _rest(model)
-    return FootForces(
-        name, (ControlRow(f"{name} normal", (0.0, 1.0), up),), ControlRow(f"{name} tangential", (1.0, 0.0), along)
-    )
+    normal = ControlRow(f"{name} normal", (0.0, 1.0), up)
+    return FootForces(name, (normal,), ControlRow(f"{name} tangential", (1.0, 0.0), along), (_root(model),))
 
 
 def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForces:
@@ -168,7 +170,10 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
     )
     whole = ControlRow(f"{name} normal", (0.0, 1.0), _floats(up), weight)
     heel = whole.combined(f"{name} heel", 1.0, toe, -1.0)
-    return FootForces(name, (heel, toe), ControlRow(f"{name} tangential", (1.0, 0.0), _floats(along)))
+    front = _root(model) + foot.ankle_to_toe
+    return FootForces(
+        name, (heel, toe), ControlRow(f"{name} tangential", (1.0, 0.0), _floats(along)), (front - l, front)
+    )
 
 
 def evaluate_rows(model: PhaseModel, rows: tuple[ControlRow, ...], q: Real, v: Real, u: Real) -> Real:
@@ -192,6 +197,11 @@ def _selected(model: PhaseModel, control: str) -> ControlRow:
     beta = [0.0] * model.control_count
     beta[model.control_names.index(control)] = 1.0
     return ControlRow(control, (0.0, 0.0), tuple(beta))
+
+
+def _root(model: PhaseModel) -> float:
+    """Place of the root's axis along X [m]."""
+    return float(next(complex(body.origin).real for body in model.tree.bodies if body.parent is None))
 
 
 def _rest(model: PhaseModel) -> tuple[tuple[float, ...], tuple[float, ...]]:

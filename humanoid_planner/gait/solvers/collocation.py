@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem
+from humanoid_planner.gait.solvers.banded_newton import BandedNewton
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
 
 Real = NDArray[np.float64]
 
@@ -45,53 +45,7 @@ class CollocationOptions:
     max_meshes: int = 12
 
 
-@dataclass(frozen=True, eq=False)
-class CollocationResult:
-    """Outcome of the solver; the best iterate when it failed.
-
-    Attributes:
-        converged: whether residuals and conditions are within tolerances.
-        message: why it stopped.
-        mesh: (K,) nodes on [0, 1].
-        y: (K, d) values.
-        rates: (K, d) Phi there.
-        residual: greatest relative residual.
-        condition_residual: greatest violation of an end condition.
-        newton_steps: in all.
-        meshes: number of meshes tried.
-        corrections: size of each Newton correction on the last mesh, relative.
-    """
-
-    converged: bool
-    message: str
-    mesh: Real
-    y: Real
-    rates: Real
-    residual: float
-    condition_residual: float
-    newton_steps: int
-    meshes: int
-    corrections: tuple[float, ...]
-
-    def at(self, s: Real) -> Real:
-        """(L, d) values of the piecewise cubic at s in [0, 1]."""
-        return hermite(self.mesh, self.y, self.rates, s)
-
-
-def hermite(mesh: Real, y: Real, rates: Real, s: Real) -> Real:
-    """(L, d) cubic Hermite interpolation."""
-    interval = np.clip(np.searchsorted(mesh, s, side="right") - 1, 0, len(mesh) - 2)
-    h = (mesh[interval + 1] - mesh[interval])[:, None]
-    r = (s - mesh[interval])[:, None] / h
-    return np.asarray(
-        (1.0 + 2.0 * r) * (1.0 - r) ** 2 * y[interval]
-        + r * (1.0 - r) ** 2 * h * rates[interval]
-        + r**2 * (3.0 - 2.0 * r) * y[interval + 1]
-        + r**2 * (r - 1.0) * h * rates[interval + 1]
-    )
-
-
-_LEAST_DAMPING = 1.0 / 16.0
+_LEAST_DAMPING = 1e-3
 _MAX_UPHILL = 8
 """Newton steps on one mesh that may raise the level function."""
 
@@ -103,7 +57,7 @@ def solve_collocation(
     options: CollocationOptions | None = None,
     watch: Callable[[int, float], bool] | None = None,
     deadline: float = math.inf,
-) -> CollocationResult:
+) -> BoundaryValueResult:
     """Solves a boundary value problem from a guess.
 
     Args:
@@ -173,13 +127,13 @@ def _result(
     residual: float,
     steps: int,
     tried: int,
-) -> CollocationResult:
+) -> BoundaryValueResult:
     # A failed solve may have refined the mesh after its last Newton iteration: give back what belongs together.
     y = newton.y
     if len(mesh) != len(y):
         mesh = np.linspace(0.0, 1.0, len(y))
     conditions = np.concatenate([problem.start(y[0])[0], problem.end(y[-1])[0]])
-    return CollocationResult(
+    return BoundaryValueResult(
         converged,
         message,
         mesh,
@@ -206,7 +160,7 @@ def _newton(
     corrections: list[float] = []
     finite, message = True, f"{options.max_newton} steps without convergence"
     converged, uphill = False, 0
-    band = _Band(problem, len(mesh))
+    band = BandedNewton(problem.dimension, problem.start_count, len(mesh))
     state = _State(problem, h, y)
     for step in range(options.max_newton + 1):
         if not state.finite:
@@ -215,7 +169,7 @@ def _newton(
             message = "out of time"
             break
         state.linearise()
-        if not band.factorise(state, h):
+        if not band.factorise(state.start_jacobian, _blocks(state, h), state.end_jacobian):
             message = "the Jacobian is singular"
             break
         delta = band.solve(state.residual)
@@ -286,45 +240,16 @@ class _State:
         self.node_jacobian, self.middle_jacobian = J[: len(self.y)], J[len(self.y) :]
 
 
-class _Band:
-    """The Newton matrix in LAPACK's band storage: start conditions, intervals, end conditions."""
-
-    def __init__(self, problem: BoundaryValueProblem, nodes: int) -> None:
-        d, first = problem.dimension, problem.start_count
-        self._d, self._first, self._nodes = d, first, nodes
-        self._lower = max(first + d - 1, d - 1)
-        self._upper = max(2 * d - 1 - first, d - 1)
-        self._store = np.zeros((2 * self._lower + self._upper + 1, nodes * d), order="F")
-        top = self._lower + self._upper
-        r, c = np.arange(d)[:, None], np.arange(2 * d)[None, :]
-        self._rows = top + first + r - c
-        self._columns = np.arange(nodes - 1)[:, None, None] * d + c[None]
-        self._start_rows = top + np.arange(first)[:, None] - np.arange(d)[None, :]
-        # Row of end condition i is first + (nodes - 1) d + i, its columns start at (nodes - 1) d.
-        self._end_rows = top + first + np.arange(d - first)[:, None] - np.arange(d)[None, :]
-        self._last = (nodes - 1) * d + np.arange(d)[None, :]
-
-    def factorise(self, state: _State, h: Real) -> bool:
-        """LU with partial pivoting; False where the matrix is singular."""
-        d = self._d
-        identity = np.eye(d)
-        step = h[:, None, None]
-        left, right, middle = state.node_jacobian[:-1], state.node_jacobian[1:], state.middle_jacobian
-        blocks = np.empty((len(h), d, 2 * d))
-        blocks[:, :, :d] = -identity - step / 6.0 * (left + 2.0 * middle) - step**2 / 12.0 * (middle @ left)
-        blocks[:, :, d:] = identity - step / 6.0 * (right + 2.0 * middle) + step**2 / 12.0 * (middle @ right)
-        ab = self._store
-        ab[...] = 0.0
-        ab[self._start_rows, np.arange(d)[None, :]] = state.start_jacobian
-        ab[self._rows[None], self._columns] = blocks
-        ab[self._end_rows, self._last] = state.end_jacobian
-        self._lu, self._pivots, info = lapack.dgbtrf(ab, self._lower, self._upper, overwrite_ab=0)
-        return bool(info == 0)
-
-    def solve(self, residual: Real) -> Real:
-        """(K, d) solution for a right-hand side."""
-        x, _ = lapack.dgbtrs(self._lu, self._lower, self._upper, residual, self._pivots)
-        return np.asarray(x).reshape(self._nodes, self._d)
+def _blocks(state: _State, h: Real) -> Real:
+    """(K - 1, d, 2d) derivatives of the defects by the values at both ends of their interval."""
+    d = state.y.shape[1]
+    identity = np.eye(d)
+    step = h[:, None, None]
+    left, right, middle = state.node_jacobian[:-1], state.node_jacobian[1:], state.middle_jacobian
+    blocks = np.empty((len(h), d, 2 * d))
+    blocks[:, :, :d] = -identity - step / 6.0 * (left + 2.0 * middle) - step**2 / 12.0 * (middle @ left)
+    blocks[:, :, d:] = identity - step / 6.0 * (right + 2.0 * middle) + step**2 / 12.0 * (middle @ right)
+    return blocks
 
 
 def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, middle_rates: Real) -> Real:

@@ -30,6 +30,7 @@ from humanoid_planner.gait.optimal_control.extremal_problem import end_condition
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
+from humanoid_planner.gait.solvers.guess import cubic_guess
 
 Real = NDArray[np.float64]
 
@@ -90,27 +91,6 @@ class DirectResult:
     seconds: float
     variables: Real
     multipliers: Real
-
-
-def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real, Real, Real]:
-    """A motion between the ends: cubic angles with the ends' velocities, and the least efforts that come near it.
-
-    Returns:
-        (K, n) angles, velocities and accelerations, and (K, N) controls, within their own bounds.
-    """
-    model, T = problem.scaled_model, problem.duration
-    s = np.linspace(0.0, 1.0, points)[:, None]
-    a, b, va, vb = problem.start.q, problem.end.q, T * problem.start.v, T * problem.end.v
-    q = a + s * va + s**2 * (3.0 * (b - a) - 2.0 * va - vb) + s**3 * (2.0 * (a - b) + va + vb)
-    v = (va + 2.0 * s * (3.0 * (b - a) - 2.0 * va - vb) + 3.0 * s**2 * (2.0 * (a - b) + va + vb)) / T
-    acceleration = (2.0 * (3.0 * (b - a) - 2.0 * va - vb) + 6.0 * s * (2.0 * (a - b) + va + vb)) / T**2
-    needed = (model.tree.mass_matrix(q) @ acceleration[..., None])[..., 0]
-    needed += (model.tree.mass_rate(q, v) @ v[..., None])[..., 0]
-    needed -= model.momentum_rate(q, v, np.zeros((points, model.control_count)))
-    unit = 1.0 / np.sqrt(problem.effort.diagonal(model))
-    scaled = model.control_matrix(q) * unit
-    u = (np.linalg.pinv(scaled) @ needed[..., None])[..., 0] * unit
-    return q, v, acceleration, np.clip(u, model.control_lower, model.control_upper)
 
 
 class _Transcription:

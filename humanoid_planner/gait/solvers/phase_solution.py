@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.optimal_control.control_rows import evaluate_rows
+from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-from humanoid_planner.gait.solvers.collocation import hermite
+from humanoid_planner.gait.solvers.boundary_value_problem import hermite
 
 Real = NDArray[np.float64]
 
@@ -46,29 +46,6 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.what} exceeded by {self.excess:.3g} {self.unit}, first at {self.time:.3f} s"
-
-
-@dataclass(frozen=True, eq=False)
-class FootSeries:
-    """Forces under one foot along the motion.
-
-    Attributes:
-        names: of the normal forces.
-        normal: (K, normals) [N].
-        tangential: (K,) [N].
-    """
-
-    names: tuple[str, ...]
-    normal: Real
-    tangential: Real
-
-    @property
-    def friction_required(self) -> float:
-        """Greatest |tangential| / sum of normals where the foot presses; inf where it would have to pull."""
-        total = self.normal.sum(axis=1)
-        if (total <= 0.0).any():
-            return float("inf")
-        return float(np.max(np.abs(self.tangential) / total))
 
 
 @dataclass(frozen=True)
@@ -155,7 +132,7 @@ class PhaseSolution:
     @property
     def friction_required(self) -> float:
         """Greatest friction coefficient that a foot needs; 0 without feet."""
-        return max((series.friction_required for series in self.forces.values()), default=0.0)
+        return max((series.required_friction for series in self.forces.values()), default=0.0)
 
     def initial_costate(self) -> Real:
         """(2n,) w(0): how the cost falls with the initial state, w(0) = -dJ/dx(0)."""
@@ -174,25 +151,16 @@ class PhaseSolution:
         return q, v, u
 
 
-def foot_series(problem: PhaseProblem, q: Real, v: Real, u: Real) -> dict[str, FootSeries]:
-    """Forces under the problem's feet along samples."""
-    model = problem.scaled_model
-    series = {}
-    for foot in problem.checked_feet:
-        values = evaluate_rows(model, (*foot.normal, foot.tangential), q, v, u)
-        series[foot.name] = FootSeries(tuple(row.name for row in foot.normal), values[:, :-1], values[:, -1])
-    return series
-
-
 def find_violations(
     problem: PhaseProblem, t: Real, q: Real, v: Real, u: Real, forces: dict[str, FootSeries], tolerances: Tolerances
 ) -> tuple[list[Violation], list[Violation]]:
     """Contacts that aren't kept, and joint ranges, rates, clearances and bounds that aren't."""
     model = problem.model
     contacts: list[Violation] = []
-    for name, series in forces.items():
-        for row, normal in zip(series.names, series.normal.T, strict=True):
-            _add(contacts, f"{name}: unilaterality of {row}", t, -normal, tolerances.force, "N")
+    for foot in problem.checked_feet:
+        name, series = foot.name, forces[foot.name]
+        for row, normal in zip(foot.normal, series.normal.T, strict=True):
+            _add(contacts, f"{name}: unilaterality of {row.name}", t, -normal, tolerances.force, "N")
         if np.isfinite(problem.friction):
             excess = np.abs(series.tangential) - problem.friction * series.normal.sum(axis=1)
             most = float(np.abs(series.normal).sum(axis=1).max())
@@ -245,7 +213,9 @@ def solution_from_samples(
         rate = np.concatenate([v, model.momentum_rate(q, v, u)], axis=1)
         running = system.running_cost(q, v, u)
         hamiltonian = (w * rate).sum(axis=1) - running
-    forces = foot_series(problem, q, v, controls)
+    forces = {
+        foot.name: foot_series(model, foot, foot.places, q, v, controls) for foot in problem.checked_feet
+    }
     contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances)
     infeasible = "; constraints leave no control somewhere" if u is None and not at.feasible.all() else ""
     if not solved:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-from humanoid_planner.gait.solvers.collocation import CollocationOptions, CollocationResult, solve_collocation
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.direct import DirectOptions, DirectResult, solve_direct
 from humanoid_planner.gait.solvers.phase_solution import (
     PhaseSolution,
@@ -142,7 +143,7 @@ class _Run:
                 warm = trial
         return trial if trial.converged and scale == 1.0 else result
 
-    def pontryagin(self, direct: DirectResult) -> CollocationResult:
+    def pontryagin(self, direct: DirectResult) -> BoundaryValueResult:
         """Boundary value problem from a transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         y = self.extremal.pack(x, direct.costates, direct.duration)
@@ -157,7 +158,7 @@ class _Run:
         )
         return result
 
-    def from_pontryagin(self, result: CollocationResult, direct: DirectResult) -> PhaseSolution:
+    def from_pontryagin(self, result: BoundaryValueResult, direct: DirectResult) -> PhaseSolution:
         """The solution of the boundary value problem."""
         T = self.extremal.duration(result.y)
         x, w = self.extremal.split(result.y)
