@@ -57,7 +57,7 @@ def _closed(rabbit: Rabbit, step: StepData, hip: complex, speed: complex, trunk:
     """Both feet on the ground, knees bent forward, the hip moving."""
     r1, r2, r3, r4 = rabbit.lengths
     q1, q2 = leg_angles(hip, r1, r2, 1, f"rear leg {when}")
-    q3, q4 = leg_angles(step.step_length - hip, r3, r4, -1, f"front leg {when}")
+    q3, q4 = leg_angles(step.foothold - hip, r3, r4, -1, f"front leg {when}")
     v1, v2 = leg_rates(q1, q2, r1, r2, speed)
     v3, v4 = leg_rates(q3, q4, r3, r4, -speed)
     return BoundaryState(np.array([q1, q2, q3, q4, trunk]), np.array([v1, v2, v3, v4, 0.0]))

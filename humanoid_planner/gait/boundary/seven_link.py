@@ -29,7 +29,7 @@ def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
     q2, q3 = leg_angles(hip - cmath.rect(foot.ankle_toe, q1), r[0], r[1], 1, "rear leg at the start")
     v2, v3 = leg_rates(q2, q3, r[0], r[1], speed)
     q6 = foot.heel_angle + step.sole_angle - math.pi
-    heel = step.step_length - foot.length
+    heel = step.foothold - foot.length
     ankle = heel - cmath.rect(foot.ankle_heel, q6)
     q4, q5 = leg_angles(ankle - hip, r[2], r[3], -1, "front leg at the start")
     # Shank and foot turn as one link from the knee to the heel: (A.12), (A.13).
@@ -52,7 +52,7 @@ def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
     q2, q3 = leg_angles(hip - ankle, r[0], r[1], 1, "rear leg at the end")
     v2, v3 = leg_rates(q2, q3, r[0], r[1], speed - 1j * v1 * ankle)
     q6 = foot.heel_angle - math.pi
-    front_ankle = step.step_length - foot.length - cmath.rect(foot.ankle_heel, q6)
+    front_ankle = step.foothold - foot.length - cmath.rect(foot.ankle_heel, q6)
     q4, q5 = leg_angles(front_ankle - hip, r[2], r[3], -1, "front leg at the end")
     v4, v5 = leg_rates(q4, q5, r[2], r[3], -speed)
     return BoundaryState(np.array([q1, q2, q3, q4, q5, q6, step.trunk_end]), np.array([v1, v2, v3, v4, v5, 0.0, 0.0]))

@@ -32,6 +32,8 @@ class StepData:
         sole_angle: delta, of the front sole when its heel touches [rad]; robots with feet only.
         rear_foot_turn: angle q_1 of the rear foot at the end less that of the flat foot [rad]; robots with feet only.
         rear_foot_rate: omega_1, rate of the rear foot at the end [rad/s]; robots with feet only.
+        step_height: of the ground under the front foot above that under the rear one [m]: a stair, up or down. The
+            thesis walks on level ground.
     """
 
     step_length: float
@@ -44,6 +46,12 @@ class StepData:
     sole_angle: float = 0.0
     rear_foot_turn: float = DEFAULT_REAR_FOOT_TURN
     rear_foot_rate: float = 0.0
+    step_height: float = 0.0
+
+    @property
+    def foothold(self) -> complex:
+        """From the rear foot's tip or toe to the front one's [m]."""
+        return complex(self.step_length, self.step_height)
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -59,7 +67,7 @@ class StepData:
         if self.step_length <= 0.0:
             raise InputError(f"is {self.step_length:g} m", element="step.step_length", remedy="Give more than 0")
         for name in ("hip_start", "hip_end"):
-            if getattr(self, name).imag <= 0.0:
+            if getattr(self, name).imag <= max(0.0, self.step_height):
                 raise InputError(
                     f"is {getattr(self, name).imag:g} m high",
                     element=f"step.{name}",
@@ -168,7 +176,7 @@ def load_walk(name_or_path: str | Path) -> WalkData:
             )
         path = find_resource(f"config/gait/steps/{name_or_path}.yaml")
     top = read_yaml(path, InputError)
-    values = top.mapping(("step_length", "start", "end", "durations"))
+    values = top.mapping(("step_length", "step_height", "start", "end", "durations"))
     for name in ("step_length", "start", "end", "durations"):
         if name not in values:
             raise top.fail(f"'{name}' is missing", "Give step_length, start, end and durations")
@@ -195,6 +203,7 @@ def load_walk(name_or_path: str | Path) -> WalkData:
             start["sole_angle"].number() if "sole_angle" in start else 0.0,
             end["rear_foot_turn"].number() if "rear_foot_turn" in end else DEFAULT_REAR_FOOT_TURN,
             end["rear_foot_rate"].number() if "rear_foot_rate" in end else 0.0,
+            values["step_height"].number() if "step_height" in values else 0.0,
         )
     except InputError as problem:
         if problem.source is not None:

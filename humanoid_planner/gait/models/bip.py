@@ -60,11 +60,12 @@ class Bip:
         rear = dataclasses.replace(self.segments["rear_foot"], length=foot.ankle_toe)
         return dataclasses.replace(self, segments={**self.segments, "rear_foot": rear}, foot=foot)
 
-    def mechanism(self, step_length: float) -> PlanarMechanism:
+    def mechanism(self, step_length: float, step_height: float = 0.0) -> PlanarMechanism:
         """Links and joints in double support: the rear foot pivots on its toe, the front one touches by its heel.
 
         Args:
             step_length: LPAS, from toe to toe [m].
+            step_height: of the ground under the front foot [m].
         """
         foot = self.foot
         links = [self.segments[name].link(name) for name in SEGMENTS]
@@ -86,7 +87,7 @@ class Bip:
                 "front_foot",
                 foot.ankle_heel,
                 GROUND,
-                step_length - foot.length,
+                complex(step_length - foot.length, step_height),
                 forces=("F_B12", "F_B1"),
                 contact=True,
             ),
@@ -99,6 +100,7 @@ class Bip:
         friction: float = math.inf,
         toe_force_lower: float = 0.0,
         toe_force: bool = True,
+        step_height: float = 0.0,
     ) -> PhaseModel:
         """S4: u = (C12, C23, C37, C74, C45, C56, F_B1, F_B2, F_B12), the front foot cut free.
 
@@ -111,6 +113,7 @@ class Bip:
             toe_force_lower: least F_B2 [N]; the cyclic step of the thesis has 6.
             toe_force: whether F_B2 is a control. The thesis keeps it throughout, though the toe touches only when the
                 foot has come down; without it the model is that of the foot coming down on its heel alone.
+            step_height: of the ground under the front foot [m].
 
         Raises:
             InputError: the step isn't finite.
@@ -128,7 +131,7 @@ class Bip:
             "front_toe": ("front_foot", cmath.rect(foot.ankle_toe, foot.ankle_angle)),
             "trunk_top": ("trunk", complex(self.segments["trunk"].length)),
         }
-        model = open_mechanism(self.mechanism(step_length), ("front_heel",), self.gravity, points)
+        model = open_mechanism(self.mechanism(step_length, step_height), ("front_heel",), self.gravity, points)
         toe = (CutForce("F_B2", "front_toe", 1j, lower=toe_force_lower),) if toe_force else ()
         return model.replace(
             cut_forces=(

@@ -55,7 +55,11 @@ class Rabbit:
         return dataclasses.replace(self, trunk=self.trunk.with_mass(mass))
 
     def mechanism(
-        self, step_length: float, ankle_torque: bool = False, legs: tuple[str, str] = ("rear", "front")
+        self,
+        step_length: float,
+        ankle_torque: bool = False,
+        legs: tuple[str, str] = ("rear", "front"),
+        step_height: float = 0.0,
     ) -> PlanarMechanism:
         """Links and joints, both feet on the ground.
 
@@ -63,6 +67,7 @@ class Rabbit:
             step_length: LPAS, from the rear foot's tip to the front one's [m].
             ankle_torque: whether the ground turns the rear shank, as a foot would.
             legs: what the chain's first and second leg are called.
+            step_height: of the ground under the front foot [m].
         """
         first, second = legs
         links = (
@@ -83,21 +88,31 @@ class Rabbit:
             bend(Pivot(f"{second}_hip", "trunk", 0.0, f"{second}_thigh", torque="C53"), "hip", -1, -math.pi),
             bend(Pivot(f"{second}_knee", f"{second}_thigh", r3, f"{second}_shank", torque="C34"), "knee", -1),
             Pivot(f"{first}_tip", GROUND, 0.0, f"{first}_shank", torque="C01" if ankle_torque else None, contact=True),
-            Pivot(f"{second}_tip", f"{second}_shank", r4, GROUND, step_length, forces=("F_O5x", "F_O5y"), contact=True),
+            Pivot(
+                f"{second}_tip",
+                f"{second}_shank",
+                r4,
+                GROUND,
+                complex(step_length, step_height),
+                forces=("F_O5x", "F_O5y"),
+                contact=True,
+            ),
         )
         return PlanarMechanism(f"rabbit_{first}_{second}", links, pivots)
 
-    def double_support(self, step_length: float, friction: float = math.inf) -> PhaseModel:
+    def double_support(self, step_length: float, friction: float = math.inf, step_height: float = 0.0) -> PhaseModel:
         """S2: u = (C12, C25, C53, C34, F_O5y, F_O5x), the front contact cut; frame at the rear foot's tip.
 
         Args:
             step_length: LPAS [m].
             friction: of the front contact.
+            step_height: of the ground under the front foot [m].
 
         Raises:
             InputError: the step isn't finite.
         """
-        model = open_mechanism(self.mechanism(step_length), gravity=self.gravity, points=self._points("rear", "front"))
+        mechanism = self.mechanism(step_length, step_height=step_height)
+        model = open_mechanism(mechanism, gravity=self.gravity, points=self._points("rear", "front"))
         contact = CutContact("front_tip", ("F_O5y",), "F_O5x", friction)
         return model.replace(name="rabbit_double_support", contacts=(contact,))
 

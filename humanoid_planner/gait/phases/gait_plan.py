@@ -92,7 +92,7 @@ class GaitPlan:
     Attributes:
         walker: who walks.
         phases: in order.
-        offsets: (phases,) x of each phase's frame in the world [m].
+        offsets: (phases, 2) place of each phase's frame in the world [m].
     """
 
     walker: Walker
@@ -113,19 +113,20 @@ class GaitPlan:
     def distance(self) -> float:
         """Advance of the hip from the first phase's beginning to the last one's end [m]."""
         first, last = self.phases[0], self.phases[-1]
-        begin = first.model.points["hip"].position(first.start.q)[0] + self.offsets[0]
-        end = last.model.points["hip"].position(last.end.q)[0] + self.offsets[-1]
-        return float(end - begin)
+        begin = first.model.points["hip"].position(first.start.q) + self.offsets[0]
+        end = last.model.points["hip"].position(last.end.q) + self.offsets[-1]
+        return float(end[0] - begin[0])
 
     @property
-    def next_offset(self) -> float:
-        """X of the frame of a phase that would follow [m]."""
-        return float(self.offsets[-1] + self.phases[-1].advance)
+    def next_offset(self) -> Real:
+        """(2,) place of the frame of a phase that would follow [m]."""
+        advance = self.phases[-1].advance
+        return np.asarray(self.offsets[-1] + np.array([advance.real, advance.imag]))
 
     def place(self, index: int, point: str, q: ArrayLike) -> Real:
         """(..., 2) place in the world of a point of a phase's model at angles (..., n) [m]."""
         place = self.phases[index].model.points[point].position(q)
-        return np.asarray(place + np.array([self.offsets[index], 0.0]))
+        return np.asarray(place + self.offsets[index])
 
     def jump(
         self, index: int, before: BoundaryState | None = None, after: BoundaryState | None = None
@@ -173,13 +174,13 @@ class GaitPlan:
         return GaitTotals(self.duration, self.distance, float(sum(energies)))
 
 
-def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: float = 0.0) -> GaitPlan:
+def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0) -> GaitPlan:
     """Plans phases in a row and checks that they join.
 
     Args:
         walker: who walks.
         specs: phases in order.
-        offset: x of the first phase's frame in the world [m].
+        offset: place of the first phase's frame in the world [m].
 
     Raises:
         InputError: no phase, two of the same support one after the other, an unreachable end, or a jump of places or
@@ -195,8 +196,8 @@ def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: float = 0.0) -
                 remedy="Let single and double support take turns",
             )
     phases = tuple(plan_phase(walker, spec) for spec in specs)
-    advances = [phase.advance for phase in phases[:-1]]
-    plan = GaitPlan(walker, phases, offset + np.concatenate([[0.0], np.cumsum(advances)]))
+    places = offset + np.concatenate([[0.0], np.cumsum([phase.advance for phase in phases[:-1]])])
+    plan = GaitPlan(walker, phases, np.stack([places.real, places.imag], axis=1))
     for index, jump in enumerate(plan.jumps()):
         if not jump.within():
             raise InputError(

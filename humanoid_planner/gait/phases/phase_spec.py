@@ -100,9 +100,27 @@ class PlannedPhase:
         return self.spec.kind is PhaseKind.DOUBLE
 
     @property
-    def advance(self) -> float:
+    def advance(self) -> complex:
         """From the frame of this phase to that of the next one: double support hands over to the front foot [m]."""
-        return self.spec.step.step_length if self.spec.step is not None else 0.0
+        return self.spec.step.foothold if self.spec.step is not None else 0j
+
+    def limit_violations(self) -> tuple[str, ...]:
+        """Which joints are out of their range or too fast at one of the ends, in words."""
+        model, found = self.model, []
+        for name, state in (("start", self.start), ("end", self.end)):
+            angles, rates = model.joint_angles(state.q), model.joint_rates(state.v)
+            for joint, angle, rate in zip(model.joints, angles, rates, strict=True):
+                shown = [joint.sign * (value - joint.offset) + 0.0 for value in (angle, joint.lower, joint.upper)]
+                low, high = sorted(shown[1:])
+                if not low <= shown[0] <= high:
+                    found.append(
+                        f"{joint.name} is at {shown[0]:.3f} rad at the {name}, its range is {low:g} to {high:g}"
+                    )
+                if abs(rate) > joint.rate_limit:
+                    found.append(
+                        f"{joint.name} turns at {abs(rate):.2f} rad/s at the {name}, its limit is {joint.rate_limit:g}"
+                    )
+        return tuple(found)
 
 
 def plan_phase(walker: Walker, spec: PhaseSpec) -> PlannedPhase:

@@ -72,7 +72,9 @@ class BipWalker:
 
     def double_support(self, step: StepData) -> PhaseModel:
         """S4."""
-        return self.bip.double_support(step.step_length, self.friction, self.toe_force_lower)
+        return self.bip.double_support(
+            step.step_length, self.friction, self.toe_force_lower, step_height=step.step_height
+        )
 
     def single_support(self) -> PhaseModel:
         """S5."""
@@ -139,7 +141,7 @@ class RabbitWalker:
 
     def double_support(self, step: StepData) -> PhaseModel:
         """S2."""
-        return self.rabbit.double_support(step.step_length, self.friction)
+        return self.rabbit.double_support(step.step_length, self.friction, step.step_height)
 
     def single_support(self) -> PhaseModel:
         """S3."""

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from fixtures.gait_models import BIP, BRAKING, CYCLIC, MODELS
-from fixtures.gait_oracles import ORACLES
+from fixtures.gait_oracles import ORACLES, samples
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary import seven_link
@@ -109,6 +109,12 @@ def test_rear_heel_rises_with_the_pivot():
     assert heel.position(START.q)[1] == pytest.approx(0.0, abs=1e-15)
     assert heel.position(END.q)[1] == pytest.approx(0.29 * math.sin(math.radians(25.0)))
     assert (heel.jacobian(END.q) @ END.v)[1] > 0.0
+
+
+def test_rear_heel_is_off_the_ground_throughout_double_support():  # F-041
+    heights = DOUBLE.points["rear_heel"].position(samples("bip_dsp_cyclic")[0])[:, 1]
+    assert heights[0] == pytest.approx(0.0, abs=1e-12)
+    assert (heights[1:] > 0.0).all()
 
 
 def test_knees_bend_forward_in_all_reachable_samples():  # F-046

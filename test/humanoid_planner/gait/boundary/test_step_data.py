@@ -42,6 +42,8 @@ GOOD = StepData(0.5, 0.07 + 0.845j, 0.2 + 0.83j, 0.75 - 0.2j, 0.75 + 0.05j, sole
         ({"hip_start": complex(0.1, float("inf"))}, "step.hip_start: is"),
         ({"hip_end": 0.2 - 0.1j}, "step.hip_end: is -0.1 m high"),
         ({"hip_velocity_end": complex("nan")}, "step.hip_velocity_end: is"),
+        ({"step_height": 0.9}, "step.hip_start: is 0.845 m high"),
+        ({"step_height": math.nan}, "step.step_height: is nan"),
         ({"sole_angle": -0.1}, "step.sole_angle: is -0.1 rad"),
         ({"rear_foot_turn": 0.2}, "step.rear_foot_turn: is 0.2 rad"),
         ({"rear_foot_rate": math.inf}, "step.rear_foot_rate: is inf"),
