@@ -86,6 +86,17 @@ def test_closed_five_bar_stays_closed():  # F-012
     assert free.multipliers.shape == (101, 2)
 
 
+def test_stabilisation_pulls_an_open_loop_shut():
+    model = FIVE_BAR.phase()
+    q = FIVE_BAR.posture(0.15 + 0.55j) + np.array([1e-3, -2e-3, 3e-3, 1e-3])
+    v = np.array([0.1, -0.2, 0.3, 0.5])
+    rate = eliminated_rate(model, model.state(q, v), np.ones(5), stabilisation=30.0)
+    acceleration = model.tree.acceleration(q, v, rate[4:])
+    G = model.closure_jacobian(q)
+    gap = G @ acceleration + (model.closure_hessian(q) * v**2).sum(axis=-1)
+    np.testing.assert_allclose(gap, -60.0 * (G @ v) - 900.0 * model.closure(q), atol=1e-9)
+
+
 def test_what_is_refused():
     model = FIVE_BAR.phase()
     q = FIVE_BAR.posture(0.2 + 0.5j)

@@ -12,10 +12,44 @@ from fixtures.gait_models import BIP, CYCLIC, FIVE_BAR
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.resources import find_resource
 from humanoid_planner.gait.boundary import seven_link
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 
+
+def odd_biped(folder, floating):
+    """The planar BIP with its trunk's frame off the hips and its knees counted the other way round."""
+    text = find_resource("urdf/bip_planar.urdf").read_text()
+    for side in ("rear", "front"):
+        knee = text.index(f'<joint name="{side}_knee"')
+        end = text.index("</joint>", knee)
+        flipped = text[knee:end].replace("0 1 0", "0 -1 0").replace('lower="0" upper="2.2"', 'lower="-2.2" upper="0"')
+        text = text[:knee] + flipped + text[end:]
+        hip = text.index(f'<joint name="{side}_hip"')
+        end = text.index("</joint>", hip)
+        text = text[:hip] + text[hip:end].replace("0 0 0", "0.03 0 -0.2") + text[end:]
+    settings = find_resource("urdf/bip_planar.yaml").read_text()
+    if floating:
+        start, end = text.index('  <link name="world"/>'), text.index('  <link name="trunk">')
+        text = text[:start] + text[end:]
+        settings = settings.replace("floating_base: false", "floating_base: true")
+        settings = re.sub(r"    base_z: .*\n", "", settings)
+    settings = settings.replace("knee: 0.5", "knee: -0.5")
+    path = folder / f"odd_{floating}.urdf"
+    path.write_text(text)
+    path.with_suffix(".yaml").write_text(settings)
+    return load_robot(path)
+
+
+@pytest.fixture(scope="module")
+def projections(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("odd")
+    odd = {f"odd_{floating}": project_to_sagittal_plane(odd_biped(folder, floating)) for floating in (False, True)}
+    return {**PROJECTIONS, **odd}
+
+
 PROJECTIONS = {name: project_to_sagittal_plane(load_robot(name)) for name in ("hrp2", "bip", "bip_planar")}
+ALL = (*PROJECTIONS, "odd_False", "odd_True")
 
 
 def without_rotors(robot):
@@ -24,10 +58,10 @@ def without_rotors(robot):
     return model
 
 
-@pytest.mark.parametrize("name", list(PROJECTIONS))
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("support", ["double", "single"])
-def test_energies_momenta_and_points(name, support):
-    projection = PROJECTIONS[name]
+def test_energies_momenta_and_points(projections, name, support):
+    projection = projections[name]
     model = projection.bip.double_support(0.4) if support == "double" else projection.bip.single_support()
     robot = without_rotors(projection.robot)
     data = robot.createData()
@@ -87,10 +121,10 @@ def sole_links(robot, ankle):
     return links
 
 
-@pytest.mark.parametrize("name", list(PROJECTIONS))
-def test_joint_efforts_are_pinocchios(name):
+@pytest.mark.parametrize("name", ALL)
+def test_joint_efforts_are_pinocchios(projections, name):
     """Inverse dynamics of the whole robot along a motion of double support yields the planar controls."""
-    projection = PROJECTIONS[name]
+    projection = projections[name]
     model = projection.bip.double_support(0.4)
     robot = without_rotors(projection.robot)
     data = robot.createData()
@@ -147,6 +181,23 @@ def test_planar_bip_is_the_table_of_the_thesis():
     leg = PROJECTIONS["bip_planar"].rear
     assert leg.joints == ("rear_hip", "rear_knee", "rear_ankle")
     assert leg.shifts == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)  # the models count as the URDF does
+
+
+def test_odd_counts_are_seen_through(projections):
+    odd = projections["odd_True"]
+    assert odd.rear.signs == (1, -1, 1)
+    for kind in ("hip", "knee", "ankle"):
+        mine, plain = odd.bip.joints[kind], PROJECTIONS["bip_planar"].bip.joints[kind]
+        assert (mine.lower, mine.upper) == pytest.approx((plain.lower, plain.upper))
+
+
+def test_wound_up_angles_are_the_same_posture():
+    projection = PROJECTIONS["hrp2"]
+    model = projection.bip.single_support()
+    q = np.array([1.3, 1.9, -1.2, -1.9, -0.7, 1.57])
+    posture = projection.configuration(model, q)
+    turns = 2.0 * math.pi * np.array([0, 0, -1, -1, 1, 0])
+    np.testing.assert_allclose(projection.configuration(model, q + turns), posture, atol=1e-12)
 
 
 def test_published_foot_bears_the_table():
