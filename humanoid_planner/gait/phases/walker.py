@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A biped as the assembly of phases sees it: its two models, their ends, and the map between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from humanoid_planner.gait.boundary import five_link, seven_link
+from humanoid_planner.gait.boundary.boundary_state import BoundaryState
+from humanoid_planner.gait.boundary.step_data import RestData, StepData
+from humanoid_planner.gait.contact.stance_foot import stance_forces
+from humanoid_planner.gait.mechanism.phase_model import PhaseModel
+from humanoid_planner.gait.models.bip import Bip
+from humanoid_planner.gait.models.rabbit import Rabbit
+from humanoid_planner.gait.optimal_control.control_rows import FootForces, root_point
+
+
+class Walker(Protocol):
+    """What walks in steps of double and single support.
+
+    The frame of double support is at the tip or toe of the rear foot, that of single support at the stance foot's.
+    """
+
+    def double_support(self, step: StepData) -> PhaseModel:
+        """Model of double support."""
+
+    def single_support(self) -> PhaseModel:
+        """Model of single support."""
+
+    def double_support_start(self, step: StepData) -> BoundaryState:
+        """State in which the front foot touches."""
+
+    def double_support_end(self, step: StepData) -> BoundaryState:
+        """State in which the rear foot leaves."""
+
+    def single_from_double(self, state: BoundaryState) -> BoundaryState:
+        """An end of double support in the coordinates of the single support after it."""
+
+    def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
+        """A beginning of double support in the coordinates of the single support before it."""
+
+    def rest(self, data: RestData) -> BoundaryState:
+        """Standing still, in the coordinates of single support."""
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """Forces under the foot at the root, which isn't cut, of either model."""
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """Where its normal forces act, in the frame of the phase: a point of the model, or a constant x [m]."""
+
+    @property
+    def same_points(self) -> Mapping[str, tuple[str, str]]:
+        """Points of single support, and which ones they are in double support after and before it."""
+
+
+@dataclass(frozen=True)
+class BipWalker:
+    """BIP on its two feet.
+
+    Attributes:
+        bip: its parameters.
+        friction: of the front foot in double support.
+        toe_force_lower: least force of the front toe in double support [N].
+    """
+
+    bip: Bip
+    friction: float = math.inf
+    toe_force_lower: float = 0.0
+
+    def double_support(self, step: StepData) -> PhaseModel:
+        """S4."""
+        return self.bip.double_support(
+            step.step_length, self.friction, self.toe_force_lower, step_height=step.step_height
+        )
+
+    def single_support(self) -> PhaseModel:
+        """S5."""
+        return self.bip.single_support()
+
+    def double_support_start(self, step: StepData) -> BoundaryState:
+        """The front heel touches."""
+        return seven_link.double_support_start(self.bip, step)
+
+    def double_support_end(self, step: StepData) -> BoundaryState:
+        """The rear toe leaves."""
+        return seven_link.double_support_end(self.bip, step)
+
+    def single_from_double(self, state: BoundaryState) -> BoundaryState:
+        """The front leg becomes the stance leg."""
+        return seven_link.single_from_double(state)
+
+    def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
+        """The stance leg becomes the rear leg."""
+        return seven_link.single_from_touch_down(self.bip, state)
+
+    def rest(self, data: RestData) -> BoundaryState:
+        """Feet together and flat."""
+        return seven_link.rest(self.bip, data)
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """Heel and toe of the stance foot, or the rear toe alone."""
+        if model.cut_forces:
+            return root_point(model, "rear_toe")
+        return stance_forces(self.bip, model)
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """The toe is at 0."""
+        return (0.0,) if model.cut_forces else (-self.bip.foot.length, 0.0)
+
+    @property
+    def same_points(self) -> Mapping[str, tuple[str, str]]:
+        """As :class:`Walker` says."""
+        return {
+            "hip": ("hip", "hip"),
+            "trunk_top": ("trunk_top", "trunk_top"),
+            "stance_ankle": ("rear_ankle", "front_ankle"),
+            "stance_knee": ("rear_knee", "front_knee"),
+            "swing_knee": ("front_knee", "rear_knee"),
+            "swing_ankle": ("front_ankle", "rear_ankle"),
+            "swing_heel": ("front_heel", "rear_heel"),
+            "swing_toe": ("front_toe", "rear_toe"),
+        }
+
+
+@dataclass(frozen=True)
+class RabbitWalker:
+    """RABBIT on the tips of its shanks.
+
+    Attributes:
+        rabbit: its parameters.
+        ankle_torque: whether the ground turns the stance shank (erratum ER-19).
+        friction: of the front tip in double support.
+    """
+
+    rabbit: Rabbit
+    ankle_torque: bool = False
+    friction: float = math.inf
+
+    def double_support(self, step: StepData) -> PhaseModel:
+        """S2."""
+        return self.rabbit.double_support(step.step_length, self.friction, step.step_height)
+
+    def single_support(self) -> PhaseModel:
+        """S3."""
+        return self.rabbit.single_support(self.ankle_torque)
+
+    def double_support_start(self, step: StepData) -> BoundaryState:
+        """The front tip touches."""
+        return five_link.double_support_start(self.rabbit, step)
+
+    def double_support_end(self, step: StepData) -> BoundaryState:
+        """The rear tip leaves."""
+        return five_link.double_support_end(self.rabbit, step)
+
+    def single_from_double(self, state: BoundaryState) -> BoundaryState:
+        """The front leg becomes the stance leg."""
+        return five_link.single_from_double(state)
+
+    def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
+        """The stance leg becomes the rear leg."""
+        return five_link.single_from_touch_down(state)
+
+    def rest(self, data: RestData) -> BoundaryState:
+        """Tips together."""
+        return five_link.rest(self.rabbit, data)
+
+    def root_forces(self, model: PhaseModel) -> FootForces:
+        """The rear or stance tip."""
+        return root_point(model, "rear_tip" if model.cut_forces else "stance_tip")
+
+    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
+        """The tip is at 0."""
+        return (0.0,)
+
+    @property
+    def same_points(self) -> Mapping[str, tuple[str, str]]:
+        """As :class:`Walker` says."""
+        return {
+            "hip": ("hip", "hip"),
+            "trunk_top": ("trunk_top", "trunk_top"),
+            "stance_tip": ("rear_tip", "front_tip"),
+            "stance_knee": ("rear_knee", "front_knee"),
+            "swing_knee": ("front_knee", "rear_knee"),
+            "swing_tip": ("front_tip", "rear_tip"),
+        }

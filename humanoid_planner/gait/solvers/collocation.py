@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finite-difference solver of two-point boundary value problems on a mesh of its own choice (section 2.26.2).
+
+Three-point Lobatto collocation, fourth order: on each interval of length h
+
+    y_{k+1} - y_k = h/6 (Phi_k + 4 Phi_m + Phi_{k+1}),   y_m = (y_k + y_{k+1})/2 + h/8 (Phi_k - Phi_{k+1}),
+
+solved by Newton's method with the exact block-bidiagonal Jacobian in LAPACK's band storage and a line search on the
+natural level function. The cubic of each interval leaves a residual r = s' - Phi(s); its norm, relative to the size of
+each component, decides where the mesh is refined (Kierzenka & Shampine 2001), as D02RAF's and ``solve_bvp``'s do.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.solvers.banded_newton import BandedNewton
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
+
+Real = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CollocationOptions:
+    """When to stop.
+
+    Attributes:
+        tolerance: greatest relative residual of an interval, weighted by its length over the mean one.
+        condition_tolerance: greatest violation of an end condition.
+        max_nodes: of the mesh.
+        max_newton: Newton steps on one mesh.
+        max_meshes: refinements.
+    """
+
+    tolerance: float = 1e-4
+    condition_tolerance: float = 1e-9
+    max_nodes: int = 3000
+    max_newton: int = 30
+    max_meshes: int = 12
+
+
+_LEAST_DAMPING = 1e-3
+_MAX_UPHILL = 8
+"""Newton steps on one mesh that may raise the level function."""
+
+
+def solve_collocation(
+    problem: BoundaryValueProblem,
+    mesh: Real,
+    y: Real,
+    options: CollocationOptions | None = None,
+    watch: Callable[[int, float], bool] | None = None,
+    deadline: float = math.inf,
+) -> BoundaryValueResult:
+    """Solves a boundary value problem from a guess.
+
+    Args:
+        problem: rates and conditions.
+        mesh: (K,) increasing from 0 to 1, at least three nodes.
+        y: (K, d) guess.
+        options: when to stop.
+        watch: called with the number of nodes and the residual after each mesh; True stops.
+        deadline: value of ``time.perf_counter`` at which to stop.
+
+    Returns:
+        The solution, or the best iterate and why it is none.
+    """
+    options = options or CollocationOptions()
+    steps, failures, residual = 0, 0, math.inf
+    message = f"mesh refined {options.max_meshes} times without reaching the tolerance"
+    for tried in range(1, options.max_meshes + 1):
+        newton = _newton(problem, mesh, y, options, deadline)
+        steps += newton.steps
+        y = newton.y
+        if not newton.finite:
+            message = "rates are not finite at the guess"
+            break
+        errors = _residuals(problem, mesh, y, newton.rates, newton.middle_rates)
+        residual = float(errors.max())
+        stop = watch is not None and watch(len(mesh), residual)
+        if newton.converged and residual <= options.tolerance:
+            return _result(problem, True, "converged", mesh, newton, residual, steps, tried)
+        if stop or time.perf_counter() > deadline:
+            message = "stopped"
+            break
+        if not newton.converged:
+            failures += 1
+            if failures > 1:
+                message = f"Newton's method doesn't converge on {len(mesh)} nodes: {newton.message}"
+                break
+            # Once, a mesh twice as fine: an iterate that the coarse one can't hold may go on there.
+            finer = np.union1d(mesh, 0.5 * (mesh[1:] + mesh[:-1]))
+        else:
+            finer = _refined(mesh, errors, options.tolerance)
+        if len(finer) > options.max_nodes:
+            message = f"a mesh of {len(finer)} nodes would be needed, {options.max_nodes} are allowed"
+            break
+        y = hermite(mesh, y, newton.rates, finer)
+        mesh = finer
+    return _result(problem, False, message, mesh, newton, residual, steps, tried)
+
+
+@dataclass(frozen=True, eq=False)
+class _Newton:
+    converged: bool
+    finite: bool
+    message: str
+    y: Real
+    rates: Real
+    middle_rates: Real
+    steps: int
+    corrections: tuple[float, ...]
+
+
+def _result(
+    problem: BoundaryValueProblem,
+    converged: bool,
+    message: str,
+    mesh: Real,
+    newton: _Newton,
+    residual: float,
+    steps: int,
+    tried: int,
+) -> BoundaryValueResult:
+    # A failed solve may have refined the mesh after its last Newton iteration: give back what belongs together.
+    y = newton.y
+    if len(mesh) != len(y):
+        mesh = np.linspace(0.0, 1.0, len(y))
+    conditions = np.concatenate([problem.start(y[0])[0], problem.end(y[-1])[0]])
+    return BoundaryValueResult(
+        converged,
+        message,
+        mesh,
+        y,
+        newton.rates,
+        residual,
+        float(np.abs(conditions).max()),
+        steps,
+        tried,
+        newton.corrections,
+    )
+
+
+def _sizes(y: Real) -> Real:
+    """(d,) size of each component along the mesh: what its residuals and corrections are compared with."""
+    greatest = np.abs(y).max(axis=0)
+    return np.asarray(np.maximum(greatest, 1e-6 * max(1e-12, float(greatest.max()))))
+
+
+def _newton(
+    problem: BoundaryValueProblem, mesh: Real, y: Real, options: CollocationOptions, deadline: float
+) -> _Newton:
+    h = np.diff(mesh)
+    corrections: list[float] = []
+    finite, message = True, f"{options.max_newton} steps without convergence"
+    converged, uphill = False, 0
+    band = BandedNewton(problem.dimension, problem.start_count, len(mesh))
+    state = _State(problem, h, y)
+    for step in range(options.max_newton + 1):
+        if not state.finite:
+            return _Newton(False, False, "not finite", y, state.rates, state.middle_rates, step, tuple(corrections))
+        if time.perf_counter() > deadline:
+            message = "out of time"
+            break
+        state.linearise()
+        if not band.factorise(state.start_jacobian, _blocks(state, h), state.end_jacobian):
+            message = "the Jacobian is singular"
+            break
+        delta = band.solve(state.residual)
+        size = np.maximum(_sizes(state.y), _sizes(state.y - delta))
+        norm = float(np.sqrt(np.mean((delta / size) ** 2)))
+        corrections.append(norm)
+        if norm <= 1e-2 * options.tolerance:
+            # The last correction is taken as well: what it leaves is far below the residuals that follow.
+            final = _State(problem, h, state.y - delta)
+            if final.finite:
+                state = final
+            converged = float(np.abs(state.conditions).max()) <= options.condition_tolerance
+            message = "converged" if converged else "end conditions can't be met"
+            break
+        if step == options.max_newton:
+            break
+        damping, accepted = 1.0, None
+        best, best_norm = None, math.inf
+        while damping >= _LEAST_DAMPING:
+            trial = _State(problem, h, state.y - damping * delta)
+            if trial.finite:
+                simplified = band.solve(trial.residual)
+                reached = float(np.sqrt(np.mean((simplified / size) ** 2)))
+                if reached < best_norm:
+                    best, best_norm = trial, reached
+                if reached <= (1.0 - 0.25 * damping) * norm:
+                    accepted = trial
+                    break
+            damping *= 0.5
+        if accepted is None:
+            # Far from the solution, and at the kinks where controls reach their bounds, a step uphill often leads on.
+            uphill += 1
+            if best is None or uphill > _MAX_UPHILL:
+                message = f"no step reduces the residual (correction {norm:.1e})"
+                break
+            accepted = best
+        state = accepted
+    return _Newton(
+        converged, finite, message, state.y, state.rates, state.middle_rates, len(corrections), tuple(corrections)
+    )
+
+
+class _State:
+    """Collocation equations at an iterate."""
+
+    def __init__(self, problem: BoundaryValueProblem, h: Real, y: Real) -> None:
+        self._problem, self.y = problem, y
+        with np.errstate(all="ignore"):
+            try:
+                self.rates = problem.rates(y)
+                self.middle = 0.5 * (y[:-1] + y[1:]) + 0.125 * h[:, None] * (self.rates[:-1] - self.rates[1:])
+                self.middle_rates = problem.rates(self.middle)
+            except np.linalg.LinAlgError:
+                self.rates = np.full_like(y, np.nan)
+                self.middle_rates = np.full_like(y[1:], np.nan)
+            slopes = h[:, None] / 6.0 * (self.rates[:-1] + 4.0 * self.middle_rates + self.rates[1:])
+            defects = y[1:] - y[:-1] - slopes
+        self.start, self.start_jacobian = problem.start(y[0])
+        self.end, self.end_jacobian = problem.end(y[-1])
+        self.conditions = np.concatenate([self.start, self.end])
+        self.residual = np.concatenate([self.start, defects.ravel(), self.end])
+        self.finite = bool(np.isfinite(self.residual).all())
+
+    def linearise(self) -> None:
+        """Derivatives of the rates."""
+        both = np.concatenate([self.y, self.middle])
+        _, J = self._problem.rates_and_jacobian(both)
+        self.node_jacobian, self.middle_jacobian = J[: len(self.y)], J[len(self.y) :]
+
+
+def _blocks(state: _State, h: Real) -> Real:
+    """(K - 1, d, 2d) derivatives of the defects by the values at both ends of their interval."""
+    d = state.y.shape[1]
+    identity = np.eye(d)
+    step = h[:, None, None]
+    left, right, middle = state.node_jacobian[:-1], state.node_jacobian[1:], state.middle_jacobian
+    blocks = np.empty((len(h), d, 2 * d))
+    blocks[:, :, :d] = -identity - step / 6.0 * (left + 2.0 * middle) - step**2 / 12.0 * (middle @ left)
+    blocks[:, :, d:] = identity - step / 6.0 * (right + 2.0 * middle) + step**2 / 12.0 * (middle @ right)
+    return blocks
+
+
+def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, middle_rates: Real) -> Real:
+    """(K - 1,) root mean square over each interval of the cubic's residual, relative to the size of the components.
+
+    Weighted by the interval's length over the mean one, so that their mean is the integral of the residual, which is
+    what the solution's error grows with: a kink where a control meets its bound needs one short interval, not many.
+
+    Five-point Lobatto quadrature: the residual vanishes at the ends and, where Newton's method has converged, is known
+    at the middle.
+    """
+    h = np.diff(mesh)[:, None]
+    size = _sizes(y)
+    inner = 0.5 * math.sqrt(3.0 / 7.0)
+
+    def at(r: float) -> Real:
+        left, right, dl, dr = y[:-1], y[1:], rates[:-1], rates[1:]
+        value = (
+            (1.0 + 2.0 * r) * (1.0 - r) ** 2 * left
+            + r * (1.0 - r) ** 2 * h * dl
+            + r**2 * (3.0 - 2.0 * r) * right
+            + r**2 * (r - 1.0) * h * dr
+        )
+        slope = 6.0 * r * (1.0 - r) / h * (right - left) + (1.0 - r) * (1.0 - 3.0 * r) * dl + r * (3.0 * r - 2.0) * dr
+        phi = middle_rates if r == 0.5 else problem.rates(value)
+        return np.asarray((slope - phi) / (size + np.abs(phi)))
+
+    with np.errstate(all="ignore"):
+        squares = (
+            32.0 / 45.0 * np.mean(at(0.5) ** 2, axis=1)
+            + 49.0 / 90.0 * (np.mean(at(0.5 - inner) ** 2, axis=1) + np.mean(at(0.5 + inner) ** 2, axis=1))
+        )
+    errors = np.sqrt(0.5 * squares) * np.diff(mesh) * (len(mesh) - 1)
+    return np.asarray(np.where(np.isfinite(errors), errors, 1e300))
+
+
+def _refined(mesh: Real, errors: Real, tolerance: float) -> Real:
+    """The mesh with intervals cut in so many parts as bring a residual of third order, weighted by length, below the tolerance, 4 at most."""
+    parts = np.clip(np.ceil((errors / (0.5 * tolerance)) ** 0.25), 1, 4).astype(int)
+    nodes = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(mesh[:-1], mesh[1:], parts, strict=True)]
+    return np.concatenate([*nodes, [mesh[-1]]])

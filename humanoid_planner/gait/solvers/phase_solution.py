@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a solver gives for one phase: the motion, its costates and forces, and what was checked on them (section 2.27)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
+from humanoid_planner.gait.optimal_control.effort import Energies, energies
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
+from humanoid_planner.gait.solvers.boundary_value_problem import hermite
+
+Real = NDArray[np.float64]
+
+
+class PhaseStatus(enum.Enum):
+    """Outcome of a synthesis."""
+
+    CONVERGED = "converged"
+    CONTACT_VIOLATION = "contact violation"
+    LIMIT_VIOLATION = "limit violation"
+    NOT_CONVERGED = "not converged"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something that a motion doesn't keep.
+
+    Attributes:
+        what: the limit.
+        time: when it is first exceeded [s].
+        excess: by how much at most, in the limit's own unit.
+        unit: of the excess.
+    """
+
+    what: str
+    time: float
+    excess: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.what} exceeded by {self.excess:.3g} {self.unit}, first at {self.time:.3f} s"
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What still counts as kept: exterior penalties leave a little over.
+
+    Attributes:
+        force: of a normal force below zero [N].
+        friction: share by which a friction coefficient may be exceeded.
+        angle: [rad].
+        rate: [rad/s].
+        clearance: [m].
+        torque: share of its range by which a control may be exceeded.
+    """
+
+    force: float = 0.5
+    friction: float = 1e-3
+    angle: float = 2e-3
+    rate: float = 2e-2
+    clearance: float = 1e-3
+    torque: float = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseSolution:
+    """A synthesised phase.
+
+    Attributes:
+        status: outcome.
+        message: what it means, in words.
+        method: ``pontryagin``, ``direct``, or ``none`` where nothing was computed.
+        problem: the phase.
+        duration: T [s].
+        t: (K,) times [s].
+        q: (K, n) angles [rad].
+        v: (K, n) velocities [rad/s].
+        p: (K, n) momenta [N m s].
+        costates: (K, 2n) w = (w_q, w_p).
+        u: (K, N) controls.
+        hamiltonian: (K,) H, constant along an extremal.
+        forces: forces under each foot.
+        closure_gap: (K,) distance that the loop stays open [m].
+        residual: greatest relative residual of the boundary value problem.
+        cost: penalised criterion J.
+        direct_cost: the same from the transcription; NaN without one.
+        energies: what the torques spend.
+        violations: limits that aren't kept.
+        log: what was done, line by line.
+        seconds: time of the synthesis.
+    """
+
+    status: PhaseStatus
+    message: str
+    method: str
+    problem: PhaseProblem
+    duration: float
+    t: Real
+    q: Real
+    v: Real
+    p: Real
+    costates: Real
+    u: Real
+    hamiltonian: Real
+    forces: dict[str, FootSeries]
+    closure_gap: Real
+    residual: float
+    cost: float
+    direct_cost: float
+    energies: Energies
+    violations: tuple[Violation, ...]
+    log: tuple[str, ...]
+    seconds: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the numbers are a solution, kept limits or not."""
+        return self.status not in (PhaseStatus.NOT_CONVERGED, PhaseStatus.UNREACHABLE)
+
+    @property
+    def hamiltonian_spread(self) -> float:
+        """max H - min H over max(1, |H|)."""
+        return float(np.ptp(self.hamiltonian) / max(1.0, float(np.abs(self.hamiltonian).max())))
+
+    @property
+    def friction_required(self) -> float:
+        """Greatest friction coefficient that a foot needs; 0 without feet."""
+        return max((series.required_friction for series in self.forces.values()), default=0.0)
+
+    def initial_costate(self) -> Real:
+        """(2n,) w(0): how the cost falls with the initial state, w(0) = -dJ/dx(0)."""
+        return self.costates[0].copy()
+
+    def sample(self, t: Real) -> tuple[Real, Real, Real]:
+        """(L, n) angles and velocities and (L, N) controls at times of the phase, smooth between the samples."""
+        s = np.asarray(t, dtype=float)
+        model = self.problem.scaled_model
+        x = np.concatenate([self.q, self.p], axis=1)
+        x_rate = np.concatenate([self.v, model.momentum_rate(self.q, self.v, self.u)], axis=1)
+        state = hermite(self.t, x, x_rate, s)
+        q = state[:, : model.n]
+        v = model.tree.velocity(q, state[:, model.n :])
+        u = np.stack([np.interp(s, self.t, column) for column in self.u.T], axis=1)
+        return q, v, u
+
+
+def find_violations(
+    problem: PhaseProblem, t: Real, q: Real, v: Real, u: Real, forces: dict[str, FootSeries], tolerances: Tolerances
+) -> tuple[list[Violation], list[Violation]]:
+    """Contacts that aren't kept, and joint ranges, rates, clearances and bounds that aren't."""
+    model = problem.model
+    contacts: list[Violation] = []
+    for foot in problem.checked_feet:
+        name, series = foot.name, forces[foot.name]
+        for row, normal in zip(foot.normal, series.normal.T, strict=True):
+            _add(contacts, f"{name}: unilaterality of {row.name}", t, -normal, tolerances.force, "N")
+        if np.isfinite(problem.friction):
+            excess = np.abs(series.tangential) - problem.friction * series.normal.sum(axis=1)
+            most = float(np.abs(series.normal).sum(axis=1).max())
+            _add(contacts, f"{name}: friction {problem.friction:g}", t, excess, tolerances.friction * most, "N")
+    limits: list[Violation] = []
+    angles, rates = model.joint_angles(q), model.joint_rates(v)
+    for j, name in enumerate(model.joint_names):
+        _add(limits, f"least angle of {name}", t, model.joint_lower[j] - angles[:, j], tolerances.angle, "rad")
+        _add(limits, f"greatest angle of {name}", t, angles[:, j] - model.joint_upper[j], tolerances.angle, "rad")
+        _add(limits, f"rate of {name}", t, np.abs(rates[:, j]) - model.rate_limit[j], tolerances.rate, "rad/s")
+    for name in model.clearance_points:
+        place = model.points[name].position(q)
+        floor = problem.penalties.clearance + sum(obstacle.envelope(place[:, 0]) for obstacle in problem.penalties.obstacles)
+        # Ends that are given on the ground may lie below a clearance asked for in between.
+        lowest = np.minimum(floor, max(place[0, 1], place[-1, 1], 0.0)) if problem.penalties.clearance > 0.0 else floor
+        _add(limits, f"clearance of {name}", t, lowest - place[:, 1], tolerances.clearance, "m")
+    span = np.maximum(np.abs(u).max(axis=0), 1.0)
+    for j, name in enumerate(model.control_names):
+        excess = np.maximum(model.control_lower[j] - u[:, j], u[:, j] - model.control_upper[j])
+        _add(limits, f"bound of {name}", t, excess, tolerances.torque * span[j], "")
+    return contacts, limits
+
+
+def solution_from_samples(
+    problem: PhaseProblem,
+    system: PontryaginSystem,
+    t: Real,
+    x: Real,
+    w: Real,
+    u: Real | None,
+    *,
+    method: str,
+    solved: bool,
+    message: str,
+    residual: float,
+    cost: float,
+    direct_cost: float,
+    log: tuple[str, ...],
+    seconds: float,
+    tolerances: Tolerances,
+) -> PhaseSolution:
+    """Puts a solution together: maximising controls unless given, forces, energies and checks."""
+    n, model = problem.model.n, problem.scaled_model
+    at = system.evaluate(x, w)
+    q, p, v = x[:, :n], x[:, n:], at.v
+    if u is None:
+        controls, hamiltonian = at.u, at.hamiltonian
+    else:
+        controls = u
+        rate = np.concatenate([v, model.momentum_rate(q, v, u)], axis=1)
+        running = system.running_cost(q, v, u)
+        hamiltonian = (w * rate).sum(axis=1) - running
+    forces = {
+        foot.name: foot_series(model, foot, foot.places, q, v, controls) for foot in problem.checked_feet
+    }
+    contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances)
+    infeasible = "; constraints leave no control somewhere" if u is None and not at.feasible.all() else ""
+    if not solved:
+        status = PhaseStatus.NOT_CONVERGED
+    elif contacts or infeasible:
+        status = PhaseStatus.CONTACT_VIOLATION
+    elif limits:
+        status = PhaseStatus.LIMIT_VIOLATION
+    else:
+        status = PhaseStatus.CONVERGED
+    violations = (*contacts, *limits)
+    if solved and violations:
+        message += f"; {violations[0]}" + (f" and {len(violations) - 1} more" if len(violations) > 1 else "")
+    return PhaseSolution(
+        status=status,
+        message=message + infeasible,
+        method=method,
+        problem=problem,
+        duration=float(t[-1]),
+        t=t,
+        q=q,
+        v=v,
+        p=p,
+        costates=w,
+        u=controls,
+        hamiltonian=hamiltonian,
+        forces=forces,
+        closure_gap=np.linalg.norm(model.closure(q), axis=1),
+        residual=residual,
+        cost=cost,
+        direct_cost=direct_cost,
+        energies=energies(model, problem.effort, t, v, controls),
+        violations=violations,
+        log=log,
+        seconds=seconds,
+    )
+
+
+def _add(found: list[Violation], what: str, t: Real, excess: Real, tolerance: float, unit: str) -> None:
+    beyond = excess > tolerance
+    if beyond.any():
+        found.append(Violation(what, float(t[int(np.argmax(beyond))]), float(excess.max()), unit))

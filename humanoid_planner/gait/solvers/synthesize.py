@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call from a phase problem to a solution of Pontryagin's conditions: direct, costates, boundary value problem."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
+from humanoid_planner.gait.solvers.direct import DirectOptions, DirectResult, solve_direct
+from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSolution,
+    PhaseStatus,
+    Tolerances,
+    solution_from_samples,
+)
+
+Real = NDArray[np.float64]
+
+Feedback = Callable[[str, float, float], bool]
+"""stage, residual (NaN while there is none) and cost (likewise); returns True to cancel."""
+
+
+@dataclass(frozen=True)
+class SynthesisOptions:
+    """How a phase is solved.
+
+    Attributes:
+        method: ``pontryagin``, or ``direct`` for the transcription alone.
+        direct: settings of the transcription.
+        collocation: settings of the boundary value problem.
+        tolerances: of the checks afterwards.
+        rescue: give back the transcribed solution as the result where Pontryagin's conditions can't be solved.
+        time_limit: [s].
+        samples: equidistant times that the solution is given at, beside the mesh's own.
+    """
+
+    method: str = "pontryagin"
+    direct: DirectOptions = field(default_factory=DirectOptions)
+    collocation: CollocationOptions = field(default_factory=CollocationOptions)
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    rescue: bool = False
+    time_limit: float = math.inf
+    samples: int = 201
+
+
+def synthesize_phase(
+    problem: PhaseProblem, options: SynthesisOptions | None = None, feedback: Feedback | None = None
+) -> PhaseSolution:
+    """Solves a phase from nothing but its data.
+
+    The transcription starts from cubic angles; where it fails, masses are reduced and raised again (section 2.26.1).
+    Its multipliers give the costates, and the boundary value problem of Pontryagin's conditions is solved from there,
+    on a finer transcription if the first one was too coarse.
+
+    Args:
+        problem: the phase.
+        options: settings.
+        feedback: called between stages; cancels by returning True.
+
+    Returns:
+        The solution with its status; the best iterate where there is no solution.
+
+    Raises:
+        InputError: the problem contradicts itself.
+    """
+    options = options or SynthesisOptions()
+    run = _Run(problem, options, feedback)
+    open_end = _unreachable(problem)
+    if open_end:
+        return run.without_motion(PhaseStatus.UNREACHABLE, open_end)
+    direct: DirectResult | None = None
+    for intervals in (options.direct.intervals, 2 * options.direct.intervals, 4 * options.direct.intervals):
+        solved = run.direct(intervals)
+        if solved.converged or direct is None:
+            direct = solved
+        if not solved.converged:
+            if run.stopped:
+                break
+            continue
+        if options.method == "direct" or problem.hard_inequalities:
+            return run.from_direct(direct, True, "transcription converged")
+        result = run.pontryagin(direct)
+        if result.converged:
+            return run.from_pontryagin(result, direct)
+        if run.stopped:
+            break
+    assert direct is not None
+    reason = "stopped" if run.stopped else f"transcription: {direct.status}"
+    if direct.converged:
+        reason = "stopped" if run.stopped else f"Pontryagin's conditions not met: {run.last_message}"
+    return run.from_direct(direct, direct.converged and options.rescue, reason)
+
+
+class _Run:
+    """State of one synthesis."""
+
+    def __init__(self, problem: PhaseProblem, options: SynthesisOptions, feedback: Feedback | None) -> None:
+        self.problem, self.options, self.feedback = problem, options, feedback
+        self.started = time.perf_counter()
+        self.log: list[str] = []
+        self.stopped = False
+        self.last_message = ""
+        self.extremal = ExtremalProblem(problem)
+
+    def tell(self, stage: str, residual: float, cost: float) -> None:
+        """Notes a stage, passes it on, and sees whether to stop."""
+        elapsed = time.perf_counter() - self.started
+        self.log.append(f"{elapsed:7.3f} s  {stage}")
+        if self.feedback is not None and self.feedback(stage, residual, cost):
+            self.stopped = True
+        if elapsed > self.options.time_limit:
+            self.stopped = True
+
+    def direct(self, intervals: int) -> DirectResult:
+        """Transcribes, with reduced masses on the way where the full ones fail."""
+        settings = self.options.direct
+        left = self.options.time_limit - (time.perf_counter() - self.started)
+        settings = DirectOptions(
+            intervals, settings.tolerance, settings.max_iterations, min(settings.time_limit, max(left, 1e-3)), settings.verbose
+        )
+        result = solve_direct(self.problem, settings)
+        self.tell(_direct_line(result, intervals, 1.0), math.nan, result.cost)
+        if result.converged or self.stopped:
+            return result
+        warm: DirectResult | None = None
+        for scale in _MASS_SCALES:
+            trial = solve_direct(self.problem.replace(mass_scale=scale * self.problem.mass_scale), settings, warm_start=warm)
+            self.tell(_direct_line(trial, intervals, scale), math.nan, trial.cost)
+            if self.stopped:
+                break
+            if trial.converged:
+                warm = trial
+        return trial if trial.converged and scale == 1.0 else result
+
+    def pontryagin(self, direct: DirectResult) -> BoundaryValueResult:
+        """Boundary value problem from a transcribed solution."""
+        x = np.concatenate([direct.q, direct.p], axis=1)
+        y = self.extremal.pack(x, direct.costates, direct.duration)
+        deadline = self.started + self.options.time_limit
+        result = solve_collocation(self.extremal, direct.s, y, self.options.collocation, deadline=deadline)
+        self.last_message = result.message
+        self.tell(
+            f"boundary value problem: {result.message}, {len(result.mesh)} nodes, {result.newton_steps} Newton steps, "
+            f"residual {result.residual:.1e}",
+            result.residual,
+            direct.cost,
+        )
+        return result
+
+    def from_pontryagin(self, result: BoundaryValueResult, direct: DirectResult) -> PhaseSolution:
+        """The solution of the boundary value problem."""
+        T = self.extremal.duration(result.y)
+        x, w = self.extremal.split(result.y)
+        middles = 0.5 * (result.mesh[1:] + result.mesh[:-1])
+        xm, wm = self.extremal.split(result.at(middles))
+        system = self.extremal.system
+        at_nodes, at_middles = system.evaluate(x, w), system.evaluate(xm, wm)
+        running = at_nodes.running_cost[:-1] + 4.0 * at_middles.running_cost + at_nodes.running_cost[1:]
+        cost = float(T / 6.0 * (np.diff(result.mesh) * running).sum())
+        s = np.linspace(0.0, 1.0, self.options.samples)
+        x, w = self.extremal.split(result.at(s))
+        return self._solution(T * s, x, w, None, "pontryagin", True, "converged", result.residual, cost, direct.cost)
+
+    def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
+        """The transcribed solution."""
+        x = np.concatenate([direct.q, direct.p], axis=1)
+        t = direct.duration * direct.s
+        return self._solution(
+            t, x, direct.costates, direct.u, "direct", solved, message, direct.infeasibility, direct.cost, direct.cost
+        )
+
+    def without_motion(self, status: PhaseStatus, message: str) -> PhaseSolution:
+        """A refusal: the two ends and nothing between them."""
+        problem = self.problem
+        model = problem.scaled_model
+        x = np.stack([model.state(problem.start.q, problem.start.v), model.state(problem.end.q, problem.end.v)])
+        t = np.array([0.0, problem.duration])
+        zero = np.zeros((2, model.control_count))
+        empty = self._solution(t, x, np.zeros_like(x), zero, "none", False, message, math.inf, math.nan, math.nan)
+        return dataclasses.replace(empty, status=status)
+
+    def _solution(
+        self,
+        t: Real,
+        x: Real,
+        w: Real,
+        u: Real | None,
+        method: str,
+        solved: bool,
+        message: str,
+        residual: float,
+        cost: float,
+        direct_cost: float,
+    ) -> PhaseSolution:
+        system: PontryaginSystem = self.extremal.system
+        return solution_from_samples(
+            self.problem,
+            system,
+            t,
+            x,
+            w,
+            u,
+            method=method,
+            solved=solved,
+            message=message,
+            residual=residual,
+            cost=cost,
+            direct_cost=direct_cost,
+            log=tuple(self.log),
+            seconds=time.perf_counter() - self.started,
+            tolerances=self.options.tolerances,
+        )
+
+
+_MASS_SCALES = (0.1, 0.3, 0.6, 1.0)
+
+
+def _direct_line(result: DirectResult, intervals: int, scale: float) -> str:
+    masses = "" if scale == 1.0 else f", masses scaled by {scale:g}"
+    return f"transcription, {intervals} intervals{masses}: {result.status}, {result.iterations} iterations, J = {result.cost:.6g}"
+
+
+_OPEN = 1e-6
+
+
+def _unreachable(problem: PhaseProblem) -> str:
+    """Why no motion can join the ends; empty where it isn't known to be so."""
+    model = problem.scaled_model
+    for name, end in (("start", problem.start), ("end", problem.end)):
+        if not end.fixed or not model.point_closures:
+            continue
+        gap = float(np.abs(model.closure(end.q)).max())
+        if gap > _OPEN:
+            return f"the {name} leaves the loop open by {gap:.3g} m"
+        rate = float(np.abs(model.closure_jacobian(end.q) @ np.asarray(end.v)).max())
+        if rate > _OPEN:
+            return f"the {name} moves the closing point by {rate:.3g} m/s"
+    return ""

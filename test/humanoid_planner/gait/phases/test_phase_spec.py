@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases from their data: ends, sequences, and what is refused."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, MODELS, RABBIT, RABBIT_WALK
+from fixtures.gait_oracles import ORACLES
+
+from humanoid_model.errors import InputError
+from humanoid_planner.gait.boundary.step_data import RestData
+from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, plan_phase, walk_between_rests
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+
+WALKER = BipWalker(BIP)
+STEP = CYCLIC.step
+
+
+def test_the_five_phases_are_those_of_the_reference_solutions():  # F-043, F-056 to F-059
+    specs = walk_between_rests(CYCLIC, BRAKING, RestData())
+    assert [spec.kind.value for spec in specs] == [
+        "start",
+        "double_support",
+        "single_support",
+        "double_support",
+        "stop",
+    ]
+    assert [spec.duration for spec in specs] == [0.45, 0.17, 0.5, 0.186, 0.5]
+    cases = ["bip_ssp_start", "bip_dsp_cyclic", "bip_ssp_cyclic", "bip_dsp_brake", "bip_ssp_stop"]
+    for spec, case in zip(specs, cases, strict=True):
+        phase = plan_phase(WALKER, spec)
+        assert spec.duration == ORACLES[case]["T"]
+        np.testing.assert_allclose(phase.start.phase_variables(MODELS[case]), ORACLES[case]["x0"], atol=1e-12)
+        np.testing.assert_allclose(phase.end.phase_variables(phase.model), ORACLES[case]["x1"], atol=1e-12)
+
+
+def test_rabbits_phases():
+    double, single = (plan_phase(RabbitWalker(RABBIT, ankle_torque=True), spec) for spec in cyclic_walk(RABBIT_WALK))
+    assert double.double
+    assert double.advance == 0.45 + 0j
+    assert not single.double
+    assert single.advance == 0j
+    assert single.model.torque_count == 5
+    np.testing.assert_allclose(
+        single.start.phase_variables(single.model), ORACLES["rabbit_ssp_5torques"]["x0"], atol=1e-12
+    )
+    assert len(cyclic_walk(RABBIT_WALK, 4)) == 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "message"),
+    [
+        (PhaseKind.DOUBLE, {}, "double_support: has no data. Give step and nothing else"),
+        (PhaseKind.DOUBLE, {"step": STEP, "rest": RestData()}, "double_support: has rest, step"),
+        (PhaseKind.SINGLE, {"next": STEP}, "single_support: has next. Give next and previous"),
+        (PhaseKind.START, {"next": STEP}, "start: has next. Give next and rest"),
+        (PhaseKind.STOP, {"rest": RestData()}, "stop: has rest. Give previous and rest"),
+    ],
+)
+def test_data_of_another_kind(kind, data, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        PhaseSpec(kind, 0.2, **data)
+
+
+@pytest.mark.parametrize("duration", [0.0, -0.1, math.nan, math.inf])
+def test_no_duration(duration):
+    with pytest.raises(InputError, match="double_support.duration: is"):  # noqa: RUF043
+        PhaseSpec(PhaseKind.DOUBLE, duration, step=STEP)
+
+
+def test_unreachable_hip_is_told_by_the_leg():
+    spec = PhaseSpec(PhaseKind.DOUBLE, 0.17, step=STEP.replace(hip_end=0.2 + 0.95j))
+    with pytest.raises(InputError, match="rear leg at the end: has to span"):
+        plan_phase(WALKER, spec)
+    with pytest.raises(InputError, match="cycles: is 0"):
+        cyclic_walk(CYCLIC, 0)
