@@ -87,6 +87,13 @@ class ContactProblem:
                 )
 
 
+    @property
+    def blocks(self) -> NDArray[np.float64]:
+        """W in 3 x 3 blocks, contact against contact, sharing its memory, shape (m, m, 3, 3)."""
+        m = self.mu.size
+        return self.W.reshape(m, 3, m, 3).transpose(0, 2, 1, 3)
+
+
 class ContactStatus(Enum):
     """How a contact solver ended."""
 

@@ -27,6 +27,7 @@ from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.jacobi import jacobi
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.contact.nsgs_relative_change import nsgs_relative_change
 from humanoid_sim.contact.pinocchio_solvers import pinocchio_admm, pinocchio_pgs
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.projection import projection
@@ -73,6 +74,7 @@ class ContactSolver:
 SOLVERS: dict[str, ContactSolver] = {
     "nsgs": ContactSolver(nsgs, anytime=True),
     "nsgs_newton": ContactSolver(nsgs_newton, anytime=True),
+    "nsgs_relative_change": ContactSolver(nsgs_relative_change),
     "alart_curnier_global": ContactSolver(alart_curnier_global, anytime=True),
     "interior_point": ContactSolver(interior_point),
     "gauss_seidel_projected": ContactSolver(gauss_seidel_projected, anytime=True, law_residual=radial_residual),

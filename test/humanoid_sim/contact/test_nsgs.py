@@ -157,3 +157,13 @@ def test_bad_options_are_refused() -> None:
         solve_contacts(problem, max_iterations=0)
     with pytest.raises(InputError, match="warm start"):
         solve_contacts(problem, warm_start=[[0.0, 0.0]])
+
+
+def test_blocks_are_those_of_pairs_of_contacts() -> None:
+    """A view of the operator in 3 x 3 blocks (feature F097)."""
+    problem = box_problem(0.0)
+    assert problem.blocks.shape == (4, 4, 3, 3)
+    for i in range(4):
+        for j in range(4):
+            assert_allclose(problem.blocks[i, j], problem.W[3 * i : 3 * i + 3, 3 * j : 3 * j + 3], atol=0.0)
+    assert np.shares_memory(problem.blocks, problem.W)

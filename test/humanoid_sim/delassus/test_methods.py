@@ -178,3 +178,36 @@ def test_operator_of_a_group_that_starts_in_the_middle() -> None:
     project(rows, starts, 2, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1.0, reach, W)
     expected = (J @ np.linalg.solve(tree.M, J.T))[begin:, begin:]
     assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
+
+
+class CountedRows(np.ndarray):
+    """An operator that counts the entries of the parts of its rows that are computed."""
+
+    entries = 0
+
+    def __getitem__(self, key):
+        if isinstance(key, tuple) and isinstance(key[1], slice):
+            CountedRows.entries += key[1].stop - key[1].start
+        return super().__getitem__(key)
+
+
+def test_only_the_upper_triangle_is_projected() -> None:
+    """m (m + 1) / 2 products of 3 x 3 blocks instead of m^2: the rest is mirrored (equation 3.45, F095)."""
+    tree = Tree(3)
+    contacts = BLOCKS
+    rows = ConstraintRows.of_size(3 * contacts)
+    for c in range(contacts):  # neighbours on different bodies, which are not taken together
+        rows.joint_a[3 * c : 3 * c + 3] = 1 + c % (tree.model.njoints - 1)
+        rows.wrenches[3 * c : 3 * c + 3] = tree.rng.normal(size=(3, 6))
+    n = 3 * contacts
+    place, sizes, offsets, omega = tree.operators(rows, n, by_unit_wrenches)
+    W = np.zeros((n, n)).view(CountedRows)
+    CountedRows.entries = 0
+    project.py_func(
+        rows, np.arange(0, n + 1, 3), 0, contacts, tree.flat.trees, place, sizes, offsets, omega, 1e-3,
+        np.empty((2 * int(sizes.max()) + 1, 6, 6)), W,
+    )  # fmt: skip
+    assert CountedRows.entries == 9 * contacts * (contacts + 1) // 2
+    whole = np.asarray(W)
+    assert_allclose(whole, whole.T, atol=0.0)
+    assert np.abs(whole).min() > 0.0

@@ -347,6 +347,19 @@ def test_compliant_contacts_have_no_impacts() -> None:
     assert simulation.v[2] < 0.0
 
 
+def test_soft_soles_have_no_impacts() -> None:
+    """Never at a deformable part (thesis §4.3.5): a robot that comes down on its soles, in both ways."""
+    ends = []
+    for impacts in ("with_contacts", "separate"):
+        simulation = Simulation("soft_soles", impacts=impacts)
+        simulation.v[2] -= 0.3
+        simulation.run(0.005)
+        assert len(simulation.contacts) > 50
+        assert len(simulation.impacts) == 0
+        ends.append(simulation.v.copy())
+    assert_allclose(ends[1], ends[0], atol=1e-9)
+
+
 def test_slow_contacts_and_other_modes_have_none() -> None:
     """Below the impact speed the contact law acts, without a bounce; the default mode has no impacts to tell."""
     falling = ball("ball", 0.1, place(0, 0, 0.1), twist=moving(0, 0, -0.1))
