@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from humanoid_model import load_robot
 from humanoid_model.description import Box, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, Scene, SceneRobot
+from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -119,6 +121,18 @@ def test_row_of_balls(gap: float, after: list[float]) -> None:
     # the contact law counts a nanometre as touching: 1e-6 of the way of a step
     assert_allclose(simulation.v.reshape(3, 6)[:, 0], after, atol=2e-6 if gap > 1e-3 else 1e-9)
     assert simulation.energy().kinetic == pytest.approx(0.5, rel=2e-6 if gap > 1e-3 else 1e-9)
+
+
+def test_what_is_thrown_in_a_step_meets_what_was_out_of_reach() -> None:
+    """At 10 m/s a ball crosses 5 mm within the step: contacts are looked for again after the first blow."""
+    row = [
+        ball(f"b{i}", 0.1, place(x, 0, 0), twist=moving(0.0 if i else 10.0, 0, 0))
+        for i, x in enumerate((0.0, 0.2, 0.405))
+    ]
+    simulation = separate(scene(*row, restitution=1.0, gravity=WEIGHTLESS))
+    simulation.step()
+    assert simulation.impacts.rounds == 2
+    assert_allclose(simulation.v.reshape(3, 6)[:, 0], [0, 0, 10], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -344,6 +358,7 @@ def test_compliant_contacts_have_no_impacts() -> None:
     simulation = separate(scene(floor(), falling, rules=(rule,)))
     simulation.step()
     assert len(simulation.impacts) == 0
+    assert simulation._impact_stage._rounds == 0  # it isn't even tried
     assert simulation.v[2] < 0.0
 
 
@@ -358,6 +373,19 @@ def test_soft_soles_have_no_impacts() -> None:
         assert len(simulation.impacts) == 0
         ends.append(simulation.v.copy())
     assert_allclose(ends[1], ends[0], atol=1e-9)
+
+
+def test_soft_soles_yield_to_an_impact_elsewhere() -> None:
+    """A ball strikes the chest of a robot that stands on them: the soles answer by their forces only."""
+    thrown = ball("ball", 0.05, place(0.5, 0, 1.1), 1.0, twist=moving(-20.0, 0, 0))
+    standing_robot = load_scene("soft_soles")
+    simulation = separate(dataclasses.replace(standing_robot, bodies=(*standing_robot.bodies, thrown)))
+    for _ in range(30):
+        simulation.step()
+        if len(simulation.impacts):
+            break
+    assert {name for names in simulation.impacts.bodies for name in names if name.startswith("hrp2/")}
+    assert all("ball" in names for names in simulation.impacts.bodies)
 
 
 def test_slow_contacts_and_other_modes_have_none() -> None:
