@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One step of several standing robots: this simulator and MuJoCo 4, in one run.
 
-HRP-2, BIP2000, TALOS and G1 on the corners of their soles, and HRP-2 on 16 points, each sole cut into a heel and a toe.
-Both engines get the same URDF (MuJoCo without its shapes), the same corners, the same servos, 1 ms; MuJoCo has Newton's
-method, the elliptic cone and ``implicitfast``. Times are by the clock on the wall, of whole blocks of steps, the engines
-taking turns. Each robot is pushed at its base for 20 ms before every block of the second table: that is where contacts
-must be solved anew; a robot at rest costs less. "sinks" is how far the base is below the posture's height at the end: a
-robot that falls would show.
+HRP-2, BIP2000, TALOS and G1 on the corners of their soles, and HRP-2 on 16 points, each sole cut into a heel and a
+toe. Both engines get the same URDF (MuJoCo without its shapes), the same corners, the same servos, 1 ms; MuJoCo has
+Newton's method, the elliptic cone and ``implicitfast``. Times are by the clock on the wall, of whole blocks of steps,
+the engines taking turns. Each robot is pushed at its base for 20 ms before every block of the second table: that is
+where contacts must be solved anew; a robot at rest costs less. "sinks" is how far the base is below the posture's
+height at the end: a robot that falls would show.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def main() -> None:
     os.environ["ROS_PACKAGE_PATH"] = os.pathsep.join(named)
     for push, title in ((0.0, "standing"), (0.4, "standing, pushed")):
         print(f"\n{title}, {DT * 1e3:g} ms, {arguments.rounds} x {arguments.steps} steps\n")
-        print("| robot | coordinates | ours µs | MuJoCo µs | ratio of medians | 25 % | ours, MuJoCo: points | Σfn/mg | sinks mm |")
+        print("| robot | coordinates | ours µs | MuJoCo µs | ratio | of 25 % | points: ours, MuJoCo | Σfn/mg | sinks mm |")
         print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
         for name in arguments.robots:
             row(name, push, arguments)

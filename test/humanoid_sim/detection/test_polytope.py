@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faces of convex hulls."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from humanoid_sim.detection.polytope import Polytope
 
 def faces_of(polytope: Polytope) -> list[np.ndarray]:
     starts = polytope.starts
-    return [polytope.corner_vertices[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [polytope.corner_vertices[a:b] for a, b in itertools.pairwise(starts)]
 
 
 def test_a_dense_cloud_on_a_prism_has_the_faces_of_the_prism() -> None:
