@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding the file behind a mesh address of a URDF or scene."""
+"""Finding the file behind an address of a mesh, or of a URDF, in a robot or scene."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
 
 def resolve_mesh_path(address: str, folder: Path) -> Path | None:
-    """File that a mesh address names, None when there is no such file.
+    """File that an address names, None when there is no such file.
 
     ``package://name/rest`` is looked for in ``share/name`` of each prefix of AMENT_PREFIX_PATH, in each folder
-    of ROS_PACKAGE_PATH (a package itself or a folder of packages), then beside or above ``folder``. A ``file://``
-    address and an absolute path are taken as they are, a relative path starts from ``folder``.
+    of ROS_PACKAGE_PATH (a package itself or a folder of packages), beside or above ``folder``, then in ``share/name``
+    of what wheels by cmeel (example-robot-data's) have installed into this Python. A ``file://`` address and an
+    absolute path are taken as they are, a relative path starts from ``folder``.
 
     Args:
         address: the address as written.
@@ -53,4 +55,5 @@ def _package_folders(package: str, folder: Path) -> list[Path]:
         if ancestor.name == package:
             folders.append(ancestor)
         folders.append(ancestor / package)
+    folders += [Path(place) / "cmeel.prefix" / "share" / package for place in sys.path if place]
     return folders

@@ -20,7 +20,7 @@ from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.lowest_point import lowest_point
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
-from humanoid_model.robot_file import RobotFile, read_robot_file
+from humanoid_model.robot_file import RobotFile, named_urdf, read_robot_file
 from humanoid_model.sensor import Noise, Sensor
 from humanoid_model.sole import Sole
 from humanoid_model.urdf import read_urdf
@@ -175,8 +175,10 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
     Without a word in the YAML or here, a robot floats unless its root link is called ``world`` or has no mass
     (fixed joints considered). A URDF whose massless root carries just one floating joint floats by that joint.
 
+    A robot whose URDF belongs to another package is a YAML alone, which names that URDF.
+
     Args:
-        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF file, or a URDF text, which begins with "<".
+        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF or YAML, or a URDF text, which begins with "<".
         floating_base: True puts the root on a free-flyer, False fixes it to the world.
         geometry: False leaves visual and collision shapes out, so that meshes may be missing.
 
@@ -187,8 +189,11 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
         description, file = read_urdf(name_or_path, geometry=geometry), RobotFile()
     else:
         path = _find(name_or_path)
-        description = read_urdf(path, geometry=geometry)
         yaml_path = path.with_suffix(".yaml")
+        if path == yaml_path:
+            beside = path.with_suffix(".urdf")
+            path = beside if beside.is_file() else named_urdf(path)
+        description = read_urdf(path, geometry=geometry)
         file = read_robot_file(yaml_path, description) if yaml_path.is_file() else RobotFile()
     if floating_base is None:
         floating_base = file.floating_base
@@ -199,13 +204,15 @@ def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if path.suffix or len(path.parts) > 1 or isinstance(name_or_path, Path):
         return path
-    known = list_resources("urdf", (".urdf",))
+    if path.name in list_resources("urdf", (".urdf",)):
+        return find_resource(f"urdf/{path.name}.urdf")
+    known = list_resources("urdf", (".urdf", ".yaml"))
     if path.name not in known:
         raise RobotError(
             f"unknown robot '{name_or_path}'",
             remedy=f"Give the path of a URDF file or one of {', '.join(known)}",
         )
-    return find_resource(f"urdf/{path.name}.urdf")
+    return find_resource(f"urdf/{path.name}.yaml")
 
 
 def _build(description: RobotDescription, file: RobotFile, floating_base: bool | None) -> Robot:

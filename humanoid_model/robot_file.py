@@ -15,6 +15,7 @@ from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import LoopClosure, read_loop_closures
+from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
@@ -34,6 +35,7 @@ _KEYS = (
     "disabled_collisions",
     "loops",
     "soles",
+    "urdf",
 )
 _ACTUATOR_KEYS = (
     "stiffness",
@@ -89,8 +91,32 @@ class RobotFile:
     soles: dict[str, Sole] = field(default_factory=dict)
 
 
+def named_urdf(path: Path) -> Path:
+    """URDF that a YAML names as ``urdf``, for a robot whose URDF belongs to somebody else's package.
+
+    Args:
+        path: the YAML file.
+
+    Raises:
+        RobotError: broken YAML, no ``urdf`` in it, or no file of that name; it tells how to get one.
+    """
+    top = read_yaml(path, RobotError)
+    values = top.mapping(_KEYS)
+    if "urdf" not in values:
+        raise top.fail("has no 'urdf', and there is none of its name beside it", "Name the robot's URDF")
+    address = values["urdf"].string()
+    found = resolve_mesh_path(address, path.parent)
+    if found is None:
+        raise values["urdf"].fail(
+            f"'{address}' not found",
+            "Install the package (example-robot-data is on the Python package index), or name the folder that holds it "
+            "in ROS_PACKAGE_PATH",
+        )
+    return found
+
+
 def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
-    """Reads the YAML beside a URDF.
+    """Reads the YAML beside a URDF, or the one that names it.
 
     Args:
         path: the YAML file.

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes bip.urdf and bip_planar.urdf, each with its YAML, from the published tables of BIP2000.
+"""Writes the four models of BIP2000, each with its YAML, from its published tables.
 
-``python urdf/bip_generate.py`` rewrites the four files; a test holds them equal to this script's output.
+bip: every joint has an actuator. bip_screws: the ankles are moved by their screws, closed loops (``bip_ankle.py``).
+bip_ankle: one such ankle with its foot on a shank that is held. bip_planar: the sagittal plane.
+
+``python urdf/bip_generate.py`` rewrites the eight files; a test holds them equal to this script's output.
 
 Source of the spatial model: geometry and mass tables of P.-B. Wieber, INRIA BIPOP ("HuMAnS", modified
 Denavit-Hartenberg parameters of Khalil and Kleinfinger), numbers retyped. Of the planar one: table III-3 of
@@ -14,6 +17,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import bip_ankle
 import numpy as np
 from primitive_urdf import (
     Mass,
@@ -38,6 +42,10 @@ COLOURS = {
 APPROXIMATE = (
     "joint efforts and speeds, gains, rotor inertias and shapes; inertias that the source rounds to multiples of "
     "0.01 kg m^2 are raised to what a body of that mass can have"
+)
+APPROXIMATE_ANKLE = (
+    "which way the published distances of the ankle's screws and levers count, masses of nuts and rods (taken from the "
+    "shank's), rotor inertias, forces, speeds, gains and shapes"
 )
 APPROXIMATE_PLANAR = (
     "the foot's triangle (specification 003 section 3.4.1), efforts, speeds, gains, shapes, and all inertias but those "
@@ -121,6 +129,9 @@ ROTOR = 0.2  # kg m^2, approximate
 ANKLE_HEIGHT = 0.083
 TOE, HEEL = 0.170, -0.120  # of the sole from the ankle
 TOE_HALF, HEEL_HALF = 0.090, 0.060
+ANKLE = np.array([0.0, 0.0, -0.410])  # in the shank's frame
+STANDING = {"hip_pitch": -0.25, "knee": 0.5, "ankle_pitch": -0.25}
+STANDING_DRIVE = bip_ankle.Drive(4e7, 1.6e6)  # what the plain model's gains about the ankle's pitch come to at the nuts
 HIP_HEIGHT = 0.410 + 0.410 + ANKLE_HEIGHT
 TRUNK_HEIGHT = 0.660
 
@@ -192,8 +203,41 @@ def possible(inertia: np.ndarray, mass: float) -> np.ndarray:
 
 
 def bip_urdf() -> str:
-    """The spatial model."""
-    text = header("bip", APPROXIMATE)
+    """The spatial model with an actuator in each joint."""
+    return spatial_urdf("bip", APPROXIMATE, {}) + "</robot>\n"
+
+
+def bip_screws_urdf() -> str:
+    """The spatial model with the ankles' screws."""
+    place = frames()
+    shanks = {
+        f"{side}_shank": bip_ankle.shank_without(mass_properties(f"{side}_shank", place[f"{side}_shank"][0]), ANKLE)
+        for side in "rl"
+    }
+    text = spatial_urdf("bip_screws", f"{APPROXIMATE}; {APPROXIMATE_ANKLE}", shanks)
+    for side in "rl":
+        text += bip_ankle.urdf_text(f"{side}_ankle_", f"{side}_shank", ANKLE)
+    return text + "</robot>\n"
+
+
+def ankle_urdf() -> str:
+    """One ankle on a shank that is held, with its foot in the air."""
+    text = header("bip_ankle", APPROXIMATE_ANKLE)
+    shank = mass_properties("l_shank", frames()["l_shank"][0])
+    text += link_text("l_shank", bip_ankle.shank_without(shank, ANKLE), LEG_SHAPES["shank"])
+    parent, offset = "l_shank", ANKLE
+    for hinge in LEG[-2:]:
+        child = f"l_{hinge.child}"
+        limits = (hinge.lower, hinge.upper, hinge.effort, SPEED)
+        text += joint_text(f"l_{hinge.name}", "revolute", parent, child, offset, hinge.axis, limits)
+        text += link_text(child, mass_properties(child, frames()[child][0]), LEG_SHAPES[hinge.child])
+        parent, offset = child, np.zeros(3)
+    return text + bip_ankle.urdf_text("l_ankle_", "l_shank", ANKLE) + "</robot>\n"
+
+
+def spatial_urdf(name: str, approximate: str, masses: dict[str, Mass]) -> str:
+    """The spatial model up to its closing tag, some solids with other mass properties than the published ones."""
+    text = header(name, approximate)
     place = frames()
     shapes = dict(MIDDLE_SHAPES)
     for side, sign in (("r", -1), ("l", 1)):
@@ -208,12 +252,13 @@ def bip_urdf() -> str:
             limits = (hinge.lower, hinge.upper, hinge.effort, SPEED)
             text += joint_text(prefix + hinge.name, "revolute", parent, child, offset, hinge.axis, limits)
             solid = shapes[child][:2] if hinge.child == "foot" else shapes[child][:1]
-            text += link_text(child, mass_properties(child, place[child][0]), shapes[child], solid)
+            mass = masses.get(child) or mass_properties(child, place[child][0])
+            text += link_text(child, mass, shapes[child], solid)
         if prefix:
             sole = f"{prefix}sole"
             text += link_text(sole)
             text += joint_text(f"{sole}_joint", "fixed", f"{prefix}foot", sole, (0.0, 0.0, -ANKLE_HEIGHT))
-    return text + "</robot>\n"
+    return text
 
 
 def header(name: str, approximate: str) -> str:
@@ -229,19 +274,67 @@ def header(name: str, approximate: str) -> str:
 
 def bip_yaml() -> str:
     """What the URDF of the spatial model can't say."""
-    legs = [[f"{side}_{hinge.name}" for hinge in LEG] for side in "rl"]
+    return spatial_yaml(
+        APPROXIMATE,
+        {side: [f"{side}_{hinge.name}" for hinge in LEG] for side in "rl"},
+        [],
+        ["actuators:  # gains by the default rule (docs/robots.md); kg m^2", f'  "*": {{armature: {ROTOR}}}'],
+    )
+
+
+def bip_screws_yaml() -> str:
+    """What the URDF of the spatial model with screws can't say."""
+    limbs = {
+        side: [
+            *(f"{side}_{hinge.name}" for hinge in LEG[:-2]),
+            *(f"{side}_ankle_{word}_screw" for word in bip_ankle.SIDES),
+        ]
+        for side in "rl"
+    }
+    pitch = STANDING["ankle_pitch"]
+    standing = [line for side in "rl" for line in bip_ankle.posture_lines(f"{side}_ankle_", pitch, 0.0)]
+    driven = ["[rl]_hip_*", "[rl]_knee", "trunk_*"]
+    return spatial_yaml(
+        f"{APPROXIMATE}; {APPROXIMATE_ANKLE}",
+        limbs,
+        standing,
+        [
+            "loops:  # ball joints between rods and feet",
+            *(line for side in "rl" for line in bip_ankle.loop_lines(f"{side}_ankle_", f"{side}_foot")),
+            "actuators:  # ankle joints and rods are passive; gains of the screws N/m, N s/m; kg m^2",
+            *(f'  "{pattern}": {{armature: {ROTOR}}}' for pattern in driven),
+            bip_ankle.actuator_line("*_screw", STANDING_DRIVE),
+        ],
+    )
+
+
+def ankle_yaml() -> str:
+    """What the URDF of the ankle alone can't say."""
+    prefix = "l_ankle_"
     lines = [
-        *yaml_header(APPROXIMATE, floating=True),
-        f"  right_leg: [{', '.join(legs[0])}]",
-        f"  left_leg: [{', '.join(legs[1])}]",
+        *yaml_header(APPROXIMATE_ANKLE, floating=False),
+        f"  ankle: [{', '.join(f'{prefix}{word}_screw' for word in bip_ankle.SIDES)}]",
+        "postures:  # rad, m; joints left out are at 0",
+    ]
+    for name, pitch, roll in (("toes_down", 0.4, 0.0), ("outer_edge_up", 0.0, 0.15), ("both", -0.3, -0.1)):
+        lines += [f"  {name}:", f"    l_ankle_pitch: {pitch}", f"    l_ankle_roll: {roll}"]
+        lines += bip_ankle.posture_lines(prefix, pitch, roll)
+    lines += ["loops:  # ball joints between rods and foot", *bip_ankle.loop_lines(prefix, "l_foot")]
+    lines += ["actuators:", bip_ankle.actuator_line("*_screw", bip_ankle.Drive(1e6, 1.5e4))]
+    return "\n".join(lines) + "\n"
+
+
+def spatial_yaml(approximate: str, legs: dict[str, list[str]], standing: list[str], ending: list[str]) -> str:
+    """The YAML of a spatial model: its own limbs, further joints in its standing posture, its last sections."""
+    lines = [
+        *yaml_header(approximate, floating=True),
+        f"  right_leg: [{', '.join(legs['r'])}]",
+        f"  left_leg: [{', '.join(legs['l'])}]",
         f"  trunk: [{', '.join(hinge.name for hinge in TRUNK)}]",
         "postures:  # rad; joints left out are at 0; 'zero' is always there",
         "  standing:",
-        *(
-            f"    {side}_{name}: {value}"
-            for side in "rl"
-            for name, value in (("hip_pitch", -0.25), ("knee", 0.5), ("ankle_pitch", -0.25))
-        ),
+        *(f"    {side}_{name}: {value}" for side in "rl" for name, value in STANDING.items()),
+        *standing,
         "contacts:  # frames: z is the inward normal; patches counter-clockwise, metres",
     ]
     corners = ((HEEL, -HEEL_HALF), (TOE, -TOE_HALF), (TOE, TOE_HALF), (HEEL, HEEL_HALF))
@@ -260,8 +353,7 @@ def bip_yaml() -> str:
         "  imu: {type: imu, link: trunk, xyz: [0, 0, 0.1]}",
         "  right_ankle: {type: force_torque, link: r_foot}",
         "  left_ankle: {type: force_torque, link: l_foot}",
-        "actuators:  # gains by the default rule (docs/robots.md); kg m^2",
-        f'  "*": {{armature: {ROTOR}}}',
+        *ending,
     ]
     return "\n".join(lines) + "\n"
 
@@ -392,6 +484,10 @@ def generate() -> dict[str, str]:
     return {
         "bip.urdf": bip_urdf(),
         "bip.yaml": bip_yaml(),
+        "bip_screws.urdf": bip_screws_urdf(),
+        "bip_screws.yaml": bip_screws_yaml(),
+        "bip_ankle.urdf": ankle_urdf(),
+        "bip_ankle.yaml": ankle_yaml(),
         "bip_planar.urdf": planar_urdf(),
         "bip_planar.yaml": planar_yaml(),
     }

@@ -118,11 +118,13 @@ def joint_text(
     offset: Sequence[float] | np.ndarray,
     axis: str = "",
     limits: tuple[float, float, float, float] | None = None,
+    turn: tuple[float, float, float] | None = None,
 ) -> str:
-    """A joint; ``limits`` are lower, upper, effort and velocity."""
+    """A joint; ``limits`` are lower, upper, effort and velocity, ``turn`` is roll, pitch and yaw of its frame."""
+    rpy = "" if turn is None else f' rpy="{numbers(turn)}"'
     text = (
         f'  <joint name="{name}" type="{kind}">\n    <parent link="{parent}"/>\n'
-        f'    <child link="{child}"/>\n    <origin xyz="{numbers(offset)}"/>\n'
+        f'    <child link="{child}"/>\n    <origin xyz="{numbers(offset)}"{rpy}/>\n'
     )
     if axis:
         direction = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}[axis]

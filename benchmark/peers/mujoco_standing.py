@@ -19,10 +19,11 @@ def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.gravity = task["gravity"]
-    for geom in list(spec.geoms):
-        spec.delete(geom)
+    for shape in [*spec.geoms, *spec.meshes]:
+        spec.delete(shape)
     root = spec.worldbody.first_body()
-    root.add_freejoint()
+    if root.first_joint() is None:  # G1's URDF has one of its own
+        root.add_freejoint()
     for corner in task["corners"]:
         spec.body(corner["link"]).add_geom(
             type=mujoco.mjtGeom.mjGEOM_SPHERE,
@@ -61,8 +62,15 @@ def main() -> None:
     total_steps = 0
     for line in sys.stdin:
         steps = int(line)
+        push = task.get("push", {"force": 0.0})
         begin = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
+        if push["force"]:
+            data.xfrc_applied[model.body(push["link"]).id, 0] = push["force"]
+            mujoco.mj_step(model, data, push["steps"])
+            data.xfrc_applied[:] = 0.0
+            mujoco.mj_step(model, data, steps - push["steps"])
+        else:
+            mujoco.mj_step(model, data, steps)
         seconds = (time.perf_counter() - begin) / steps
         total_steps += steps
         force, normal = np.zeros(6), 0.0
@@ -72,6 +80,7 @@ def main() -> None:
         answer = {
             "seconds": seconds,
             "contacts": data.ncon,
+            "height": float(data.qpos[2]),
             "weight_ratio": normal / (sum(model.body_mass) * 9.81),
             "base_drift": float(np.linalg.norm(data.qpos[:2] - start[:2])) / (total_steps * task["dt"]),
         }

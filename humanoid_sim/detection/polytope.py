@@ -99,15 +99,22 @@ class Polytope:
         place = {int(old): new for new, old in enumerate(hull.vertices)}
         members: list[set[int]] = []
         normals: list[NDArray[np.float64]] = []
-        for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
-            indices = {place[int(i)] for i in simplex}
-            for known, face in zip(normals, members, strict=True):
-                if np.abs(known - equation[:3]).max() < _COPLANAR:
-                    face.update(indices)
-                    break
-            else:
-                normals.append(equation[:3])
-                members.append(indices)
+        taken = np.zeros(len(hull.simplices), dtype=bool)
+        for seed in range(len(taken)):
+            if taken[seed]:
+                continue
+            # triangles of one face lie side by side
+            normal = hull.equations[seed, :3]
+            taken[seed] = True
+            found, waiting = [seed], [seed]
+            while waiting:
+                for near in hull.neighbors[waiting.pop()].tolist():
+                    if not taken[near] and np.abs(hull.equations[near, :3] - normal).max() < _COPLANAR:
+                        taken[near] = True
+                        found.append(near)
+                        waiting.append(near)
+            normals.append(normal)
+            members.append({place[i] for i in hull.simplices[found].ravel().tolist()})
         faces = []
         for normal, face in zip(normals, members, strict=True):
             ring = np.array(sorted(face))
