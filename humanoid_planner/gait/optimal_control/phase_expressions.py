@@ -10,7 +10,7 @@ from __future__ import annotations
 import casadi
 import numpy as np
 
-from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, Pattern
+from humanoid_planner.gait.optimal_control.phase_shape import Pattern, PhaseParameters
 
 Expression = casadi.SX
 

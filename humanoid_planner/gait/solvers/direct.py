@@ -32,7 +32,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,14 @@ class _Transcription:
         T, nodes = x[0], casadi.reshape(x[1:], width, P)
         shared = [1]
 
-        values = casadi.Function("point", [zeta, symbol], [casadi.densify(casadi.vertcat(Z, D, R)), cost], {"cse": True})
-        F, l = values.map("points", "serial", P, shared, [])(nodes, par)
+        stacked = casadi.densify(casadi.vertcat(Z, D, R))
+        values = casadi.Function("point", [zeta, symbol], [stacked, cost], {"cse": True})
+        F, running = values.map("points", "serial", P, shared, [])(nodes, par)
         defects = casadi.mtimes(F[:n2, :], A1c) + T * casadi.mtimes(F[n2 : 2 * n2, :], A2c)
         first, last = nodes[:, 0], nodes[:, P - 1]
         conditions = [end(node) for end, node in zip(ends, (first, last), strict=True) if end is not None]
         g = casadi.vertcat(casadi.vec(defects), casadi.vec(F[2 * n2 :, :]), *conditions)
-        J_scale = casadi.mtimes(l, weights_row.T)
+        J_scale = casadi.mtimes(running, weights_row.T)
         f = T * J_scale
         self.condition_count = sum(item.numel() for item in conditions)
 
@@ -239,28 +240,26 @@ class _Transcription:
             hess = hess + casadi.triu(second)
             offset += count
 
-        self.nlp = {"x": x, "p": par, "f": f, "g": g}
-        self._x, self._par, self._f, self._g = x, par, f, g
-        self._derivatives = {
+        self.nlp: dict[str, Any] = {"x": x, "p": par, "f": f, "g": g}
+        self.derivatives: dict[str, Any] = {
             "grad_f": casadi.Function("nlp_grad_f", [x, par], [f, grad_f], ["x", "p"], ["f", "grad_f_x"]),
             "jac_g": casadi.Function("nlp_jac_g", [x, par], [g, jac_g], ["x", "p"], ["g", "jac_g_x"]),
             "hess_lag": casadi.Function(
                 "nlp_hess_l", [x, par, lam_f, lam_g], [hess], ["x", "p", "lam_f", "lam_g"], ["hess_gamma_x_x"]
             ),
         }
-        self.evaluate = casadi.Function("nlp", [x, par], [f, g])
         self._solvers: dict[tuple[Any, ...], Any] = {}
 
     def solver(self, settings: dict[str, Any]) -> Any:
         """IPOPT on this program; kept for the next call with the same settings."""
         key = tuple(sorted(settings.items()))
         if key not in self._solvers:
-            options = {
+            options: dict[str, Any] = {
                 "ipopt": {"print_level": 0, "sb": "yes", **settings},
                 "print_time": False,
                 "calc_lam_p": False,
                 "calc_lam_x": True,
-                **self._derivatives,
+                **self.derivatives,
             }
             self._solvers[key] = casadi.nlpsol("phase", "ipopt", self.nlp, options)
         return self._solvers[key]
@@ -441,7 +440,7 @@ def _stencils(intervals: int) -> tuple[Real, Real, Real]:
 
 def _nonzeros(matrix: casadi.SX) -> casadi.SX:
     """Structural nonzeros as a column."""
-    return casadi.vertcat(*matrix.nonzeros()) if matrix.nnz() else casadi.SX(0, 1)
+    return matrix[matrix.sparsity().find()] if matrix.nnz() else casadi.SX(0, 1)
 
 
 def _triplets(matrix: casadi.SX) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -472,7 +471,7 @@ def _selection(
 
 
 def _matrix(
-    rows: list[NDArray[np.int64]], columns: list[NDArray[np.int64]], entries: list[casadi.MX], height: int, width: int
+    rows: list[Any], columns: list[Any], entries: list[casadi.MX], height: int, width: int
 ) -> casadi.MX:
     """Sparse matrix of entries at places that don't repeat."""
     r, c = np.concatenate(rows), np.concatenate(columns)
