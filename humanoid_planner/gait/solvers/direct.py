@@ -6,8 +6,11 @@ D = (v, p') the constraints are
 
     Z_{k+1} - Z_k - T h/6 (D_k + 4 D_m + D_{k+1}) = 0,   Z_m - (Z_k + Z_{k+1})/2 - T h/8 (D_k - D_{k+1}) = 0,
 
-free of the inverse of M. Both are linear in Z and D: first and second derivatives are sums over points of the small
+free of the inverse of M and linear in Z and D: first and second derivatives are sums over points of the small
 derivatives there, put together here entry by entry, with exact sparsity, for every shape of problem once.
+
+The penalty on an excess h is 1/2 r s² of a slack s >= h, which is the same and smooth: with the kink of max(0, h)² in
+the objective, Newton's iterations jump to and fro.
 
 The multipliers of the constraints, weighted like Simpson's rule, are the costates at nodes and middles (Hager 2000).
 """
@@ -106,7 +109,10 @@ class _Transcription:
         scaled = casadi.SX.sym("u_scaled", N)
         symbol = e.parameters
         unit = 1.0 / casadi.sqrt(e.symbol("effort"))
-        zeta = casadi.vertcat(e.q, e.v, scaled, *([e.a] if shape.accelerated else []))
+        penalised = 0 if shape.hard_inequalities else shape.inequality_count
+        slack = casadi.SX.sym("slack", penalised)
+        zeta = casadi.vertcat(e.q, e.v, scaled, *([e.a] if shape.accelerated else []), slack)
+        self.slack_count = penalised
         self.width = zeta.numel()
 
         def in_units(expression: casadi.SX) -> casadi.SX:
@@ -119,8 +125,10 @@ class _Transcription:
             rest.insert(0, e.momentum_rate - e.mass_rate - casadi.mtimes(e.mass_matrix, e.a))
         if shape.hard_inequalities:
             rest.append(e.inequalities)
+        elif penalised:
+            rest.append(e.inequalities - slack / casadi.sqrt(e.symbol("inequality_factors")))
         R = in_units(casadi.vertcat(*rest))
-        cost = in_units(e.effort + e.penalty)
+        cost = in_units(e.effort + e.closure_penalty) + 0.5 * casadi.sumsqr(slack)
         self.rest_count = R.numel()
         self.accelerated_count = n if shape.accelerated else 0
         self._assemble(zeta, symbol, Z, D, R, cost, intervals, ends)
@@ -315,7 +323,7 @@ def solve_direct(
         if guess is not None:
             q, v, u = guess
             a = np.gradient(v, problem.duration / (P - 1), axis=0)
-        columns = [q, v, u / unit] + ([a] if program.accelerated_count else [])
+        columns = [q, v, u / unit] + ([a] if program.accelerated_count else []) + [np.zeros((P, program.slack_count))]
         x0 = np.concatenate([[problem.duration], np.concatenate(columns, axis=1).ravel()])
     settings: dict[str, Any] = {
         "tol": options.tolerance,
@@ -399,7 +407,7 @@ def _constraint_bounds(
     rest_upper[:, equal : equal + rows] = np.inf
     rest_lower[:, equal + rows :] = -np.inf
     for place, end in ((0, problem.start), (P - 1, problem.end)):
-        if end.fixed:  # what a given state violates, no motion can mend
+        if end.fixed and shape.hard_inequalities:  # what a given state violates, no motion can mend
             rest_upper[place, equal + rows :] = np.inf
     defects = np.zeros(2 * program.n * program.A2.shape[1])
     conditions = np.zeros(program.condition_count)
@@ -416,8 +424,11 @@ def _condition_function(
     end = getattr(problem, name)
     if end.conditions is None:
         return None
-    n, N = parameters.shape.n, parameters.shape.control_count
-    zeta = casadi.SX.sym("zeta", 2 * n + N + (n if parameters.shape.accelerated else 0))
+    shape = parameters.shape
+    n = shape.n
+    slacks = 0 if shape.hard_inequalities else shape.inequality_count
+    width = 2 * n + shape.control_count + (n if shape.accelerated else 0) + slacks
+    zeta = casadi.SX.sym("zeta", width)
     psi = end_conditions(problem, end, CasadiPhase(problem.scaled_model), zeta[:n], zeta[n : 2 * n])
     free_q, free_v = end.free_masks(problem.model)
     given = int((~free_q).sum() + (~free_v).sum())  # these are bounds of the variables

@@ -47,6 +47,7 @@ def test_large_transfer_needs_the_path():
     np.testing.assert_allclose(w0, ORACLES["5bar_C"]["w0"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_trunk_mass_comes_last():
     schedule = (
         Stage("closure", (1.0 / 150.0,)),
