@@ -7,11 +7,10 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT, RABBIT_WALK
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests
@@ -119,7 +118,7 @@ def test_on_processes():
 @pytest.mark.slow
 def test_five_phases_of_bip():  # B1 to B6, section 4.5
     walker = BipWalker(BIP, toe_force_lower=6.0)
-    gait = synthesize_gait(walker, walk_between_rests(CYCLIC, BRAKING, RestData()))
+    gait = synthesize_gait(walker, walk_between_rests(FROM_UPRIGHT, BRAKING))
     assert gait.converged
     cases = ["bip_ssp_start", "bip_dsp_cyclic", "bip_ssp_cyclic", "bip_dsp_brake", "bip_ssp_stop"]
     for solution, case in zip(gait.phases, cases, strict=True):
@@ -142,6 +141,28 @@ def test_five_phases_of_bip():  # B1 to B6, section 4.5
     assert gait.phases[0].status is PhaseStatus.CONTACT_VIOLATION
     assert gait.phases[2].forces["stance"].least_normal == pytest.approx(-366.0, rel=0.05)
     assert gait.phases[4].forces["stance"].least_normal == pytest.approx(187.0, rel=0.05)
+
+
+@pytest.mark.slow
+def test_five_phases_whose_feet_press_and_hold():
+    """From a leaning rest (G-10) all feet press all along, with a friction of 0.3 (T-oracles of 4.5)."""
+    walker = BipWalker(BIP, friction=0.3, toe_force_lower=6.0)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), root_force_lower=6.0)
+    gait = synthesize_gait(walker, walk_between_rests(CYCLIC, BRAKING), GaitSettings(single=single, friction=0.3))
+    assert [solution.status for solution in gait.phases] == [PhaseStatus.CONVERGED] * 5
+    thesis = [81.9, 96.3, 109.5, 112.1, 105.1]
+    for solution, energy in zip(gait.phases, thesis, strict=True):
+        assert energy / 2.5 < solution.energies.total < energy * 2.5
+        assert np.abs(np.rad2deg(solution.q[:, -1]) - 90.0).max() < 5.0
+        assert min(series.least_normal for series in solution.forces.values()) > 0.0
+    assert gait.totals.energy == pytest.approx(504.9, rel=0.10)
+    assert gait.friction_required < 0.301
+    assert gait.phases[2].friction_required < 0.15
+    start = gait.phases[0]
+    assert np.abs(start.u).max(axis=0).argmax() == 1  # the stance knee is the most loaded
+    assert start.forces["stance"].total_normal[0] > 1.3 * 1028.2  # the initial impulse
+    for jump in gait.jumps():
+        assert jump.within(1e-8)
 
 
 @pytest.mark.slow
