@@ -130,11 +130,13 @@ class WalkData:
         step: the double support that repeats.
         double_support: its duration [s].
         single_support: duration of the swing between two of them [s].
+        rest: how the robot stands before such a walk's first step; after the last one for a braking step.
     """
 
     step: StepData
     double_support: float
     single_support: float
+    rest: RestData = RestData()
 
     def __post_init__(self) -> None:
         """Check the durations.
@@ -176,7 +178,7 @@ def load_walk(name_or_path: str | Path) -> WalkData:
             )
         path = find_resource(f"config/gait/steps/{name_or_path}.yaml")
     top = read_yaml(path, InputError)
-    values = top.mapping(("step_length", "step_height", "start", "end", "durations"))
+    values = top.mapping(("step_length", "step_height", "start", "end", "durations", "rest"))
     for name in ("step_length", "start", "end", "durations"):
         if name not in values:
             raise top.fail(f"'{name}' is missing", "Give step_length, start, end and durations")
@@ -209,7 +211,21 @@ def load_walk(name_or_path: str | Path) -> WalkData:
         if problem.source is not None:
             raise
         raise top.fail(f"{problem.element} {problem.problem}", problem.remedy) from None
-    return WalkData(step, durations["double_support"].number(above=0.0), durations["single_support"].number(above=0.0))
+    return WalkData(
+        step,
+        durations["double_support"].number(above=0.0),
+        durations["single_support"].number(above=0.0),
+        _rest(values["rest"]) if "rest" in values else RestData(),
+    )
+
+
+def _rest(node: YamlNode) -> RestData:
+    values = node.mapping(("hip_height", "hip_ahead", "trunk"))
+    given = {name: value.number() for name, value in values.items()}
+    try:
+        return RestData(**given)
+    except InputError as problem:
+        raise node.fail(f"{problem.element} {problem.problem}", problem.remedy) from None
 
 
 def _vector(node: YamlNode) -> complex:

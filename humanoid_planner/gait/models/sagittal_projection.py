@@ -23,6 +23,14 @@ from humanoid_model.robot import Robot
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip
 from humanoid_planner.gait.models.foot_triangle import FootTriangle
+from humanoid_planner.gait.models.lateral_motion import (
+    PlanarMass,
+    has_planar_root,
+    in_plane,
+    lateral_sign,
+    planar_masses,
+    posture_of,
+)
 from humanoid_planner.gait.models.leg_joint import LegJoint
 from humanoid_planner.gait.models.segment import Segment
 
@@ -30,7 +38,7 @@ Real = NDArray[np.float64]
 
 _KINDS = ("hip", "knee", "ankle")
 _APART = 1e-6
-"""Distance [m], and difference of unit vectors, beyond which axes count as apart."""
+"""Distance beyond which axes and corners count as apart [m]."""
 
 
 @dataclass(frozen=True)
@@ -186,15 +194,9 @@ def project_to_sagittal_plane(
             about the lateral axis, hips that aren't coaxial, a foot without a level sole, or feet of different
             triangles.
     """
-    reference = _reference(robot, posture)
+    reference = posture_of(robot, posture)
     names = _leg_limbs(robot, legs)
-    if robot.base_joint is None and [
-        robot.model.joints[i].shortname() for i in range(1, min(4, robot.model.njoints))
-    ] != [
-        "JointModelPX",
-        "JointModelPZ",
-        "JointModelRY",
-    ]:
+    if robot.base_joint is None and not has_planar_root(robot):
         raise InputError(
             "its base can't move in the sagittal plane",
             element=f"robot '{robot.name}'",
@@ -203,8 +205,8 @@ def project_to_sagittal_plane(
     model, data = robot.model, robot.model.createData()
     pin.forwardKinematics(model, data, reference)
     chains = [_pitch_joints(robot, data, name) for name in names]
-    moving = {robot.model.getJointId(joint): None for chain in chains for joint, _ in chain}
-    places = [[_plane(data.oMi[model.getJointId(joint)].translation) for joint, _ in chain] for chain in chains]
+    moving = [robot.model.getJointId(joint) for chain in chains for joint, _ in chain]
+    places = [[in_plane(data.oMi[model.getJointId(joint)].translation) for joint, _ in chain] for chain in chains]
     if abs(places[0][0] - places[1][0]) > _APART:
         raise InputError(
             f"hips are {abs(places[0][0] - places[1][0]):.4f} m apart in the sagittal plane",
@@ -212,7 +214,7 @@ def project_to_sagittal_plane(
             remedy="Choose a posture in which they are coaxial",
         )
     hip = places[0][0]
-    bodies = _bodies(model, data, moving)
+    bodies = planar_masses(model, data, moving)
     soles = [_sole(robot, data, chain[2][0]) for chain in chains]
     segments: dict[str, Segment] = {}
     triangles: list[FootTriangle] = []
@@ -236,7 +238,7 @@ def project_to_sagittal_plane(
             element=f"robot '{robot.name}'",
             remedy="Give both soles the same outline",
         )
-    top = max(_plane(data.oMi[joint].translation).imag for joint in range(1, model.njoints))
+    top = max(in_plane(data.oMi[joint].translation).imag for joint in range(1, model.njoints))
     segments["trunk"] = _segment(hip, hip + 1j * max(top - hip.imag, 0.1), bodies[0])
     bases = [_angles(place, toe) for place, (_, toe) in zip(places, soles, strict=True)]
     rear, front = (
@@ -250,25 +252,6 @@ def project_to_sagittal_plane(
     middle = 0.5 * sum(data.oMi[model.getJointId(chain[0][0])].translation for chain in chains)
     bip = Bip(segments, triangles[0], -float(model.gravity.linear[2]), _ranges(robot, (rear, front)))
     return SagittalProjection(robot, bip, rear, front, reference, np.asarray(middle))
-
-
-def _reference(robot: Robot, posture: str | ArrayLike) -> Real:
-    if isinstance(posture, str):
-        if posture not in robot.postures:
-            raise InputError(
-                f"unknown posture '{posture}'",
-                element=f"robot '{robot.name}'",
-                remedy=f"Use one of {', '.join(robot.postures)}",
-            )
-        return np.array(robot.postures[posture], dtype=float)
-    given = np.array(posture, dtype=float)
-    if given.shape != (robot.model.nq,) or not np.isfinite(given).all():
-        raise InputError(
-            f"posture of shape {given.shape}, or not finite",
-            element=f"robot '{robot.name}'",
-            remedy=f"Give {robot.model.nq} finite coordinates",
-        )
-    return given
 
 
 def _leg_limbs(robot: Robot, legs: Sequence[str] | None) -> tuple[str, str]:
@@ -286,12 +269,9 @@ def _pitch_joints(robot: Robot, data: pin.Data, limb: str) -> list[tuple[str, in
     """Joints of a leg that turn about the lateral axis, and about which of its two directions."""
     chain = []
     for name in robot.limbs[limb]:
-        joint = robot.model.getJointId(name)
-        if joint >= robot.model.njoints or robot.model.joints[joint].nv != 1:
-            continue
-        spin = data.oMi[joint].act(_unit_motion(robot.model, joint)).angular
-        if abs(abs(spin[1]) - 1.0) < _APART:
-            chain.append((name, 1 if spin[1] > 0.0 else -1))
+        sign = lateral_sign(robot, data, name)
+        if sign:
+            chain.append((name, sign))
     if len(chain) != 3:
         raise InputError(
             f"has {len(chain)} joints about the lateral axis: {', '.join(name for name, _ in chain) or 'none'}",
@@ -301,29 +281,11 @@ def _pitch_joints(robot: Robot, data: pin.Data, limb: str) -> list[tuple[str, in
     return chain
 
 
-def _unit_motion(model: pin.Model, joint: int) -> pin.Motion:
-    """Motion of a joint of one coordinate at unit rate, in its own frame."""
-    alone = model.joints[joint].createData()
-    model.joints[joint].calc(alone, pin.neutral(model), np.ones(model.nv))
-    return pin.Motion(np.asarray(alone.S, dtype=float).reshape(6))
-
-
-def _bodies(model: pin.Model, data: pin.Data, moving: dict[int, None]) -> dict[int, tuple[float, complex, float]]:
-    """Mass, centre of mass and lateral moment of inertia of what moves as one: by moving joint, 0 for the trunk."""
-    group = [0] * model.njoints
-    sums: dict[int, pin.Inertia] = {0: pin.Inertia.Zero(), **{joint: pin.Inertia.Zero() for joint in moving}}
-    for joint in range(1, model.njoints):
-        group[joint] = joint if joint in moving else group[model.parents[joint]]
-        sums[group[joint]] = sums[group[joint]] + data.oMi[joint].act(model.inertias[joint])
-    return {key: (total.mass, _plane(total.lever), float(total.inertia[1, 1])) for key, total in sums.items()}
-
-
-def _segment(start: complex, end: complex, body: tuple[float, complex, float]) -> Segment:
+def _segment(start: complex, end: complex, body: PlanarMass) -> Segment:
     """A body on the axis from a start to an end."""
-    mass, centre, inertia = body
     way = end - start
-    own = (centre - start) * abs(way) / way
-    return Segment(abs(way), mass, own, inertia + mass * abs(own) ** 2)
+    own = (body.centre - start) * abs(way) / way
+    return Segment(abs(way), body.mass, own, body.inertia + body.mass * abs(own) ** 2)
 
 
 def _sole(robot: Robot, data: pin.Data, ankle: str) -> tuple[complex, complex]:
@@ -336,7 +298,7 @@ def _sole(robot: Robot, data: pin.Data, ankle: str) -> tuple[complex, complex]:
             carrier = robot.model.parents[carrier]
         if contact.support and carrier == joint:
             placed = data.oMi[link.joint_id] * link.placement_joint_link
-            corners = [_plane(placed.act(vertex)) for vertex in contact.vertices_link]
+            corners = [in_plane(placed.act(vertex)) for vertex in contact.vertices_link]
             if max(corner.imag for corner in corners) - min(corner.imag for corner in corners) > _APART:
                 raise InputError(
                     f"sole '{contact.name}' isn't level",
@@ -385,8 +347,3 @@ def _ranges(robot: Robot, legs: Sequence[SagittalLeg]) -> dict[str, LegJoint]:
             rates.append(float(robot.limits.velocity[v]))
         joints[kind] = LegJoint(max(low for low, _ in ends), min(high for _, high in ends), min(rates))
     return joints
-
-
-def _plane(point: NDArray[np.float64]) -> complex:
-    """A point in the sagittal plane: forward and up."""
-    return complex(point[0], point[2])

@@ -9,12 +9,14 @@ With v = M^-1 p, damping -D v, and sums over k of a_k M_{,k} = diag(a) N - N dia
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 def adjoint_rates(problem: PhaseProblem, x: Real, w: Real, u: Real) -> Real:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Oblique constraints on the controls: friction, and contacts that aren't cut (specification 003 sections 2.13 and 2.17).
+"""Oblique constraints on the controls: friction, and contacts that aren't cut (specification 003, 2.13 and 2.17).
 
 Each is a row that is affine in the controls u and in the momentum rate of the whole mechanism,
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ControlRow:
         return self.ground != (0.0, 0.0)
 
     def combined(self, name: str, factor: float, other: ControlRow, other_factor: float) -> ControlRow:
-        """factor * self + other_factor * other."""
+        """Factor * self + other_factor * other."""
         beta = factor * np.array(self.controls) + other_factor * np.array(other.controls)
         alpha = factor * np.array(self.ground) + other_factor * np.array(other.ground)
         return ControlRow(
@@ -139,7 +140,7 @@ def cut_foot(model: PhaseModel, contact: str) -> FootForces:
 
 
 def root_point(model: PhaseModel, name: str = "root") -> FootForces:
-    """Forces of a point contact at the root: what the cut forces leave of the total, equations (III.17) and (III.23)."""
+    """Forces of a point contact at the root: what the cut forces leave of the total, (III.17) and (III.23)."""
     along, up = _rest(model)
     normal = ControlRow(f"{name} normal", (0.0, 1.0), up)
     return FootForces(name, (normal,), ControlRow(f"{name} tangential", (1.0, 0.0), along), (_root(model),))
@@ -160,19 +161,19 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
     torque = np.array(_selected(model, foot.ankle_torque).controls)
     along, up = (np.array(row) for row in _rest(model))
     weight = foot.mass * model.tree.gravity
-    l, a = foot.length, foot.ankle_height
-    behind = l - foot.ankle_to_toe
+    length, a = foot.length, foot.ankle_height
+    behind = length - foot.ankle_to_toe
     toe = ControlRow(
         f"{name} toe",
-        (-a / l, behind / l),
-        _floats((torque + behind * up - a * along) / l),
-        foot.heel_to_centre * weight / l,
+        (-a / length, behind / length),
+        _floats((torque + behind * up - a * along) / length),
+        foot.heel_to_centre * weight / length,
     )
     whole = ControlRow(f"{name} normal", (0.0, 1.0), _floats(up), weight)
     heel = whole.combined(f"{name} heel", 1.0, toe, -1.0)
     front = _root(model) + foot.ankle_to_toe
     return FootForces(
-        name, (heel, toe), ControlRow(f"{name} tangential", (1.0, 0.0), _floats(along)), (front - l, front)
+        name, (heel, toe), ControlRow(f"{name} tangential", (1.0, 0.0), _floats(along)), (front - length, front)
     )
 
 
@@ -205,7 +206,7 @@ def _root(model: PhaseModel) -> float:
 
 
 def _rest(model: PhaseModel) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """beta of -(sum of the cut forces) along X and along Y."""
+    """Beta of -(sum of the cut forces) along X and along Y."""
     along, up = np.zeros(model.control_count), np.zeros(model.control_count)
     for column, force in enumerate(model.cut_forces, start=model.torque_count):
         along[column] -= complex(force.direction).real

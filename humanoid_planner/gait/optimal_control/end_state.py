@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import casadi
 import numpy as np
@@ -14,7 +15,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 Conditions = Callable[[CasadiPhase, casadi.SX, casadi.SX], casadi.SX]
 """psi(expressions of the model, q, v) as a column that has to vanish, equation (II.3)."""
@@ -52,8 +53,9 @@ class EndState:
                     f"has shape {values.shape}", element=f"{name}.{field}", remedy=f"Give {model.n} values in {unit}"
                 )
             if not np.isfinite(values).all():
+                worst = int(np.argmin(np.isfinite(values)))
                 raise InputError(
-                    f"is {values[~np.isfinite(values)][0]} for {model.tree.coordinates[int(np.argmin(np.isfinite(values)))]}",
+                    f"is {values[worst]} for {model.tree.coordinates[worst]}",
                     element=f"{name}.{field}",
                     remedy=f"Give finite values in {unit}",
                 )

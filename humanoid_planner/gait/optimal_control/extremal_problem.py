@@ -9,6 +9,7 @@ space of psi_x vanishes there. lambda follows from the rest, so that no unknown 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import casadi
 import numpy as np
@@ -20,7 +21,7 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 class ExtremalProblem:
@@ -127,15 +128,13 @@ def _end_conditions(problem: PhaseProblem, end: EndState, name: str) -> _End:
     psi = end_conditions(problem, end, expressions, q, v)
     count = psi.numel()
     curvature = casadi.jacobian(casadi.jtimes(psi, x, multiplier[:count], True), x)
-    evaluate = casadi.Function(
-        "psi", [x, multiplier], [casadi.densify(psi), casadi.densify(casadi.jacobian(psi, x)), casadi.densify(curvature)]
-    )
+    results = [casadi.densify(item) for item in (psi, casadi.jacobian(psi, x), curvature)]
+    evaluate = casadi.Function("psi", [x, multiplier], results)
 
     def conditions(y: Real) -> tuple[Real, Real]:
         state, w = y[: 2 * n], y[2 * n :]
         values, P, _ = (np.array(item) for item in evaluate(state, np.zeros(2 * n)))
-        # Null space from the complete orthogonal basis: its signs don't matter, being differentiated never.
-        basis, singular, right = np.linalg.svd(P, full_matrices=True)
+        _, singular, right = np.linalg.svd(P, full_matrices=True)
         if count and singular[-1] < 1e-10 * max(1.0, singular[0]):
             raise InputError(
                 f"{count} conditions have rank {int((singular > 1e-10 * singular[0]).sum())}",
@@ -173,7 +172,9 @@ def end_conditions(
     psi = casadi.vertcat(*rows) if rows else casadi.SX(0, 1)
     if psi.numel() > 2 * n:
         raise InputError(
-            f"{psi.numel()} conditions for {2 * n} states", element="end", remedy="Free some of the angles or velocities"
+            f"{psi.numel()} conditions for {2 * n} states",
+            element="end",
+            remedy="Free some of the angles or velocities",
         )
     return psi
 
@@ -187,7 +188,9 @@ def _on_closure(problem: PhaseProblem, end: EndState) -> _End:
     n, model = problem.model.n, problem.scaled_model
     if not end.fixed or not problem.start.fixed:
         raise InputError(
-            "is set with an end that isn't fixed", element="hard_closure", remedy="Give both ends in full, or use penalties"
+            "is set with an end that isn't fixed",
+            element="hard_closure",
+            remedy="Give both ends in full, or use penalties",
         )
     for name, state in (("start", problem.start), ("end", problem.end)):
         gap = np.abs(model.closure(state.q)).max()

@@ -8,13 +8,15 @@ program where constraints tie several controls together (II.39, II.41; the thesi
 
 from __future__ import annotations
 
+from typing import Any
+
 import daqp
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 _EQUALITY = 5
@@ -100,7 +102,8 @@ class Maximiser:
         norms[norms == 0.0] = 1.0
         rows[:, b:] /= norms[..., None]
         least = np.concatenate([np.broadcast_to(lower[bounded], (len(nodes), b)), -c[nodes] / norms], axis=1)
-        greatest = np.concatenate([np.broadcast_to(upper[bounded], (len(nodes), b)), np.full((len(nodes), r), 1e30)], axis=1)
+        unlimited = np.full((len(nodes), r), 1e30)
+        greatest = np.concatenate([np.broadcast_to(upper[bounded], (len(nodes), b)), unlimited], axis=1)
         greatest[:, b : b + self._equalities] = least[:, b : b + self._equalities]
         least, greatest = np.maximum(least, -1e30), np.minimum(greatest, 1e30)
         sense = np.zeros(b + r, dtype=np.int32)

@@ -9,7 +9,7 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 class NodeFunction:
@@ -29,7 +29,7 @@ class NodeFunction:
         self.function = casadi.Function(name, [*arguments, parameters], dense, {"cse": True})
         self._shapes = [(result.shape[0], result.shape[1]) for result in dense]
         self._sizes = [argument.numel() for argument in arguments]
-        self._maps: dict[int, tuple[Any, Any, list[Real], Real, list[Real]]] = {}
+        self._maps: dict[int, tuple[Any, Any, list[Any], Any, list[Any]]] = {}
         self._parameters = parameters.numel()
 
     def __call__(self, *arguments: Real) -> list[Real]:
@@ -57,12 +57,13 @@ class NodeFunction:
                 results.append(stored.reshape(K, columns, rows).transpose(0, 2, 1).copy())
         return results
 
-    def _mapped(self, K: int) -> tuple[Any, Any, list[Real], Real, list[Real]]:
+    def _mapped(self, K: int) -> tuple[Any, Any, list[Any], Any, list[Any]]:
         last = len(self._sizes)
         mapped = self.function.map(f"{self.function.name()}_{K}", "serial", K, [last], [])
-        inputs = [np.zeros((K, size)) for size in self._sizes]
-        shared = np.zeros(self._parameters)
-        outputs = [np.zeros((K, rows * columns)) for rows, columns in self._shapes]
+        inputs: list[Any] = [np.zeros((K, size)) for size in self._sizes]
+        shared: Any = np.zeros(self._parameters)
+        outputs: list[Any] = [np.zeros((K, rows * columns)) for rows, columns in self._shapes]
+        buffer: Any
         buffer, evaluate = mapped.buffer()
         for index, array in enumerate([*inputs, shared]):
             buffer.set_arg(index, memoryview(array))

@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class Penalties:
                 raise InputError(f"is {value}", element=f"penalties.{name}", remedy="Give zero or more")
         for name, value in self.point_weights.items():
             if not (math.isfinite(value) and value >= 0.0):
-                raise InputError(f"is {value}", element=f"penalties.point_weights['{name}']", remedy="Give zero or more")
+                raise InputError(
+                    f"is {value}", element=f"penalties.point_weights['{name}']", remedy="Give zero or more"
+                )
         if not math.isfinite(self.clearance):
             raise InputError(f"is {self.clearance}", element="penalties.clearance", remedy="Give a finite height")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import casadi
 import numpy as np
 
-from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, Pattern
+from humanoid_planner.gait.optimal_control.phase_shape import Pattern, PhaseParameters
 
 Expression = casadi.SX
 
@@ -34,6 +34,7 @@ class PhaseExpressions:
         momentum_rate: (n,) p'.
         mass_rate: (n,) M' v.
         effort: () l(u).
+        closure_penalty: () part of l_r that closures and slap angles have.
         penalty: () l_r(q, v) without the effort.
         inequalities: (h,) h(q, v), kept below zero.
         rows: (r,) affine constraints on the controls, kept above zero.
@@ -59,7 +60,8 @@ class PhaseExpressions:
         W = self._symbols["effort"]
         self.effort = self._symbols["time_weight"] + 0.5 * casadi.sum1(W * self.u**2)
         self.inequalities = self._inequalities()
-        self.penalty = self._penalty()
+        self.closure_penalty = self._closure_penalty()
+        self.penalty = self.closure_penalty + self._excess_penalty()
         self.rows = self._rows()
         self.equalities = self._equalities()
 
@@ -171,11 +173,15 @@ class PhaseExpressions:
             height += 0.5 * top * (casadi.tanh((x - left) / s) - casadi.tanh((x - right) / s))
         return height
 
-    def _penalty(self) -> Expression:
+    def _closure_penalty(self) -> Expression:
         gap = self._closure()[0]
         penalty = 0.5 * self._symbols["closure_factor"] * casadi.sumsqr(gap) if gap.numel() else casadi.SX(0.0)
         for k, j in enumerate(self.shape.angle_closures):
             penalty += 0.5 * self._symbols["slap_factor"] * (self.q[j] - self._symbols["angle_targets"][k]) ** 2
+        return penalty
+
+    def _excess_penalty(self) -> Expression:
+        penalty = casadi.SX(0.0)
         if not self.shape.hard_inequalities:
             for k in range(self.shape.inequality_count):
                 h = self.inequalities[k]

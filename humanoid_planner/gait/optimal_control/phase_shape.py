@@ -9,6 +9,7 @@ the functions built for one step serve every other step, mass and weight.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 Pattern = tuple[tuple[bool, bool], ...]
 """Of complex coefficients: whether the real and the imaginary part are there."""
 
@@ -122,9 +123,8 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
     ranged = penalties.inequality * penalties.range_weight > 0.0 or problem.hard_inequalities
     rated = penalties.inequality * penalties.rate_weight > 0.0 or problem.hard_inequalities
     weights = {name: penalties.point_weights.get(name, penalties.clearance_weight) for name in model.clearance_points}
-    clear = tuple(
-        name for name in model.clearance_points if penalties.inequality * weights[name] > 0.0 or problem.hard_inequalities
-    )
+    hard = problem.hard_inequalities
+    clear = tuple(name for name in model.clearance_points if penalties.inequality * weights[name] > 0.0 or hard)
     lower = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.joint_lower))) if ranged else ()
     higher = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.joint_upper))) if ranged else ()
     fast = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.rate_limit))) if rated else ()

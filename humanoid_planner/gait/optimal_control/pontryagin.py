@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pontryagin's conditions of a phase: maximising control, adjoint, exact Jacobian (specification 003 sections 2.21-2.23).
+"""Pontryagin's conditions of a phase: maximising control, adjoint, exact Jacobian (specification 003, 2.21 to 2.23).
 
 With v, eta, v', kappa and mu as further variables, everything follows from one function without an inverse,
 
@@ -11,13 +11,14 @@ kappa, mu) vanish; they give M v = p, the maximising control, and M eta = s of s
 
     q' = L_{w_q},   p' = L_{w_p},   w_q' = -L_q,   w_p' = -L_p = -eta,
 
-is the boundary value problem (II.26), and its Jacobian is that of L's gradient with the inner variables eliminated: exact
-on each set of active bounds, and what becomes of it is checked against finite differences.
+is the boundary value problem (II.26), and its Jacobian is that of L's gradient with the inner variables eliminated:
+exact on each set of active bounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi
 import numpy as np
@@ -29,7 +30,7 @@ from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpress
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,8 @@ class PontryaginSystem:
         M, B, free_rate, penalty = functions.dynamics(q, v, numbers)
         y = np.einsum("kij,ki->kj", B, w_p)
         K, r = len(x), functions.row_count
-        acceleration, kappa = np.zeros((K, n)), np.zeros((K, n))
+        acceleration: Real = np.zeros((K, n))
+        kappa: Real = np.zeros((K, n))
         if r:
             c0, c_u, c_a, mass_rate = functions.rows(q, v, numbers)
             c_u, c_a = c_u.reshape(K, r, -1), c_a.reshape(K, r, -1)
@@ -222,7 +224,7 @@ class PontryaginSystem:
 
     def jacobian(self, x: Real, w: Real, at: ExtremalPoint) -> Real:
         """(K, 4n, 4n) derivative of (x', w') by (x, w) at points that :meth:`evaluate` gave."""
-        n, N = self.n, self.shape.control_count
+        n = self.n
         K, q, w_p = len(x), x[:, : self.n], w[:, self.n :]
         (H,) = self._functions.hessian(
             q, at.v, at.u, w_p, at.eta, at.acceleration, at.kappa, at.multipliers, self._numbers

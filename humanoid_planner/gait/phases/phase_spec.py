@@ -177,7 +177,6 @@ def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
 def walk_between_rests(
     walk: WalkData,
     braking: WalkData,
-    rest: RestData,
     cycles: int = 1,
     start_duration: float = START_DURATION,
     stop_duration: float = STOP_DURATION,
@@ -185,9 +184,8 @@ def walk_between_rests(
     """Start, cyclic steps, braking, stop: with one cycle the five phases of III.3.2.8 e.
 
     Args:
-        walk: the cyclic step and its durations.
-        braking: the double support in which the hip slows down, and its duration.
-        rest: standing still at both ends.
+        walk: the cyclic step, its durations, and the rest before it.
+        braking: the double support in which the hip slows down, its duration, and the rest after it.
         cycles: of the cyclic step.
         start_duration: of the swing from rest [s].
         stop_duration: of the swing to rest [s].
@@ -198,11 +196,11 @@ def walk_between_rests(
     steady = cyclic_walk(walk, cycles)
     last = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=braking.step)
     return (
-        PhaseSpec(PhaseKind.START, start_duration, next=walk.step, rest=rest),
+        PhaseSpec(PhaseKind.START, start_duration, next=walk.step, rest=walk.rest),
         *steady[:-1],
         last,
         PhaseSpec(PhaseKind.DOUBLE, braking.double_support, step=braking.step),
-        PhaseSpec(PhaseKind.STOP, stop_duration, previous=braking.step, rest=rest),
+        PhaseSpec(PhaseKind.STOP, stop_duration, previous=braking.step, rest=braking.rest),
     )
 
 

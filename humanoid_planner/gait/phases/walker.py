@@ -48,9 +48,6 @@ class Walker(Protocol):
     def root_forces(self, model: PhaseModel) -> FootForces:
         """Forces under the foot at the root, which isn't cut, of either model."""
 
-    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
-        """Where its normal forces act, in the frame of the phase: a point of the model, or a constant x [m]."""
-
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
         """Points of single support, and which ones they are in double support after and before it."""
@@ -105,10 +102,6 @@ class BipWalker:
         if model.cut_forces:
             return root_point(model, "rear_toe")
         return stance_forces(self.bip, model)
-
-    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
-        """The toe is at 0."""
-        return (0.0,) if model.cut_forces else (-self.bip.foot.length, 0.0)
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
@@ -170,10 +163,6 @@ class RabbitWalker:
     def root_forces(self, model: PhaseModel) -> FootForces:
         """The rear or stance tip."""
         return root_point(model, "rear_tip" if model.cut_forces else "stance_tip")
-
-    def root_places(self, model: PhaseModel) -> tuple[str | float, ...]:
-        """The tip is at 0."""
-        return (0.0,)
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:

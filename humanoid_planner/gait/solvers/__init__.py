@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Solvers of a phase: transcription, boundary value problems, continuation, and one call for all (2.26)."""

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 class BandedNewton:

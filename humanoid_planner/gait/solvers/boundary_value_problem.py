@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 class BoundaryValueProblem(Protocol):

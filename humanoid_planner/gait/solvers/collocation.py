@@ -16,6 +16,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,8 @@ def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, 
             + r**2 * (3.0 - 2.0 * r) * right
             + r**2 * (r - 1.0) * h * dr
         )
-        slope = 6.0 * r * (1.0 - r) / h * (right - left) + (1.0 - r) * (1.0 - 3.0 * r) * dl + r * (3.0 * r - 2.0) * dr
+        slope = 6.0 * r * (1.0 - r) / h * (right - left)
+        slope += (1.0 - r) * (1.0 - 3.0 * r) * dl + r * (3.0 * r - 2.0) * dr
         phi = middle_rates if r == 0.5 else problem.rates(value)
         return np.asarray((slope - phi) / (size + np.abs(phi)))
 
@@ -287,7 +289,7 @@ def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, 
 
 
 def _refined(mesh: Real, errors: Real, tolerance: float) -> Real:
-    """The mesh with intervals cut in so many parts as bring a residual of third order, weighted by length, below the tolerance, 4 at most."""
+    """The mesh with intervals cut in as many parts as bring a third-order residual below the tolerance, 4 at most."""
     parts = np.clip(np.ceil((errors / (0.5 * tolerance)) ** 0.25), 1, 4).astype(int)
     nodes = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(mesh[:-1], mesh[1:], parts, strict=True)]
     return np.concatenate([*nodes, [mesh[-1]]])

@@ -7,6 +7,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def with_parameters(problem: PhaseProblem, parameters: dict[str, float]) -> Phas
     widening = parameters.get("bounds", 0.0)
     if widening > 0.0:
         size = np.maximum(np.abs(model.control_lower), np.abs(model.control_upper))
-        size = np.where(np.isfinite(size), size, np.where(np.isfinite(model.control_lower), np.abs(model.control_lower), 0.0))
+        one_sided = np.where(np.isfinite(model.control_lower), np.abs(model.control_lower), 0.0)
+        size = np.where(np.isfinite(size), size, one_sided)
         wide = {
             name: (float(low - widening * max(s, 1.0)), float(high + widening * max(s, 1.0)))
             for name, low, high, s in zip(

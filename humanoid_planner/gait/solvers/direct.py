@@ -6,8 +6,11 @@ D = (v, p') the constraints are
 
     Z_{k+1} - Z_k - T h/6 (D_k + 4 D_m + D_{k+1}) = 0,   Z_m - (Z_k + Z_{k+1})/2 - T h/8 (D_k - D_{k+1}) = 0,
 
-free of the inverse of M. Both are linear in Z and D: first and second derivatives are sums over points of the small
+free of the inverse of M and linear in Z and D: first and second derivatives are sums over points of the small
 derivatives there, put together here entry by entry, with exact sparsity, for every shape of problem once.
+
+The penalty on an excess h is 1/2 r s² of a slack s >= h, which is the same and smooth: with the kink of max(0, h)² in
+the objective, Newton's iterations jump to and fro.
 
 The multipliers of the constraints, weighted like Simpson's rule, are the costates at nodes and middles (Hager 2000).
 """
@@ -32,7 +35,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,10 @@ class _Transcription:
         scaled = casadi.SX.sym("u_scaled", N)
         symbol = e.parameters
         unit = 1.0 / casadi.sqrt(e.symbol("effort"))
-        zeta = casadi.vertcat(e.q, e.v, scaled, *([e.a] if shape.accelerated else []))
+        penalised = 0 if shape.hard_inequalities else shape.inequality_count
+        slack = casadi.SX.sym("slack", penalised)
+        zeta = casadi.vertcat(e.q, e.v, scaled, *([e.a] if shape.accelerated else []), slack)
+        self.slack_count = penalised
         self.width = zeta.numel()
 
         def in_units(expression: casadi.SX) -> casadi.SX:
@@ -119,8 +125,10 @@ class _Transcription:
             rest.insert(0, e.momentum_rate - e.mass_rate - casadi.mtimes(e.mass_matrix, e.a))
         if shape.hard_inequalities:
             rest.append(e.inequalities)
+        elif penalised:
+            rest.append(e.inequalities - slack / casadi.sqrt(e.symbol("inequality_factors")))
         R = in_units(casadi.vertcat(*rest))
-        cost = in_units(e.effort + e.penalty)
+        cost = in_units(e.effort + e.closure_penalty) + 0.5 * casadi.sumsqr(slack)
         self.rest_count = R.numel()
         self.accelerated_count = n if shape.accelerated else 0
         self._assemble(zeta, symbol, Z, D, R, cost, intervals, ends)
@@ -145,13 +153,14 @@ class _Transcription:
         T, nodes = x[0], casadi.reshape(x[1:], width, P)
         shared = [1]
 
-        values = casadi.Function("point", [zeta, symbol], [casadi.densify(casadi.vertcat(Z, D, R)), cost], {"cse": True})
-        F, l = values.map("points", "serial", P, shared, [])(nodes, par)
+        stacked = casadi.densify(casadi.vertcat(Z, D, R))
+        values = casadi.Function("point", [zeta, symbol], [stacked, cost], {"cse": True})
+        F, running = values.map("points", "serial", P, shared, [])(nodes, par)
         defects = casadi.mtimes(F[:n2, :], A1c) + T * casadi.mtimes(F[n2 : 2 * n2, :], A2c)
         first, last = nodes[:, 0], nodes[:, P - 1]
         conditions = [end(node) for end, node in zip(ends, (first, last), strict=True) if end is not None]
         g = casadi.vertcat(casadi.vec(defects), casadi.vec(F[2 * n2 :, :]), *conditions)
-        J_scale = casadi.mtimes(l, weights_row.T)
+        J_scale = casadi.mtimes(running, weights_row.T)
         f = T * J_scale
         self.condition_count = sum(item.numel() for item in conditions)
 
@@ -239,28 +248,26 @@ class _Transcription:
             hess = hess + casadi.triu(second)
             offset += count
 
-        self.nlp = {"x": x, "p": par, "f": f, "g": g}
-        self._x, self._par, self._f, self._g = x, par, f, g
-        self._derivatives = {
+        self.nlp: dict[str, Any] = {"x": x, "p": par, "f": f, "g": g}
+        self.derivatives: dict[str, Any] = {
             "grad_f": casadi.Function("nlp_grad_f", [x, par], [f, grad_f], ["x", "p"], ["f", "grad_f_x"]),
             "jac_g": casadi.Function("nlp_jac_g", [x, par], [g, jac_g], ["x", "p"], ["g", "jac_g_x"]),
             "hess_lag": casadi.Function(
                 "nlp_hess_l", [x, par, lam_f, lam_g], [hess], ["x", "p", "lam_f", "lam_g"], ["hess_gamma_x_x"]
             ),
         }
-        self.evaluate = casadi.Function("nlp", [x, par], [f, g])
         self._solvers: dict[tuple[Any, ...], Any] = {}
 
     def solver(self, settings: dict[str, Any]) -> Any:
         """IPOPT on this program; kept for the next call with the same settings."""
         key = tuple(sorted(settings.items()))
         if key not in self._solvers:
-            options = {
+            options: dict[str, Any] = {
                 "ipopt": {"print_level": 0, "sb": "yes", **settings},
                 "print_time": False,
                 "calc_lam_p": False,
                 "calc_lam_x": True,
-                **self._derivatives,
+                **self.derivatives,
             }
             self._solvers[key] = casadi.nlpsol("phase", "ipopt", self.nlp, options)
         return self._solvers[key]
@@ -316,7 +323,7 @@ def solve_direct(
         if guess is not None:
             q, v, u = guess
             a = np.gradient(v, problem.duration / (P - 1), axis=0)
-        columns = [q, v, u / unit] + ([a] if program.accelerated_count else [])
+        columns = [q, v, u / unit] + ([a] if program.accelerated_count else []) + [np.zeros((P, program.slack_count))]
         x0 = np.concatenate([[problem.duration], np.concatenate(columns, axis=1).ravel()])
     settings: dict[str, Any] = {
         "tol": options.tolerance,
@@ -400,7 +407,7 @@ def _constraint_bounds(
     rest_upper[:, equal : equal + rows] = np.inf
     rest_lower[:, equal + rows :] = -np.inf
     for place, end in ((0, problem.start), (P - 1, problem.end)):
-        if end.fixed:  # what a given state violates, no motion can mend
+        if end.fixed and shape.hard_inequalities:  # what a given state violates, no motion can mend
             rest_upper[place, equal + rows :] = np.inf
     defects = np.zeros(2 * program.n * program.A2.shape[1])
     conditions = np.zeros(program.condition_count)
@@ -417,8 +424,11 @@ def _condition_function(
     end = getattr(problem, name)
     if end.conditions is None:
         return None
-    n, N = parameters.shape.n, parameters.shape.control_count
-    zeta = casadi.SX.sym("zeta", 2 * n + N + (n if parameters.shape.accelerated else 0))
+    shape = parameters.shape
+    n = shape.n
+    slacks = 0 if shape.hard_inequalities else shape.inequality_count
+    width = 2 * n + shape.control_count + (n if shape.accelerated else 0) + slacks
+    zeta = casadi.SX.sym("zeta", width)
     psi = end_conditions(problem, end, CasadiPhase(problem.scaled_model), zeta[:n], zeta[n : 2 * n])
     free_q, free_v = end.free_masks(problem.model)
     given = int((~free_q).sum() + (~free_v).sum())  # these are bounds of the variables
@@ -441,7 +451,7 @@ def _stencils(intervals: int) -> tuple[Real, Real, Real]:
 
 def _nonzeros(matrix: casadi.SX) -> casadi.SX:
     """Structural nonzeros as a column."""
-    return casadi.vertcat(*matrix.nonzeros()) if matrix.nnz() else casadi.SX(0, 1)
+    return matrix[matrix.sparsity().find()] if matrix.nnz() else casadi.SX(0, 1)
 
 
 def _triplets(matrix: casadi.SX) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -472,7 +482,7 @@ def _selection(
 
 
 def _matrix(
-    rows: list[NDArray[np.int64]], columns: list[NDArray[np.int64]], entries: list[casadi.MX], height: int, width: int
+    rows: list[Any], columns: list[Any], entries: list[casadi.MX], height: int, width: int
 ) -> casadi.MX:
     """Sparse matrix of entries at places that don't repeat."""
     r, c = np.concatenate(rows), np.concatenate(columns)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real, Real, Real]:

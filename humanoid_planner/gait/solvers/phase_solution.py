@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a solver gives for one phase: the motion, its costates and forces, and what was checked on them (section 2.27)."""
+"""What a solver gives for one phase: motion, costates and forces, and what was checked on them (section 2.27)."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 class PhaseStatus(enum.Enum):
@@ -126,7 +127,7 @@ class PhaseSolution:
 
     @property
     def hamiltonian_spread(self) -> float:
-        """max H - min H over max(1, |H|)."""
+        """Max H - min H over max(1, |H|)."""
         return float(np.ptp(self.hamiltonian) / max(1.0, float(np.abs(self.hamiltonian).max())))
 
     @property
@@ -173,7 +174,8 @@ def find_violations(
         _add(limits, f"rate of {name}", t, np.abs(rates[:, j]) - model.rate_limit[j], tolerances.rate, "rad/s")
     for name in model.clearance_points:
         place = model.points[name].position(q)
-        floor = problem.penalties.clearance + sum(obstacle.envelope(place[:, 0]) for obstacle in problem.penalties.obstacles)
+        obstacles = problem.penalties.obstacles
+        floor = problem.penalties.clearance + sum(item.envelope(place[:, 0]) for item in obstacles)
         # Ends that are given on the ground may lie below a clearance asked for in between.
         lowest = np.minimum(floor, max(place[0, 1], place[-1, 1], 0.0)) if problem.penalties.clearance > 0.0 else floor
         _add(limits, f"clearance of {name}", t, lowest - place[:, 1], tolerances.clearance, "m")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_bvp
 
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 def solve_scipy(

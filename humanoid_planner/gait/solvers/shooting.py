@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from scipy.integrate import solve_ivp
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def solve_shooting(
     tolerance = _LOOSE
     message, converged, step = f"{options.max_newton} steps without convergence", False, 0
     shot = _shoot(problem, values[:-1], h, options, _LOOSE, sensitivities=True)
-    for step in range(1, options.max_newton + 1):
+    while step < options.max_newton:
+        step += 1
         if shot is None:
             message = "an integration diverges"
             break
@@ -136,13 +138,20 @@ _LOOSE = 1e-5
 
 
 def _shoot(
-    problem: BoundaryValueProblem, values: Real, h: Real, options: ShootingOptions, tolerance: float, *, sensitivities: bool
+    problem: BoundaryValueProblem,
+    values: Real,
+    h: Real,
+    options: ShootingOptions,
+    tolerance: float,
+    *,
+    sensitivities: bool,
 ) -> tuple[Real, Real] | None:
     """Ends of all segments, integrated side by side on s in [0, 1], and their derivatives by the starts."""
     S, d = values.shape
     # Sizes of the components: costates are small numbers beside states.
     slopes = np.abs(problem.rates(values) * h[:, None])
-    size = np.maximum(np.maximum(np.abs(values).max(axis=0), slopes.max(axis=0)), 1e-6)
+    size = np.maximum(np.abs(values).max(axis=0), slopes.max(axis=0))
+    size = np.maximum(size, max(1e-3 * float(size.max()), 1e-12))
     count = 0
 
     def rates(_: float, flat: Real) -> Real:
@@ -184,8 +193,8 @@ def _dense(problem: BoundaryValueProblem, starts: Real, values: Real, options: S
     inner = np.linspace(0.0, 1.0, options.steps_per_segment + 1)[:-1]
     h = np.diff(starts)
     parts = [values[:-1]]
-    for a, b in zip(inner[:-1], inner[1:], strict=True):
-        flown = _shoot(problem, parts[-1], h * (b - a), options, options.tolerance, sensitivities=False)
+    for width in np.diff(inner):
+        flown = _shoot(problem, parts[-1], h * width, options, options.tolerance, sensitivities=False)
         if flown is None:
             return starts, values
         parts.append(flown[0])

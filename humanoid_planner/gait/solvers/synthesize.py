@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from humanoid_planner.gait.solvers.phase_solution import (
     solution_from_samples,
 )
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 Feedback = Callable[[str, float, float], bool]
 """stage, residual (NaN while there is none) and cost (likewise); returns True to cancel."""
@@ -84,9 +85,9 @@ def synthesize_phase(
         solved = run.direct(intervals)
         if solved.converged or direct is None:
             direct = solved
+        if run.stopped:
+            break
         if not solved.converged:
-            if run.stopped:
-                break
             continue
         if options.method == "direct" or problem.hard_inequalities:
             return run.from_direct(direct, True, "transcription converged")
@@ -96,9 +97,12 @@ def synthesize_phase(
         if run.stopped:
             break
     assert direct is not None
-    reason = "stopped" if run.stopped else f"transcription: {direct.status}"
-    if direct.converged:
-        reason = "stopped" if run.stopped else f"Pontryagin's conditions not met: {run.last_message}"
+    if run.stopped:
+        reason = "stopped"
+    elif direct.converged:
+        reason = f"Pontryagin's conditions not met: {run.last_message}"
+    else:
+        reason = f"transcription: {direct.status}"
     return run.from_direct(direct, direct.converged and options.rescue, reason)
 
 
@@ -126,16 +130,16 @@ class _Run:
         """Transcribes, with reduced masses on the way where the full ones fail."""
         settings = self.options.direct
         left = self.options.time_limit - (time.perf_counter() - self.started)
-        settings = DirectOptions(
-            intervals, settings.tolerance, settings.max_iterations, min(settings.time_limit, max(left, 1e-3)), settings.verbose
-        )
+        limit = min(settings.time_limit, max(left, 1e-3))
+        settings = dataclasses.replace(settings, intervals=intervals, time_limit=limit)
         result = solve_direct(self.problem, settings)
         self.tell(_direct_line(result, intervals, 1.0), math.nan, result.cost)
         if result.converged or self.stopped:
             return result
         warm: DirectResult | None = None
         for scale in _MASS_SCALES:
-            trial = solve_direct(self.problem.replace(mass_scale=scale * self.problem.mass_scale), settings, warm_start=warm)
+            lighter = self.problem.replace(mass_scale=scale * self.problem.mass_scale)
+            trial = solve_direct(lighter, settings, warm_start=warm)
             self.tell(_direct_line(trial, intervals, scale), math.nan, trial.cost)
             if self.stopped:
                 break
@@ -228,7 +232,8 @@ _MASS_SCALES = (0.1, 0.3, 0.6, 1.0)
 
 def _direct_line(result: DirectResult, intervals: int, scale: float) -> str:
     masses = "" if scale == 1.0 else f", masses scaled by {scale:g}"
-    return f"transcription, {intervals} intervals{masses}: {result.status}, {result.iterations} iterations, J = {result.cost:.6g}"
+    outcome = f"{result.status}, {result.iterations} iterations, J = {result.cost:.6g}"
+    return f"transcription, {intervals} intervals{masses}: {outcome}"
 
 
 _OPEN = 1e-6

@@ -85,6 +85,16 @@ def test_bad_files(tmp_path, old, new, message):
         load_walk(path)
 
 
+def test_rest_of_a_file(tmp_path):
+    assert load_walk("bip_cyclic").rest == RestData(0.80, 0.05)
+    assert load_walk("rabbit").rest == RestData()
+    text = find_resource("config/gait/steps/bip_cyclic.yaml").read_text()
+    path = tmp_path / "step.yaml"
+    path.write_text(text.replace("hip_height: 0.80", "hip_height: -1"))
+    with pytest.raises(InputError, match=re.escape("rest: rest.hip_height is -1 m")):
+        load_walk(path)
+
+
 def test_unknown_step():
     with pytest.raises(InputError, match=re.escape("unknown step 'run'. Use one of bip_braking, bip_cyclic, rabbit")):
         load_walk("run")

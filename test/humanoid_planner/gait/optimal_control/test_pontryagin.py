@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
+
 import casadi
 import numpy as np
 import pytest
@@ -58,7 +60,7 @@ def test_adjoint_is_that_of_automatic_differentiation(case):
 
 def test_adjoint_written_out_keeps_damping():
     problem = oracle_problem("bip_dsp_cyclic")
-    joints = tuple(joint.__class__(joint.name, joint.child, joint.parent, damping=0.7) for joint in problem.model.joints)
+    joints = tuple(dataclasses.replace(joint, damping=0.7) for joint in problem.model.joints)
     problem = problem.replace(model=problem.model.replace(joints=joints))
     x, w = random_points(problem)
     at = PontryaginSystem(problem).evaluate(x, w)
@@ -105,7 +107,7 @@ def printed_controls(case: str, w: np.ndarray, q: np.ndarray, W: np.ndarray) -> 
 def test_interior_controls_are_the_printed_formulas(case):
     problem = oracle_problem(case)
     problem = problem.replace(
-        model=problem.model.with_bounds(**{name: (-np.inf, np.inf) for name in problem.model.control_names})
+        model=problem.model.with_bounds(**dict.fromkeys(problem.model.control_names, (-np.inf, np.inf)))
     )
     system = PontryaginSystem(problem)
     x, w = random_points(problem)
@@ -185,7 +187,7 @@ def test_controls_do_nothing_antagonistic():
     for case in ("5bar_A", "rabbit_dsp", "bip_dsp_cyclic"):
         problem = oracle_problem(case)
         problem = problem.replace(
-            model=problem.model.with_bounds(**{name: (-np.inf, np.inf) for name in problem.model.control_names})
+            model=problem.model.with_bounds(**dict.fromkeys(problem.model.control_names, (-np.inf, np.inf)))
         )
         x, w = random_points(problem)
         at = PontryaginSystem(problem).evaluate(x, w)

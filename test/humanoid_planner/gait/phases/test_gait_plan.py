@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT, RABBIT_WALK
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
@@ -16,7 +16,7 @@ from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 
 WALKER = BipWalker(BIP)
-FIVE = plan_gait(WALKER, walk_between_rests(CYCLIC, BRAKING, RestData()))
+FIVE = plan_gait(WALKER, walk_between_rests(FROM_UPRIGHT, BRAKING))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from fixtures.gait_models import BIP, BRAKING, CYCLIC, MODELS, RABBIT, RABBIT_WALK
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, MODELS, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
@@ -19,7 +19,7 @@ STEP = CYCLIC.step
 
 
 def test_the_five_phases_are_those_of_the_reference_solutions():  # F-043, F-056 to F-059
-    specs = walk_between_rests(CYCLIC, BRAKING, RestData())
+    specs = walk_between_rests(FROM_UPRIGHT, BRAKING)
     assert [spec.kind.value for spec in specs] == [
         "start",
         "double_support",

@@ -29,9 +29,8 @@ def test_forces_at_the_root(walker, step, double, single, least):
         (walker.single_support(), single, least[1]),
     ):
         q, p, u = samples(case)
-        series = foot_series(
-            model, walker.root_forces(model), walker.root_places(model), q, model.tree.velocity(q, p), u
-        )
+        forces = walker.root_forces(model)
+        series = foot_series(model, forces, forces.places, q, model.tree.velocity(q, p), u)
         assert series.normal[:, 0].min() == pytest.approx(min(ORACLES[case][key]), rel=0.06)
         assert series.places.shape == series.normal.shape
         assert np.all(series.places <= 0.0)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time of one gait phase from its data to a converged extremal, beside the same problem in plain CasADi.
+
+For each reference problem of specification 003 Part 4, in one run and taking turns:
+
+ours      synthesize_phase: transcription, costates, boundary value problem, checks
+direct    its first stage alone
+plain     the transcription as a skilled user of CasADi writes it: Hermite-Simpson in (q, p, u) with separate middles,
+          M(q) v = p solved inside the compiled right-hand side, mapped over the points, IPOPT with exact Hessians
+
+"first" is the first call in a process, which builds and compiles; the others are medians of processor time after it.
+Plain CasADi solves an existing program again and again; what building it took is the column before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import casadi
+import numpy as np
+from tqdm import tqdm
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "test"))
+
+from fixtures.gait_oracles import ORACLES  # noqa: E402
+from fixtures.gait_problems import CASES, oracle_problem, stance  # noqa: E402
+
+from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase  # noqa: E402
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
+from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
+from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
+
+INTERVALS = DirectOptions().intervals
+
+
+class PlainCasadi:
+    """The same penalised problem, transcribed with CasADi's own means."""
+
+    def __init__(self, problem: PhaseProblem) -> None:
+        model, n = problem.model, problem.model.n
+        phase = CasadiPhase(model)
+        x, u = casadi.SX.sym("x", 2 * n), casadi.SX.sym("u", model.control_count)
+        q = x[:n]
+        penalties = problem.penalties
+        cost = 0.5 * casadi.dot(casadi.SX(problem.effort.diagonal(model)), u**2)
+        cost += 0.5 * penalties.closure * casadi.sumsqr(phase.closure(q))
+        cost += 0.5 * penalties.slap * casadi.sumsqr(phase.slap(q))
+        if penalties.inequality > 0.0:
+            for name in model.clearance_points:
+                cost += 0.5 * penalties.inequality * casadi.fmax(0.0, -phase.point(name, q)[1]) ** 2
+        points = 2 * INTERVALS + 1
+        rate = casadi.Function("f", [x, u], [phase.state_rate(x, u), cost]).map(points)
+        h = problem.duration / INTERVALS
+        X, U = casadi.MX.sym("X", 2 * n, points), casadi.MX.sym("U", model.control_count, points)
+        F, running = rate(X, U)
+        left, middle, right = slice(0, points - 1, 2), slice(1, points, 2), slice(2, points, 2)
+        defects = X[:, right] - X[:, left] - h / 6.0 * (F[:, left] + 4.0 * F[:, middle] + F[:, right])
+        middles = X[:, middle] - 0.5 * (X[:, left] + X[:, right]) - h / 8.0 * (F[:, left] - F[:, right])
+        simpson = h / 6.0 * casadi.sum2(running[left] + 4.0 * running[middle] + running[right])
+        unknowns = casadi.veccat(X, U)
+        program = {"x": unknowns, "f": simpson, "g": casadi.veccat(defects, middles)}
+        self._solver: Any = casadi.nlpsol(
+            "plain", "ipopt", program, {"ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-6}, "print_time": False}
+        )
+        start, end = model.state(problem.start.q, problem.start.v), model.state(problem.end.q, problem.end.v)
+        guess = start[:, None] + np.linspace(0.0, 1.0, points) * (end - start)[:, None]
+        lower, upper = np.full((2 * n, points), -np.inf), np.full((2 * n, points), np.inf)
+        lower[:, 0] = upper[:, 0] = start
+        lower[:, -1] = upper[:, -1] = end
+        controls = [np.repeat(bound[:, None], points, axis=1) for bound in (model.control_lower, model.control_upper)]
+        rest = np.clip(np.zeros_like(controls[0]), *controls)
+
+        def column(states: np.ndarray, efforts: np.ndarray) -> np.ndarray:
+            return np.concatenate([states.ravel(order="F"), efforts.ravel(order="F")])
+
+        self._arguments = {
+            "x0": column(guess, rest),
+            "lbx": column(lower, controls[0]),
+            "ubx": column(upper, controls[1]),
+            "lbg": 0.0,
+            "ubg": 0.0,
+        }
+
+    def solve(self) -> tuple[float, str]:
+        """Cost and IPOPT's status."""
+        end = self._solver(**self._arguments)
+        return float(end["f"]), str(self._solver.stats()["return_status"])
+
+
+def problems() -> dict[str, PhaseProblem]:
+    """Reference problems, and single support with heel and toe held down by the maximising control."""
+    found = {case: oracle_problem(case) for case in CASES}
+    held = found["bip_ssp_cyclic"]
+    found["bip_ssp_cyclic, N >= 6 N"] = held.replace(rows=stance(held).unilateral(6.0))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--cases", nargs="*", default=None)
+    arguments = parser.parse_args()
+    chosen = {name: item for name, item in problems().items() if arguments.cases is None or name in arguments.cases}
+    first, plain, build, times = {}, {}, {}, {}
+    for name, problem in tqdm(chosen.items(), desc="first calls"):
+        began = time.process_time()
+        synthesize_phase(problem)
+        first[name] = time.process_time() - began
+        if not problem.rows:
+            began = time.process_time()
+            plain[name] = PlainCasadi(problem)
+            build[name] = time.process_time() - began
+        times[name] = {"ours": [], "direct": [], "plain": []}
+    last: dict[str, Any] = {}
+    for _ in tqdm(range(arguments.rounds), desc="rounds"):
+        for name, problem in chosen.items():
+            began = time.process_time()
+            solution = synthesize_phase(problem)
+            times[name]["ours"].append(time.process_time() - began)
+            began = time.process_time()
+            solve_direct(problem)
+            times[name]["direct"].append(time.process_time() - began)
+            began = time.process_time()
+            last[name] = solution, plain[name].solve() if name in plain else (float("nan"), "")
+            times[name]["plain"].append(time.process_time() - began)
+    print(
+        f"{'phase':26}{'first':>8}{'ours':>8}{'least':>8}{'direct':>8}{'build':>8}{'plain':>8}"
+        f"{'J ours':>11}{'J direct':>11}{'J plain':>11}{'reference':>11}{'H spread':>10}"
+    )
+    for name in chosen:
+        solution, (cost, status) = last[name]
+        medians = {key: statistics.median(values) for key, values in times[name].items()}
+        reference = ORACLES[name]["J_pmp"] if name in ORACLES else 0.793
+        print(
+            f"{name:26}{first[name]:8.3f}{medians['ours']:8.3f}{min(times[name]['ours']):8.3f}{medians['direct']:8.3f}"
+            f"{build.get(name, float('nan')):8.3f}{medians['plain'] if name in plain else float('nan'):8.3f}"
+            f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{cost:11.6f}{reference:11.6f}"
+            f"{solution.hamiltonian_spread:10.1e}  {status}"
+        )
+
+
+if __name__ == "__main__":
+    main()

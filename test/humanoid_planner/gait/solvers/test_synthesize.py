@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import casadi
+import numpy as np
+import pytest
+from fixtures.gait_models import MODELS, RABBIT
+from fixtures.gait_oracles import ORACLES
+from fixtures.gait_problems import oracle_problem, stance
+
+from humanoid_model.errors import InputError
+from humanoid_planner.gait.optimal_control.control_rows import root_point
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
+from humanoid_planner.gait.optimal_control.end_state import EndState
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
+from humanoid_planner.gait.solvers.direct import DirectOptions
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
+
+QUICK = ("5bar_A", "5bar_B", "5bar_C", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_dsp_brake")
+SLOWER = ("bip_ssp_cyclic", "bip_ssp_start", "bip_ssp_stop")
+SOLVED: dict[str, PhaseSolution] = {}
+
+
+def solved(case: str) -> PhaseSolution:
+    """Solution of a reference problem, computed once."""
+    if case not in SOLVED:
+        SOLVED[case] = synthesize_phase(oracle_problem(case))
+    return SOLVED[case]
+
+
+@pytest.mark.parametrize("case", [*QUICK, *SLOWER])
+def test_reference_solutions(case):
+    oracle, solution = ORACLES[case], solved(case)
+    assert solution.method == "pontryagin"
+    assert solution.converged
+    assert solution.cost == pytest.approx(oracle["J_pmp"], rel=1e-4)
+    assert solution.cost == pytest.approx(solution.direct_cost, rel=1e-4)
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.hamiltonian[0] == pytest.approx(oracle["H_mean"], rel=1e-4)
+    assert solution.energies.total == pytest.approx(oracle["E_abs"], rel=1e-3)
+    assert solution.energies.positive == pytest.approx(oracle["E_pos"], rel=2e-3)
+    np.testing.assert_allclose(solution.costates[0], oracle["w0"], atol=1e-4 * np.abs(oracle["w0"]).max())
+    tenths = solution.sample(np.array(oracle["t"]))
+    np.testing.assert_allclose(tenths[0], oracle["q"], atol=1e-4)
+    if case in ("5bar_A", "rabbit_dsp", "bip_dsp_cyclic"):
+        np.testing.assert_allclose(tenths[2], oracle["u"], atol=2e-3 * np.abs(oracle["u"]).max())
+    if "gap_mm" in oracle:
+        assert 1e3 * solution.closure_gap.max() == pytest.approx(oracle["gap_mm"], rel=1e-2)
+
+
+def test_status_tells_what_is_not_kept():
+    assert solved("5bar_A").status is PhaseStatus.CONVERGED
+    assert solved("bip_dsp_cyclic").status is PhaseStatus.CONVERGED
+    dipping = solved("rabbit_ssp_5torques")
+    assert dipping.status is PhaseStatus.LIMIT_VIOLATION
+    assert any("clearance of swing_tip" in str(item) for item in dipping.violations)
+    assert "clearance" in dipping.message
+
+
+def test_toe_force_stays_at_its_bound():
+    solution = solved("bip_dsp_cyclic")
+    toe = solution.forces["front_foot"].normal[:, 1]
+    assert toe[0] == pytest.approx(6.0, abs=1e-9)
+    assert toe.min() >= 6.0 - 1e-9
+    free = oracle_problem("bip_dsp_cyclic")
+    unbounded = free.model.with_bounds(F_B1=(-math.inf, math.inf), F_B2=(-math.inf, math.inf))
+    free = synthesize_phase(free.replace(model=unbounded))
+    assert free.forces["front_foot"].normal[:, 1].min() < 0.0
+    assert free.status is PhaseStatus.CONTACT_VIOLATION
+
+
+def test_torque_bounds_saturate():
+    five = oracle_problem("5bar_A")
+    bounds = {f"C{i}": (-15.0, 15.0) for i in range(1, 6)}
+    solution = synthesize_phase(five.replace(model=five.model.with_bounds(**bounds)))
+    assert solution.cost == pytest.approx(0.014726, rel=1e-3)
+    assert solution.hamiltonian[0] == pytest.approx(0.01445, rel=1e-3)
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.energies.total == pytest.approx(10.65, rel=1e-3)
+    assert np.abs(solution.u[:, :5]).max(axis=0)[[0, 1, 4]] == pytest.approx(15.0)
+    one_sided = synthesize_phase(five.replace(model=five.model.with_bounds(C1=(-5.0, 30.0))))
+    assert one_sided.u[:, 0].min() == pytest.approx(-5.0)
+    assert one_sided.u[:, 0].max() > 20.0
+
+
+def test_cut_force_may_have_a_least_value():
+    five = oracle_problem("5bar_A")
+    solution = synthesize_phase(five.replace(model=five.model.with_bounds(F_O5y=(20.0, math.inf))))
+    assert solution.cost == pytest.approx(0.014529, rel=1e-3)
+    assert solution.u[0, 5] == pytest.approx(20.0)
+    assert solution.u[:, 5].min() >= 20.0 - 1e-9
+
+
+def test_free_final_velocity_leaves_no_costate():
+    five = oracle_problem("5bar_A")
+    end = EndState(five.end.q, five.end.v, free_v=five.model.tree.coordinates)
+    solution = synthesize_phase(five.replace(end=end))
+    assert solution.cost == pytest.approx(0.0053201, rel=1e-3)
+    assert solution.hamiltonian[0] == pytest.approx(-0.0055146, rel=1e-3)
+    assert solution.hamiltonian_spread < 1e-5
+    np.testing.assert_allclose(solution.v[-1], [-0.01667, -3.92311, 1.83440, -3.71554], atol=1e-4)
+    np.testing.assert_allclose(solution.costates[-1, 4:], 0.0, atol=1e-6 * np.abs(solution.costates).max())
+
+
+def test_end_with_conditions_of_its_own():
+    """Only the load's height and rest are asked for at the end: transversality chooses its place along X."""
+    five = oracle_problem("5bar_A")
+    model = five.model
+    names = model.tree.coordinates
+    end = EndState(
+        five.end.q,
+        five.end.v,
+        free_q=names,
+        free_v=names,
+        conditions=lambda phase, q, v: casadi.vertcat(
+            phase.point("apex", q)[1] - 0.6,
+            casadi.mtimes(phase.tree.jacobian(model.points["apex"], q), v),
+            phase.closure(q),
+            casadi.jtimes(phase.closure(q), q, v),
+        ),
+    )
+    solution = synthesize_phase(five.replace(end=end))
+    assert solution.method == "pontryagin"
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost == pytest.approx(solution.direct_cost, rel=1e-4)
+    assert solution.cost < solved("5bar_A").cost
+    assert model.points["apex"].position(solution.q[-1])[1] == pytest.approx(0.6, abs=1e-8)
+    # At rest the conditions on places have no part in momenta: w_q lies in the span of their gradients.
+    G = np.concatenate([model.closure_jacobian(solution.q[-1]), model.points["apex"].jacobian(solution.q[-1])[1:]])
+    null = np.linalg.svd(G)[2][3:]
+    np.testing.assert_allclose(null @ solution.costates[-1, :4], 0.0, atol=1e-8)
+
+
+FRICTION = {0.30: 0.035927, 0.25: 0.036265, 0.15: 0.039925}
+
+
+@pytest.mark.parametrize("coefficient", FRICTION)
+def test_friction_cone_is_kept_by_the_maximising_control(coefficient):
+    problem = oracle_problem("rabbit_dsp").replace(model=RABBIT.double_support(0.45, friction=coefficient))
+    solution = synthesize_phase(problem)
+    assert solution.method == "pontryagin"
+    assert solution.cost == pytest.approx(FRICTION[coefficient], rel=1e-3)
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.friction_required == pytest.approx(coefficient, rel=1e-6)
+
+
+def test_friction_of_a_fifth_costs_less_than_the_reference():
+    """The reference, a transcription alone, has 0.037687; two methods and three meshes agree on less."""
+    problem = oracle_problem("rabbit_dsp").replace(model=RABBIT.double_support(0.45, friction=0.2))
+    solution = synthesize_phase(problem)
+    assert solution.cost == pytest.approx(0.0374034, rel=1e-5)
+    for intervals in (20, 50):
+        direct = synthesize_phase(problem, SynthesisOptions(method="direct", direct=DirectOptions(intervals)))
+        assert direct.cost == pytest.approx(solution.cost, rel=3e-4)
+        assert direct.friction_required <= 0.2 * (1.0 + 1e-6)
+    assert solution.friction_required <= 0.2 * (1.0 + 1e-6)
+
+
+@pytest.mark.slow
+def test_stance_foot_presses_everywhere():
+    """The thesis checks heel and toe afterwards; here they are constraints of the maximising control (B3, hard)."""
+    problem = oracle_problem("bip_ssp_cyclic")
+    foot = stance(problem)
+    assert synthesize_phase(problem.replace(feet=(foot,))).status is PhaseStatus.CONTACT_VIOLATION
+    solution = synthesize_phase(problem.replace(feet=(foot,), rows=foot.unilateral(6.0), friction=0.15))
+    assert solution.status is PhaseStatus.CONVERGED
+    assert solution.cost == pytest.approx(0.793, rel=1e-3)
+    assert solution.energies.total == pytest.approx(128.9, rel=1e-3)
+    assert solution.hamiltonian_spread < 1e-5
+    normal = solution.forces[foot.name].normal
+    assert normal.min() >= 6.0 - 1e-6
+    heel = np.interp(np.arange(9) * 0.0625, solution.t, normal[:, 0])
+    np.testing.assert_allclose(heel, [1139, 895, 690, 508, 328, 143, 6, 6, 6], atol=3.0)
+    assert solution.friction_required == pytest.approx(0.099, abs=0.005)
+
+
+def test_root_of_double_support_may_be_held_to_friction():
+    problem = oracle_problem("rabbit_dsp")
+    rear = root_point(problem.model, "rear")
+    plain = synthesize_phase(problem.replace(feet=(rear,)))
+    assert plain.friction_required > 0.15
+    held = synthesize_phase(problem.replace(feet=(rear,), rows=rear.friction(0.15)))
+    assert held.method == "pontryagin"
+    assert held.friction_required == pytest.approx(0.15, rel=1e-4)
+    assert held.hamiltonian_spread < 1e-5
+    assert held.cost > plain.cost
+    assert held.cost == pytest.approx(held.direct_cost, rel=1e-3)
+
+
+@pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp"])
+def test_closure_may_hold_exactly(case):
+    problem = oracle_problem(case).replace(hard_closure=True)
+    solution = synthesize_phase(problem)
+    assert solution.method == "pontryagin"
+    assert solution.closure_gap.max() < 1e-6
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost == pytest.approx(solution.direct_cost, rel=1e-4)
+    # The penalty lets the loop open a little, and saves a little by it.
+    assert solved(case).cost < solution.cost < 1.001 * solved(case).cost
+
+
+def test_free_duration_makes_the_hamiltonian_vanish():
+    five = oracle_problem("5bar_A")
+    effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2, time_weight=0.05)
+    solution = synthesize_phase(five.replace(effort=effort, duration_range=(0.1, 2.0)))
+    assert np.abs(solution.hamiltonian).max() < 1e-6
+    durations = (solution.duration - 0.01, solution.duration + 0.01)
+    costs = [synthesize_phase(five.replace(effort=effort, duration=duration)).cost for duration in durations]
+    assert solution.cost < min(costs)
+    # dJ/dT = -H: half a hundredth of a second either way costs what the curvature says, the same on both sides.
+    assert costs[0] == pytest.approx(costs[1], rel=1e-2)
+
+
+@pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", pytest.param("bip_dsp_cyclic", marks=pytest.mark.slow)])
+def test_initial_costates_are_the_slope_of_the_cost(case):
+    """w(0) = -dJ/dx(0): one solve more and one less for each entry, warm from the solution."""
+    problem, solution = oracle_problem(case), solved(case)
+    n = problem.model.n
+    extremal = ExtremalProblem(problem)
+    once = CollocationOptions(tolerance=1e-4)
+    x = np.concatenate([solution.q, solution.p], axis=1)
+    y = extremal.pack(x, solution.costates, problem.duration)
+    s, y = (solution.t / solution.duration)[::2], y[::2]
+    state = np.concatenate([problem.start.q, problem.tree.momentum(problem.start.q, problem.start.v)])
+
+    def cost(shifted: np.ndarray) -> float:
+        moved = EndState(shifted[:n], problem.tree.velocity(shifted[:n], shifted[n:]))
+        other = ExtremalProblem(problem.replace(start=moved))
+        result = solve_collocation(other, s, y, once)
+        assert result.converged
+        grid = np.linspace(0.0, 1.0, 2001)
+        states, costates = other.split(result.at(grid))
+        running = other.system.evaluate(states, costates).running_cost
+        weights = np.ones(2001) * 2.0
+        weights[1::2] = 4.0
+        weights[[0, -1]] = 1.0
+        return float(problem.duration / 6000.0 * (weights * running).sum())
+
+    rng = np.random.default_rng(3)
+    scale = np.concatenate([np.full(n, 1e-4), np.full(n, 1e-3 * max(1.0, np.abs(state[n:]).max()))])
+    for _ in range(2):  # along random directions, every entry taking part
+        direction = scale * rng.choice([-1.0, 1.0], size=2 * n) * rng.uniform(0.5, 1.0, size=2 * n)
+        slope = 0.5 * (cost(state + direction) - cost(state - direction))
+        expected = -solution.initial_costate() @ direction
+        size = np.abs(solution.initial_costate() * direction).sum()
+        assert slope == pytest.approx(expected, abs=1e-3 * size)
+
+
+def test_swing_foot_steps_over_an_obstacle():
+    problem = oracle_problem("rabbit_ssp_5torques")
+    hip = problem.model.points["swing_tip"].position(np.stack([problem.start.q, problem.end.q]))[:, 0]
+    middle = float(hip.mean())
+    clear = synthesize_phase(problem.replace(penalties=Penalties(inequality=1e4)))
+    over = synthesize_phase(
+        problem.replace(penalties=Penalties(inequality=1e4, obstacles=(Obstacle(middle, 0.05, 0.05),)))
+    )
+    for solution in (clear, over):
+        assert solution.method == "pontryagin"
+        assert solution.status is PhaseStatus.CONVERGED, solution.message
+        assert solution.hamiltonian_spread < 1e-4
+    assert over.cost > clear.cost
+    tip = problem.model.points["swing_tip"].position(over.q)
+    above = np.abs(tip[:, 0] - middle) < 0.025
+    assert above.any()
+    assert tip[above, 1].min() > 0.049
+
+
+def test_joint_ranges_and_rates_are_kept_by_penalty():
+    problem = oracle_problem("rabbit_dsp")
+    free = solved("rabbit_dsp")
+    j = int(np.argmax(np.abs(problem.model.joint_rates(free.v)).max(axis=0)))
+    rates = problem.model.joint_rates(free.v)[:, j]
+    limit = 0.5 * (np.abs(rates).max() + max(abs(rates[0]), abs(rates[-1])))
+    joints = list(problem.model.joints)
+    kind = type(joints[j])
+    joints[j] = kind(joints[j].name, joints[j].child, joints[j].parent, rate_limit=limit)
+    model = problem.model.replace(joints=tuple(joints))
+    excess = []
+    for factor in (1e2, 1e4):
+        solution = synthesize_phase(
+            problem.replace(model=model, penalties=Penalties(inequality=factor, rate_weight=1.0))
+        )
+        assert solution.method == "pontryagin"
+        assert solution.hamiltonian_spread < 1e-4
+        excess.append(max(0.0, float(np.abs(model.joint_rates(solution.v)[:, j]).max() - limit)))
+    assert excess[1] < 0.05 * max(excess[0], 1e-12) or excess[1] < 1e-3
+
+
+def test_better_weights_spare_a_joint():
+    five = oracle_problem("5bar_A")
+    spared = synthesize_phase(
+        five.replace(effort=QuadraticEffort(force_weight=0.1, force_scale=1e-2, weights={"C1": 4.0}))
+    )
+    assert np.trapezoid(spared.u[:, 0] ** 2, spared.t) < np.trapezoid(solved("5bar_A").u[:, 0] ** 2, solved("5bar_A").t)
+
+
+def test_open_loop_is_unreachable():
+    five = oracle_problem("5bar_A")
+    solution = synthesize_phase(five.replace(start=EndState(five.start.q + 0.1, five.start.v)))
+    assert solution.status is PhaseStatus.UNREACHABLE
+    assert not solution.converged
+    assert "start leaves the loop open by" in solution.message
+
+
+def test_failure_is_told_with_the_best_iterate():
+    problem = oracle_problem("5bar_C")
+    options = SynthesisOptions(direct=DirectOptions(max_iterations=2))
+    solution = synthesize_phase(problem, options)
+    assert solution.status is PhaseStatus.NOT_CONVERGED
+    assert "Maximum_Iterations_Exceeded" in solution.message
+    assert solution.q.shape == (41, 4)
+    assert len(solution.log) >= 2
+
+
+def test_call_can_be_cancelled():
+    stages = []
+
+    def cancel(stage: str, residual: float, cost: float) -> bool:
+        stages.append(stage)
+        return True
+
+    solution = synthesize_phase(oracle_problem("5bar_A"), feedback=cancel)
+    assert solution.status is PhaseStatus.NOT_CONVERGED
+    assert len(stages) == 1
+    assert solution.message == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"duration": -0.1}, "time above 0"),
+        ({"duration": math.nan}, "time above 0"),
+        ({"duration_range": (1.0, 0.5)}, "least < greatest"),
+        ({"mass_scale": 0.0}, "factor above 0"),
+        ({"body_scales": {"tail": 2.0}}, "unknown body 'tail'"),
+        ({"start": EndState(np.full(4, math.nan), np.zeros(4))}, "finite values"),
+        ({"start": EndState(np.zeros(3), np.zeros(3))}, "Give 4 values"),
+        ({"effort": QuadraticEffort(weights={"C9": 2.0})}, "unknown control 'C9'"),
+        ({"penalties": Penalties(point_weights={"toe": 1.0})}, "unknown clearance point"),
+    ],
+)
+def test_bad_input(changes, words):
+    with pytest.raises(InputError, match=words):
+        oracle_problem("5bar_A").replace(**changes)
+
+
+def test_bad_weights():
+    bad = ({"torque_weight": 0.0}, {"force_scale": math.nan}, {"weights": {"C1": -1.0}}, {"time_weight": -1.0})
+    for changes in bad:
+        with pytest.raises(InputError):
+            QuadraticEffort(**changes)
+    with pytest.raises(InputError):
+        Penalties(closure=-1.0)
+    with pytest.raises(InputError):
+        Obstacle(0.0, 0.1, 0.0)
+    with pytest.raises(InputError, match="cross"):
+        MODELS["5bar_A"].with_bounds(C1=(1.0, -1.0))
