@@ -14,11 +14,14 @@ from humanoid_sim.stepping.operators import closure_forces, closure_rows, elimin
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import Step
 
+_REBOUND_BISECTIONS = 8
+"""A rebound that would make energy is halved at most so often."""
+
 
 @njit(cache=True, error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
-    newton: bool, tolerance: float, max_iterations: int,
+    newton: bool, tolerance: float, max_iterations: int, dt: float,
 ) -> None:  # fmt: skip
     """Solve one group by block Gauss-Seidel; contacts alone with the help of Newton if wanted.
 
@@ -32,44 +35,139 @@ def solve_group(
         newton: whether contacts alone are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
+        dt: time step [s]; zero where no contact bounces.
     """
     groups, blocks = step.groups, step.blocks
-    first, last = groups.blocks[group], groups.blocks[group + 1]
-    begin, end = blocks.starts[first], blocks.starts[last]
+    begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
     n = end - begin
     W = groups.W[groups.offsets[group] : groups.offsets[group] + n * n].reshape(n, n)
     held = closure_rows(step, group)
-    f = forces[begin:end]
-    v = blocks.velocities[begin:end]
-    if held == 0 and newton and 3 * (last - first) == n and _only_contacts(blocks.kinds[first:last]):
-        groups.iterations[group] = nsgs_newton(
-            W, v_free[begin:end], parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group]
+    if held > 0:
+        if not eliminated:
+            eliminate_closures(W, v_free[begin:end], held)
+        else:
+            _reduce_velocities(W, v_free[begin:end], held)
+    iterations = _solve_rows(step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations)
+    if dt > 0.0 and _bounces(step, group):
+        # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows.
+        low, high, share = 0.0, 1.0, 1.0
+        for _ in range(_REBOUND_BISECTIONS):
+            gain = constraint_work(step, group, held, share, forces, dt)
+            if share == 1.0 and not gain > 0.0:
+                break
+            if gain > 0.0:
+                high = share
+            else:
+                low = share
+            wanted = 0.5 * (low + high)
+            rebound(step, group, v_free, wanted - share)
+            share = wanted
+            iterations += _solve_rows(
+                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations
+            )
+        if share < 1.0 and constraint_work(step, group, held, share, forces, dt) > 0.0:
+            rebound(step, group, v_free, low - share)
+            iterations += _solve_rows(
+                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations
+            )
+    groups.iterations[group] = iterations
+    if held > 0:
+        closure_forces(W, v_free[begin:end], held, forces[begin:end])
+        for r in range(begin, begin + held):
+            blocks.velocities[r] = 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _solve_rows(
+    step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
+    newton: bool, tolerance: float, max_iterations: int,
+) -> int:  # fmt: skip
+    """Solve the rows behind the first ``held``, those of eliminated closures; returns the iterations."""
+    groups, blocks = step.groups, step.blocks
+    first, last = groups.blocks[group], groups.blocks[group + 1]
+    begin, end = blocks.starts[first] + held, blocks.starts[last]
+    f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
+    if held == 0 and newton and 3 * (last - first) == end - begin and _only_contacts(blocks.kinds[first:last]):
+        return int(
+            nsgs_newton(W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group])
         )
-        return
-    if held == 0:
-        groups.iterations[group] = block_nsgs(
-            W, v_free[begin:end], blocks.starts[first : last + 1] - begin, blocks.kinds[first:last],
-            parameters[first:last], blocks.parents[first:last] - first, f, tolerance, max_iterations, v,
-            groups.residuals[group],
-        )  # fmt: skip
-        return
-    if not eliminated:
-        eliminate_closures(W, v_free[begin:end], held)
-    else:
-        _reduce_velocities(W, v_free[begin:end], held)
-    skipped = 0
-    while skipped < last - first and blocks.kinds[first + skipped] == BILATERAL:
-        skipped += 1
-    rest = first + skipped
-    reduced = np.ascontiguousarray(W[held:, held:])
-    groups.iterations[group] = block_nsgs(
-        reduced, v_free[begin + held : end], blocks.starts[rest : last + 1] - begin - held, blocks.kinds[rest:last],
-        parameters[rest:last], blocks.parents[rest:last] - rest, f[held:], tolerance, max_iterations, v[held:],
-        groups.residuals[group],
+    if held > 0:
+        W = np.ascontiguousarray(W[held:, held:])
+        while first < last and blocks.kinds[first] == BILATERAL:
+            first += 1
+    return int(
+        block_nsgs(
+            W, free, blocks.starts[first : last + 1] - begin, blocks.kinds[first:last], parameters[first:last],
+            blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group],
+        )
     )  # fmt: skip
-    closure_forces(W, v_free[begin:end], held, f)
-    for r in range(held):
-        v[r] = 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _bounces(step: Step, group: int) -> bool:
+    """Whether a contact of the group leaves faster than it would have to."""
+    blocks = step.blocks
+    for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
+        if blocks.kinds[block] == CONTACT and blocks.shifts[blocks.starts[block]] < 0.0:
+            return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
+    """Change the part of their rebound that the contacts of a group get; at first it is 1."""
+    blocks = step.blocks
+    for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
+        row = blocks.starts[block]
+        if blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0:
+            v_free[row] += change * blocks.shifts[row]
+
+
+@njit(cache=True, error_model="numpy")
+def constraint_work(
+    step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
+) -> float:
+    r"""Energy that the forces of a group give to the bodies, :math:`\delta t\,f^T (v_{free} + v^+) / 2` [J].
+
+    For contacts that bounce, :math:`v^-` stands in place of :math:`v_{free}`: what a flight by steps conserves is not the
+    energy E but :math:`E - \tfrac{\delta t}{2} \dot V` with the potential V, and a ball that leaves as fast as it came
+    keeps just that, and with it the height to which it rises.
+
+    Args:
+        step: the step, whose velocities are those under the forces.
+        group: its number.
+        held: number of rows of eliminated closures, which do no work.
+        share: part of their rebound that contacts got.
+        forces: of all rows, shape (rows,).
+        dt: time step [s].
+
+    Returns:
+        The work; zero where it is no more than rounding.
+    """
+    groups, blocks = step.groups, step.blocks
+    begin, end = blocks.starts[groups.blocks[group]] + held, blocks.starts[groups.blocks[group + 1]]
+    n = end - begin + held
+    W = groups.W[groups.offsets[group] : groups.offsets[group] + n * n].reshape(n, n)
+    work = 0.0
+    scale = 0.0
+    for block in range(groups.blocks[group], groups.blocks[group + 1]):
+        first = blocks.starts[block]
+        bounces = blocks.kinds[block] == CONTACT and blocks.shifts[first] < 0.0
+        for row in range(max(first, begin), blocks.starts[block + 1]):
+            f = forces[row]
+            if f == 0.0:
+                continue
+            change = 0.0  # in the velocity along the row, by all forces
+            for column in range(begin, end):
+                change += W[row - begin + held, column - begin + held] * forces[column]
+            shift = share * blocks.shifts[row] if bounces and row == first else blocks.shifts[row]
+            before = blocks.velocities[row] - change - shift
+            after = before + change - blocks.compliance[row] * f
+            if bounces:
+                before = row_velocity(step.rows, row, step.motion.twists, step.state.v)
+            work += 0.5 * f * (before + after)
+            scale += abs(f) * (abs(before) + abs(after))
+    return dt * work if work > 1e-9 * scale else 0.0
 
 
 @njit(cache=True, error_model="numpy")
@@ -87,12 +185,12 @@ def _only_contacts(kinds: np.ndarray) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def solve_all(step: Step, newton: bool, tolerance: float, max_iterations: int) -> None:
-    """Solve all groups; forces, velocities, residuals and iterations are written."""
+def solve_all(step: Step, newton: bool, tolerance: float, max_iterations: int, dt: float) -> None:
+    """Solve all groups; forces, velocities, residuals and iterations are written; ``dt`` is the time step [s]."""
     blocks = step.blocks
     for group in range(step.groups.counts[0]):
         solve_group(
-            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations
+            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations, dt
         )
 
 
@@ -214,7 +312,7 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations)
+        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations, 0.0)
         groups.iterations[group] = iterations
         groups.residuals[group] = residual
         blocks.velocities[: groups.counts[2]] = velocities

@@ -181,7 +181,7 @@ def advance(
         pose_problems(step, method, dt, impact_speed)
         now = seconds(clock)
         times[0] += now - mark
-        solve_all(step, newton, tolerance, max_iterations)
+        solve_all(step, newton, tolerance, max_iterations, dt)
         mark = seconds(clock)
         times[1] += mark - now
         if not respond(step, dt):

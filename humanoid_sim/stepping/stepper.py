@@ -291,7 +291,7 @@ class Stepper:
 
     def solve(self, newton: bool, tolerance: float, max_iterations: int) -> None:
         """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted."""
-        solve_all(self._step, newton, tolerance, max_iterations)
+        solve_all(self._step, newton, tolerance, max_iterations, self._dt)
 
     def solve_by(self, kernel: SolverKernel, tolerance: float, max_iterations: int) -> None:
         """Solve all groups by a solver for contacts alone; other constraints take turns with it.

@@ -57,14 +57,23 @@ def test_thrown_bodies_gain_no_energy(seed: int, impacts: str, bounce: bool) -> 
     assert energies[-1] < energies[0]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_bouncing_in_the_contact_law_stays_finite(seed: int) -> None:
-    """Newton's restitution together with Coulomb's friction may gain energy; it must not run away."""
+@pytest.mark.parametrize("seed", [*range(5), 12, 29])
+def test_bouncing_with_friction_gains_none_either(seed: int) -> None:
+    """Newton's restitution beside Coulomb's friction can make energy; it gets only what is there.
+
+    What free flight conserves, the energy less half a step of what the weight changes in it, is looked at.
+    """
     simulation = Simulation(thrown_bodies(seed, True))
-    energies = [simulation.energy().total]
-    simulation.run(0.9, lambda s: energies.append(s.energy().total))
-    assert np.all(np.isfinite(energies))
-    assert max(energies) < 1.3 * energies[0]
+    inertias = simulation.world.model.inertias
+    masses = np.array([inertias[joint].mass for joint in range(2, len(inertias), 2)])
+
+    def conserved(s: Simulation) -> float:
+        return s.energy().total - 0.5 * s.dt * 9.81 * float(masses @ s.v.reshape(-1, 6)[:, 2])
+
+    energies = [conserved(simulation)]
+    simulation.run(0.9, lambda s: energies.append(conserved(s)))
+    assert np.diff(energies).max() < 1e-3 * energies[0]
+    assert energies[-1] < energies[0]
 
 
 @pytest.mark.parametrize(("name", "posture"), [("hrp2", "half_sitting"), ("bip", "standing")])
