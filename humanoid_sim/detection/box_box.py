@@ -99,13 +99,19 @@ def box_separation(
     if normal[0] * t[0] + normal[1] * t[1] + normal[2] * t[2] > 0.0:
         for r in range(3):
             normal[r] = -normal[r]
-    for r in range(3):
+    for r in range(3):  # along what is parallel to the face, as near to the other's centre as possible
         on_a[r] = math.copysign(half_a[r], -normal[r])
+        if abs(normal[r]) < _PARALLEL:
+            on_a[r] = min(max(t[r], -half_a[r]), half_a[r])
         on_b[r] = t[r]
     for j in range(3):
         along = R[0, j] * normal[0] + R[1, j] * normal[1] + R[2, j] * normal[2]
+        share = math.copysign(half_b[j], along)
+        if abs(along) < _PARALLEL:
+            centre = -(R[0, j] * t[0] + R[1, j] * t[1] + R[2, j] * t[2])
+            share = min(max(centre, -half_b[j]), half_b[j])
         for r in range(3):
-            on_b[r] += math.copysign(half_b[j], along) * R[r, j]
+            on_b[r] += share * R[r, j]
     if kind < 3:
         for r in range(3):
             on_a[r] = on_b[r] + best * normal[r]

@@ -17,13 +17,19 @@ _EXACT = 1e-11
 """Polytopes: a face farther out by less than this part of the size is the outermost one."""
 _ROUND = 1e-7
 """The same for cylinders, whose surface is approached by ever smaller faces."""
+_APART = 1e-5
+"""Cores come here from no farther apart than this part of their size."""
 
 
 @njit(cache=True)
 def _set_face(
-    points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float
+    points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float, least: float
 ) -> bool:
-    """Normal and offset of face f from its vertices; False where it has no area."""
+    """Normal and offset of face f from its vertices; False where it has no area.
+
+    The polytope holds the origin: a face that looks at it from farther away than ``least`` is a sliver whose normal is
+    rounding, and is left out as one without area.
+    """
     i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
     u_0, u_1, u_2 = points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2]
     v_0, v_1, v_2 = points[k, 0] - points[i, 0], points[k, 1] - points[i, 1], points[k, 2] - points[i, 2]
@@ -35,6 +41,10 @@ def _set_face(
         return False
     normals[f, 0], normals[f, 1], normals[f, 2] = n_0 / length, n_1 / length, n_2 / length
     offsets[f] = normals[f, 0] * points[i, 0] + normals[f, 1] * points[i, 1] + normals[f, 2] * points[i, 2]
+    if offsets[f] < least:
+        normals[f, 0] = normals[f, 1] = normals[f, 2] = 0.0
+        offsets[f] = np.inf
+        return False
     return True
 
 
@@ -99,6 +109,7 @@ def core_penetration(
         points_b[i] = w_b[i]
     tolerance = _EXACT * scale
     tiny = 1e-14 * scale * scale
+    least = -_APART * scale
     # The simplex grows to one with volume. Where it can't, the origin is on the boundary of a flat difference.
     count = size
     if count == 4 and abs(_volume(points)) <= 1e-12 * scale**3:
@@ -134,7 +145,7 @@ def core_penetration(
     offsets = np.empty(_MAX_FACES)
     if count == 3:
         faces[0, 0], faces[0, 1], faces[0, 2] = 0, 1, 2
-        _set_face(points, faces, normals, offsets, 0, 0.0)
+        _set_face(points, faces, normals, offsets, 0, 0.0, -np.inf)
         x, y, z = normals[0, 0], normals[0, 1], normals[0, 2]
         plane = x * points[0, 0] + y * points[0, 1] + z * points[0, 2]
         up = difference_support(table, a, b, R, t, x, y, z, points_a[3], points_b[3], points[3])
@@ -157,7 +168,7 @@ def core_penetration(
                 i, j = j, i
             faces[k, 0], faces[k, 1], faces[k, 2] = i, j, last
     for f in range(face_count):
-        _set_face(points, faces, normals, offsets, f, tiny)
+        _set_face(points, faces, normals, offsets, f, tiny, least)
     if table.kind[a] == CYLINDER or table.kind[b] == CYLINDER:
         tolerance = _ROUND * scale
     rim = np.empty((3 * _MAX_FACES, 2), dtype=np.int64)
@@ -207,7 +218,7 @@ def core_penetration(
             break
         for e in range(edges):
             faces[kept + e, 0], faces[kept + e, 1], faces[kept + e, 2] = rim[e, 0], rim[e, 1], count
-            _set_face(points, faces, normals, offsets, kept + e, tiny)
+            _set_face(points, faces, normals, offsets, kept + e, tiny, least)
         face_count = kept + edges
         count += 1
     # the origin's projection on the face, in the coordinates of its corners

@@ -167,7 +167,11 @@ def core_distance(
         length = w[size, 0] ** 2 + w[size, 1] ** 2 + w[size, 2] ** 2
         largest = max(largest, length)
         size += 1
+        apart = size > 1 and reach > 0.0 and reach * reach > TOUCHING * TOUCHING * largest * square
         if _nearest_on_simplex(w, size, weights, trial):
+            if apart:  # all of the difference is on one side: a flat tetrahedron seems to hold the origin
+                size -= 1
+                break
             return OVERLAP, size
         kept = 0
         for i in range(size):
@@ -179,8 +183,15 @@ def core_distance(
                     w_b[kept, r] = w_b[i, r]
                 kept += 1
         size = kept
-        before = square
-        square = 0.0
+        nearer = 0.0
+        for r in range(3):
+            x = 0.0
+            for i in range(size):
+                x += weights[i] * w[i, r]
+            nearer += x * x
+        if nearer >= square:  # rounding: the point known already is the better one
+            break
+        square = nearer
         for r in range(3):
             v[r] = 0.0
             on_a[r] = 0.0
@@ -189,12 +200,11 @@ def core_distance(
                 v[r] += weights[i] * w[i, r]
                 on_a[r] += weights[i] * w_a[i, r]
                 on_b[r] += weights[i] * w_b[i, r]
-            square += v[r] * v[r]
         if square <= TOUCHING * TOUCHING * largest:
             return OVERLAP, size
-        if square >= before:
-            break
         if size == 4:  # rounding: the nearest point is inside all the same
+            if apart:
+                break
             return OVERLAP, size
     if math.sqrt(square) > cutoff:
         return FAR, size

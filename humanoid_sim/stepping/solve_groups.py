@@ -129,9 +129,9 @@ def constraint_work(
 ) -> float:
     r"""Energy that the forces of a group give to the bodies, :math:`\delta t\,f^T (v_{free} + v^+) / 2` [J].
 
-    For contacts that bounce, :math:`v^-` stands in place of :math:`v_{free}`: what a flight by steps conserves is not the
-    energy E but :math:`E - \tfrac{\delta t}{2} \dot V` with the potential V, and a ball that leaves as fast as it came
-    keeps just that, and with it the height to which it rises.
+    For contacts that bounce, :math:`v^-` stands in place of :math:`v_{free}`: what a flight by steps conserves is not
+    the energy E but :math:`E - \tfrac{\delta t}{2} \dot V` with the potential V, and a ball that leaves as fast as it
+    came keeps just that, and with it the height to which it rises.
 
     Args:
         step: the step, whose velocities are those under the forces.

@@ -87,6 +87,61 @@ def test_random_poses_as_coal_sees_them(a: str, b: str) -> None:
     assert 10 < sum(signs) < 140
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_cylinders_near_the_axes_of_boxes_as_coal_sees_them(seed: int) -> None:
+    """Turned from a box's axes by 1e-9 to 1e-3 rad: simplices and polytopes get slivers that rounding turns over."""
+    rng = np.random.default_rng(seed)
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    request.enable_signed_distance = True
+    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    for _ in range(10):
+        solids = [Cylinder(*rng.uniform(0.03, 0.3, 2)), Box(rng.uniform(0.03, 1.0, 3))]
+        table, geometries = shape_table(solids), [coal_shape(solid) for solid in solids]
+        for _ in range(100):
+            R = np.eye(3)[:, rng.permutation(3)]
+            R = R * np.sign(np.linalg.det(R)) @ pin.exp3(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -3))
+            p = rng.normal(size=3) * rng.uniform(0.01, 0.3)
+            found = convex_distance(table, 0, 1, R, p, np.eye(3), np.zeros(3), 10.0, normal, on_a, on_b)
+            result.clear()
+            expected = coal.distance(
+                geometries[0], coal.Transform3s(R, p), geometries[1], coal.Transform3s.Identity(), request, result
+            )
+            assert found == pytest.approx(expected, abs=1e-4)
+            assert (on_a - on_b) @ normal == pytest.approx(found, abs=1e-9)
+
+
+def test_a_cylinder_deep_in_the_edge_of_a_slab() -> None:
+    """A hair farther its polytope had a face turned over, and the shapes were 0.59 m apart."""
+    table = shape_table([Cylinder(0.062, 0.16), Box(np.array([0.7, 1.0, 0.04]))])
+    R = np.array(
+        [
+            [6.840167483191231e-08, 0.9999999999999876, 1.4202614877191228e-07],
+            [1.3908884472719825e-06, 1.4202605363267592e-07, -0.9999999999990227],
+            [-0.9999999999990303, 6.840187237437499e-08, -1.3908884375571452e-06],
+        ]
+    )
+    p = np.array([-0.34840746113845594, -0.00862340961013918, -0.018513575246230114])
+    way = p - np.array([-0.3476124831085355, -0.008065293792558437, -0.018275842904909072])
+    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    for step in (-1e-6, 0.0, 1e-8, 1e-6, 1e-4):
+        place = p + step * way / np.linalg.norm(way)
+        found = convex_distance(table, 0, 1, R, place, np.eye(3), np.zeros(3), 10.0, normal, on_a, on_b)
+        assert found == pytest.approx(-0.063487, abs=3e-5)
+
+
+def test_nearest_points_of_parallel_faces_are_on_both() -> None:
+    table = shape_table([Box(np.full(3, 0.2)), Box(np.array([1.0, 0.8, 0.1]))])
+    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    for order in ((0, 1), (1, 0)):
+        for above in (0.0, -1e-4):
+            places = [np.array([0.1, 0.05, 0.15 + above]), np.zeros(3)]
+            first, second = places[order[0]], places[order[1]]
+            convex_distance(table, *order, np.eye(3), first, np.eye(3), second, 1.0, normal, on_a, on_b)
+            for point in (on_a, on_b):
+                assert np.all(np.abs(point[:2] - places[0][:2]) <= 0.1 + 1e-12)
+                assert abs(point[2] - 0.05) <= 1.01e-4
+
+
 @pytest.mark.parametrize(("a", "b"), [("box", "hull"), ("hull", "large hull")])
 def test_depth_is_that_of_a_support_plane(a: str, b: str) -> None:
     """All of a's points are on one side of the plane that the normal and the depth give: no library needed."""
