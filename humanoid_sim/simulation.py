@@ -18,6 +18,7 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_sim.by_name import ByName
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
@@ -255,10 +256,10 @@ class Simulation:
         self.modules: dict[str, Module] = {}
         self.profile = Profile()
         self.sensors = Sensors(self)
-        self.robots = {
-            placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots
-        }
-        self.bodies = {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies}
+        self.robots = ByName(
+            "robot", {placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots}
+        )
+        self.bodies = ByName("body", {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies})
         self._check_inertia()
         self._initial = self.save_state()
         self._compile()
@@ -407,6 +408,13 @@ class Simulation:
     def _exploded(self, coordinate: int, value: float) -> SimulationError:
         """The error of a step whose velocity is not finite."""
         self._forget_last_step()  # its contact points are already overwritten by those of this step
+        for name, values in (("q", self.q), ("v", self.v), ("servos.q_target", self.servos.q_target)):
+            wrong = np.flatnonzero(~np.isfinite(values))
+            if wrong.size:
+                return SimulationError(
+                    f"{name}[{wrong[0]}] is {values[wrong[0]]} before the step from t = {self.time:.6g} s. Give finite "
+                    f"numbers, or reset"
+                )
         return SimulationError(
             f"the velocity of coordinate {coordinate} ({self._coordinate_name(coordinate)}) became {value} in the "
             f"step from t = {self.time:.6g} s; the state is kept as it was before"
