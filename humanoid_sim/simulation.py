@@ -40,7 +40,7 @@ from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
 from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
-from humanoid_sim.stepping.impact_stage import IMPACTS, ImpactStage
+from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
@@ -203,7 +203,7 @@ class Simulation:
         if not (np.isfinite(self.dt) and self.dt > 0.0):
             raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
         self.options = SimulationOptions(
-            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator
+            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed
         )
         self.method = method
         self._solve = find_solver(method)
@@ -873,18 +873,6 @@ class Simulation:
 
     def _make_impact_stage(self, impacts: str) -> ImpactStage | None:
         """The stage of impacts if they are resolved apart; the contact law then knows no restitution."""
-        if not (np.isfinite(self._impact_speed) and self._impact_speed > 0.0):
-            raise InputError(
-                f"impact_speed is {self._impact_speed}",
-                element="impact_speed",
-                remedy="Give a positive speed in metres per second",
-            )
-        if impacts not in IMPACTS:
-            raise InputError(
-                f"there is no way '{impacts}' to resolve impacts",
-                element="impacts",
-                remedy=f"Choose one of {', '.join(IMPACTS)}",
-            )
         if impacts == "with_contacts":
             return None
         if self._integration is not None:
