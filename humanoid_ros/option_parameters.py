@@ -14,6 +14,7 @@ from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.integration.catalogue import INTEGRATORS
 from humanoid_sim.options import SimulationOptions
+from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS
 
@@ -26,6 +27,8 @@ OPTIONS = (
     "tolerance",
     "max_iterations",
     "time_budget",
+    "impacts",
+    "impact_speed",
 )
 """Parameters that are options of a simulation; they count for scenes that are loaded from then on."""
 
@@ -39,6 +42,7 @@ def declare_options(node: Node) -> None:
         ("dynamics", default.dynamics, f"Where the dynamics come from: {', '.join(DYNAMICS)}"),
         ("delassus", default.delassus, f"Way to the Delassus operator: {', '.join(DELASSUS_METHODS)}"),
         ("integrator", "", f"Empty: the simulator's own step; or to compare {', '.join(sorted(INTEGRATORS))}"),
+        ("impacts", default.impacts, f"Where restitution acts: {', '.join(IMPACTS)}"),
     ):
         declare_text(node, name, value, f"{description}. Counts for scenes loaded from then on")
     scenes = "Counts for scenes loaded from then on"
@@ -50,6 +54,9 @@ def declare_options(node: Node) -> None:
     )
     declare_number(
         node, "time_budget", 0.0, 0.0, 3600.0, f"Time for the contact solve of a step [s]; 0: no limit. {scenes}"
+    )
+    declare_number(
+        node, "impact_speed", 0.0, 0.0, 100.0, f"Approach speed that bounces [m/s]; 0: by gravity and step. {scenes}"
     )
 
 
@@ -77,6 +84,8 @@ def options_of(node: Node, changes: Mapping[str, Parameter] | None = None) -> Si
             int(value["max_iterations"]),
             float(value["time_budget"]) or None,
             str(value["integrator"]) or None,
+            str(value["impacts"]),
+            float(value["impact_speed"]) or None,
         )
     except InputError as error:
         if error.element != "method":

@@ -270,7 +270,7 @@ class SimulationSession:
             return
         if self._trace is not None:
             self.simulation.remove_module(self._trace.name)
-        self._trace = DrawnTrace(known, every=10, most=600) if known else None
+        self._trace = DrawnTrace(known, spacing=0.002, every=10, most=600) if known else None
         if self._trace is not None:
             self.simulation.add_module(self._trace)
 

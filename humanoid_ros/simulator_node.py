@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import rclpy
@@ -345,13 +346,7 @@ class SimulatorNode(Node):
         return Simulation(
             scene,
             time_step if time_step > 0.0 else None,
-            method=options.method,
-            dynamics=options.dynamics,
-            delassus=options.delassus,
-            tolerance=options.tolerance,
-            max_iterations=options.max_iterations,
-            time_budget=options.time_budget,
-            integrator=options.integrator,
+            **{field.name: getattr(options, field.name) for field in fields(options)},
         )
 
     def _new_session(self, simulation: Simulation, paused: bool) -> SimulationSession:

@@ -93,6 +93,8 @@ PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""
 GRAPH_PERIOD = 1.0
 """Period of looking for new robots among the topics [s]."""
+BODIES_SIZE = 0.6
+"""Part of the extent of a scene without robots that fills the picture: what lies flat is seen from the side."""
 PLAIN_SCENE = "stand"
 SOLVER_WORDS = {
     SolverStatus.CONVERGED: "converged",
@@ -351,6 +353,8 @@ class ViewerNode(Node):
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
             self._complain(problem)
+        if not self._robots:
+            self._aimed = False  # another scene, maybe
         self._show_grid()
 
     def _show_grid(self) -> None:
@@ -413,7 +417,7 @@ class ViewerNode(Node):
         return self._contact_view.of_robot(robot.prefix.rstrip("/"))
 
     def _aim(self) -> None:
-        """Point the camera at the first robot, once all of it is placed."""
+        """Point the camera at the first robot, once all of it is placed, or at the bodies of a scene without robots."""
         for robot in self._robots.values():
             extent = robot.drawing.extent(robot.placements)
             if extent is None:
@@ -424,6 +428,14 @@ class ViewerNode(Node):
             self._panel.set_bodies(bodies, (trunk or bodies)[-1])
             self._aimed = True
             return
+        bodies = [frame for frame in self._scene.frames() if frame != self._tree.root]
+        if self._robots or not bodies or any(self._tree.placement(body) is None for body in bodies):
+            return
+        extent = self._scene.extent(self._tree.placement)
+        if extent is not None and self._simulator_is_heard():
+            self.page.look_at(extent.mean(axis=0), max(float(np.ptp(extent, axis=0).max()) * BODIES_SIZE, 0.1))
+            self._panel.set_bodies(bodies, bodies[0])
+            self._aimed = True
 
     def _refresh_panel(self) -> None:
         status = self._status if self._simulator_is_heard() else None
@@ -568,7 +580,7 @@ def simulation_view(status: SimulationStatus) -> SimulationView:
     solver = status.solver
     words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
     if solver.iterations:
-        words += f", {solver.iterations} iterations"
+        words += f", {solver.iterations} iteration{'s' if solver.iterations > 1 else ''}"
     return SimulationView(
         scene=status.scene,
         time=status.time,

@@ -22,7 +22,16 @@ from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import write_state
 
-_OPTIONS = ("tolerance", "max_iterations", "time_budget", "dynamics", "delassus", "integrator")
+_OPTIONS = (
+    "tolerance",
+    "max_iterations",
+    "time_budget",
+    "dynamics",
+    "delassus",
+    "integrator",
+    "impacts",
+    "impact_speed",
+)
 """Options of a simulation that the command line may set."""
 _EXAMPLES = """examples:
   python -m humanoid_sim run examples/my_scenario.py --progress --record push.mcap --set push=60
@@ -81,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--dynamics", metavar="NAME", help="articulated_body or pinocchio")
     run.add_argument("--delassus", metavar="NAME", help="way to the Delassus operator")
     run.add_argument("--integrator", metavar="NAME", help="another scheme than the simulator's own step")
+    run.add_argument("--impacts", metavar="NAME", help="with_contacts or separate")
+    run.add_argument("--impact-speed", type=float, metavar="V", help="approach speed that bounces [m/s]")
     run.add_argument("--record", type=Path, metavar="FILE.mcap", help="log as ROS 2 messages")
     run.add_argument("--csv", type=Path, metavar="FOLDER", help="log as tables")
     run.add_argument("--every", type=int, default=10, metavar="N", help="log every N steps (10)")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.solve import SOLVERS, find_solver
+from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS
 
@@ -29,6 +30,9 @@ class SimulationOptions:
         time_budget: time that the contact solve of a step may take [s]; None for no limit.
         integrator: another scheme than the simulator's own step, a name of
             :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step.
+        impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
+        impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
+            step.
     """
 
     method: str = "nsgs_newton"
@@ -38,6 +42,8 @@ class SimulationOptions:
     max_iterations: int = 1000
     time_budget: float | None = None
     integrator: str | Integrator | None = None
+    impacts: str = IMPACTS[0]
+    impact_speed: float | None = None
 
     def __post_init__(self) -> None:
         """Check everything.
@@ -50,6 +56,7 @@ class SimulationOptions:
         for element, value, known, problem in (
             ("dynamics", self.dynamics, DYNAMICS, "there are no dynamics"),
             ("delassus", self.delassus, DELASSUS_METHODS, "there is no Delassus method"),
+            ("impacts", self.impacts, IMPACTS, "there is no way to resolve impacts"),
         ):
             if value not in known:
                 raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
@@ -64,6 +71,12 @@ class SimulationOptions:
         if self.max_iterations < 1:
             raise InputError(
                 f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give 1 or more"
+            )
+        if self.impact_speed is not None and not (math.isfinite(self.impact_speed) and self.impact_speed > 0.0):
+            raise InputError(
+                f"impact_speed is {self.impact_speed}",
+                element="impact_speed",
+                remedy="Give a positive speed in metres per second",
             )
         self._check_budget()
         if isinstance(self.integrator, str):

@@ -54,10 +54,15 @@ class SimulatedBody:
             twist: linear and angular velocity in the body frame, shape (6,); zero if not given.
 
         Raises:
-            InputError: the body is fixed, or a value is not finite or of the wrong length.
+            InputError: the body is fixed, a value is not finite or of the wrong length, or the rotation is none.
         """
         if self._slices is None:
             raise InputError(f"the body '{self.name}' is fixed", element="body", remedy="Move another one")
+        R = placement_world_body.rotation
+        if np.all(np.isfinite(R)) and not (np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0):
+            raise InputError(
+                f"the rotation of '{self.name}' is {R.tolist()}", element="state", remedy="Give a rotation matrix"
+            )
         q = pin.SE3ToXYZQUAT(placement_world_body)
         v = np.zeros(6) if twist is None else np.asarray(twist, dtype=float).reshape(-1)
         if v.shape != (6,) or not np.all(np.isfinite(v)) or not np.all(np.isfinite(q)):

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_sim.by_name import ByName
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
@@ -39,7 +40,7 @@ from humanoid_sim.sensors import Sensors
 from humanoid_sim.servos import Servos
 from humanoid_sim.simulated_body import SimulatedBody
 from humanoid_sim.simulated_robot import SimulatedRobot
-from humanoid_sim.stepping.impact_stage import IMPACTS, ImpactStage
+from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world import TreeSlices, World
@@ -202,7 +203,7 @@ class Simulation:
         if not (np.isfinite(self.dt) and self.dt > 0.0):
             raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
         self.options = SimulationOptions(
-            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator
+            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed
         )
         self.method = method
         self._solve = find_solver(method)
@@ -255,10 +256,10 @@ class Simulation:
         self.modules: dict[str, Module] = {}
         self.profile = Profile()
         self.sensors = Sensors(self)
-        self.robots = {
-            placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots
-        }
-        self.bodies = {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies}
+        self.robots = ByName(
+            "robot", {placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots}
+        )
+        self.bodies = ByName("body", {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies})
         self._check_inertia()
         self._initial = self.save_state()
         self._compile()
@@ -407,6 +408,13 @@ class Simulation:
     def _exploded(self, coordinate: int, value: float) -> SimulationError:
         """The error of a step whose velocity is not finite."""
         self._forget_last_step()  # its contact points are already overwritten by those of this step
+        for name, values in (("q", self.q), ("v", self.v), ("servos.q_target", self.servos.q_target)):
+            wrong = np.flatnonzero(~np.isfinite(values))
+            if wrong.size:
+                return SimulationError(
+                    f"{name}[{wrong[0]}] is {values[wrong[0]]} before the step from t = {self.time:.6g} s. Give finite "
+                    f"numbers, or reset"
+                )
         return SimulationError(
             f"the velocity of coordinate {coordinate} ({self._coordinate_name(coordinate)}) became {value} in the "
             f"step from t = {self.time:.6g} s; the state is kept as it was before"
@@ -865,18 +873,6 @@ class Simulation:
 
     def _make_impact_stage(self, impacts: str) -> ImpactStage | None:
         """The stage of impacts if they are resolved apart; the contact law then knows no restitution."""
-        if not (np.isfinite(self._impact_speed) and self._impact_speed > 0.0):
-            raise InputError(
-                f"impact_speed is {self._impact_speed}",
-                element="impact_speed",
-                remedy="Give a positive speed in metres per second",
-            )
-        if impacts not in IMPACTS:
-            raise InputError(
-                f"there is no way '{impacts}' to resolve impacts",
-                element="impacts",
-                remedy=f"Choose one of {', '.join(IMPACTS)}",
-            )
         if impacts == "with_contacts":
             return None
         if self._integration is not None:

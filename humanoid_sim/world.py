@@ -16,6 +16,7 @@ from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_sim.floating_base import body_acceleration, body_twist, stepped_velocity
+from humanoid_sim.scene_check import check_scene
 from humanoid_sim.tree_part import TreePart
 
 
@@ -101,8 +102,10 @@ class World:
         """Append every robot and body of a scene to one model.
 
         Raises:
-            SceneError: two robots or bodies share a name, or nothing in the scene moves.
+            SceneError: something in the scene can't be (:func:`~humanoid_sim.scene_check.check_scene`), or nothing in
+                it moves.
         """
+        check_scene(scene)
         self.scene = scene
         self.model = pin.Model()
         self.model.gravity.linear = np.array(scene.gravity, dtype=float)

@@ -16,6 +16,10 @@ CONE_COLOUR = (205, 0, 0)
 STICK_COLOUR = (255, 176, 0)
 SLIP_COLOUR = (190, 30, 200)
 RESULTANT_COLOUR = (20, 110, 220)
+HEAD = 5.0
+"""Length of an arrow's head per radius of its shaft."""
+THINNER = (1.0, 0.5, 0.25, 0.1)
+"""Thicknesses of arrows, as parts of the usual one."""
 SEGMENTS = 28
 SMALLEST_FORCE = 1e-3
 """Contacts that carry less than this are not drawn [N]."""
@@ -223,8 +227,38 @@ class ContactDrawing:
 
 
 class _Arrows:
-    """A set of arrows of one thickness, sent when one of them moved."""
+    """A set of arrows, sent when one of them moved.
 
+    A node of the page has arrows of one thickness. One shorter than its head would be drawn as a cone that sticks out
+    behind its start, so there is a node per thickness of ``THINNER``, and each arrow is in the thickest that fits.
+    """
+
+    def __init__(self, scene: viser.SceneApi, name: str, shaft_radius: float) -> None:
+        self._sizes = [
+            _ArrowsOfOneSize(scene, f"{name}/{i}", factor * shaft_radius) for i, factor in enumerate(THINNER)
+        ]
+        self.count = 0
+
+    def update(self, start: np.ndarray, end: np.ndarray, colours: np.ndarray) -> None:
+        self.count = len(start)
+        lengths = np.linalg.norm(end - start, axis=1)
+        fits = np.array([lengths >= size.shortest for size in self._sizes])
+        fits[-1] = True
+        chosen = np.argmax(fits, axis=0)
+        for i, size in enumerate(self._sizes):
+            size.update(start[chosen == i], end[chosen == i], colours[chosen == i])
+
+    @property
+    def visible(self) -> bool:
+        return self._sizes[0].visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        for size in self._sizes:
+            size.visible = visible
+
+
+class _ArrowsOfOneSize:
     def __init__(self, scene: viser.SceneApi, name: str, shaft_radius: float) -> None:
         self._scene = scene
         self._name = name
@@ -254,9 +288,14 @@ class _Arrows:
                 colours.astype(np.uint8),
                 shaft_radius=self._radius,
                 head_radius=2.2 * self._radius,
-                head_length=5.0 * self._radius,
+                head_length=HEAD * self._radius,
                 visible=self._visible,
             )
+
+    @property
+    def shortest(self) -> float:
+        """Length of the shortest arrow that has a shaft to be seen [m]."""
+        return 1.4 * HEAD * self._radius
 
     @property
     def visible(self) -> bool:

@@ -19,6 +19,8 @@ LEVEL = 2e-3
 """Ground counts as at height 0 up to this [m]."""
 PLATE = 0.05
 """Ground thinner than this is a plate [m]."""
+ENDLESS = 10.0
+"""Ground at least as long and wide as this stands for endless ground [m]."""
 GROUND_SIDE = 1.0
 """What is at least as long and wide as this is ground, not a stepping stone [m]."""
 
@@ -115,6 +117,26 @@ class SceneDrawing:
             if abs(np.max(corners, axis=0)[2]) < LEVEL and spans[:2].min() > GROUND_SIDE:
                 return True
         return False
+
+    def extent(self, placement_world_frame: Callable[[str], pin.SE3 | None]) -> np.ndarray | None:
+        """Box around all items but endless ground, those of unknown frames left out.
+
+        Returns:
+            (2, 3) lowest and highest corner in the world [m]; None if there is nothing.
+        """
+        points = []
+        for drawn in self._items.values():
+            placement = placement_world_frame(drawn.item.frame)
+            low, high = bounds(drawn.item.shape)
+            if placement is None or (high - low)[:2].min() > ENDLESS:
+                continue
+            at = placement * drawn.item.placement
+            points += [at.act(np.array(c)) for c in itertools.product(*zip(low, high, strict=True))]
+        return np.array([np.min(points, axis=0), np.max(points, axis=0)]) if points else None
+
+    def frames(self) -> list[str]:
+        """Frames that items are fixed to, in the order in which they came."""
+        return list(dict.fromkeys(drawn.item.frame for drawn in self._items.values()))
 
     def update(self, placement_world_frame: Callable[[str], pin.SE3 | None]) -> None:
         """Move the items to where their frames are; those of unknown frames are hidden."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +58,8 @@ class Polytope:
 
     @classmethod
     def of_box(cls, box: Box) -> Polytope:
-        """The six faces of a box."""
-        return cls.of_points(np.array([feature.centre for feature in features_of(box)]))
+        """The six faces of a box; boxes of one size share them."""
+        return _box_polytope(*np.asarray(box.size, dtype=float).tolist())
 
     @classmethod
     def of_shape(cls, shape: Box | Mesh) -> Polytope:
@@ -142,6 +143,11 @@ class Polytope:
             _ints([i for neighbours in joined for i in sorted(neighbours)]),
             np.cumsum([0, *(len(neighbours) for neighbours in joined)]).astype(np.int64),
         )
+
+
+@lru_cache(maxsize=256)
+def _box_polytope(x: float, y: float, z: float) -> Polytope:
+    return Polytope.of_points(np.array([feature.centre for feature in features_of(Box(np.array([x, y, z])))]))
 
 
 def _ints(values: list[int]) -> NDArray[np.int64]:

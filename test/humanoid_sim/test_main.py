@@ -65,7 +65,7 @@ def test_options_of_the_simulation_come_from_the_command(scenario: Path, capsys:
     (scenario / "solver.txt").write_text("LCP LEMKE  # the thesis' words\n")
     words = ["--solver-file", "solver.txt", "--tolerance", "1e-7", "--max-iterations", "300"]
     assert main(["run", "push.py", *words, "--delassus", "unit_forces", "--dynamics", "pinocchio"]) == 0
-    told = "method lemke_faceted, dynamics pinocchio, delassus unit_forces, tolerance 1e-07, max_iterations 300\n"
+    told = "method lemke_faceted, dynamics pinocchio, delassus unit_forces, tolerance 1e-07, max_iterations 300"
     assert told in capsys.readouterr().out
     assert main(["run", "push.py", "--integrator", "rk4"]) == 0
     assert "integrator rk4" in capsys.readouterr().out

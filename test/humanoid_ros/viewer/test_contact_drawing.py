@@ -2,11 +2,13 @@
 """Cones and arrows: heights and lengths proportional to the forces, half-angles atan(mu)."""
 
 import numpy as np
+import pytest
 import viser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humanoid_ros.viewer.contact_drawing import (
+    THINNER,
     ContactDrawing,
     ContactView,
     rotation_to,
@@ -48,8 +50,10 @@ def drawn_cones(page: Page) -> np.ndarray:
 
 
 def arrows(page: Page, name: str) -> np.ndarray:
-    node = page.server.scene._handle_from_node_name.get(f"/contacts/{name}")
-    return np.zeros((0, 2, 3)) if node is None else node.points
+    """Starts and ends of all arrows, the thickest first."""
+    nodes = page.server.scene._handle_from_node_name
+    found = [nodes.get(f"/contacts/{name}/{size}") for size in range(len(THINNER))]
+    return np.concatenate([np.zeros((0, 2, 3)), *(node.points for node in found if node is not None)])
 
 
 def test_cone_height_is_proportional_to_normal_force(page: Page) -> None:
@@ -84,6 +88,19 @@ def test_arrows_start_at_contacts_and_show_forces(page: Page) -> None:
     resultant = arrows(page, "resultants")
     np.testing.assert_allclose(resultant[:, 0], [[0.75, 0, 0]], atol=1e-6)
     np.testing.assert_allclose(resultant[0, 1] - resultant[0, 0], ARROW_SCALE * forces.sum(axis=0), atol=1e-6)
+
+
+def test_short_arrows_are_thin_enough_for_their_heads(page: Page) -> None:
+    """No head is longer than its arrow, down to 1 N; long arrows keep their thickness."""
+    drawing = ContactDrawing(page.server.scene, CONE_SCALE, ARROW_SCALE)
+    for force in (300.0, 12.0, 6.0, 3.0):
+        drawing.update(contacts(np.array([[0.0, 0.0, force]])))
+        nodes = page.server.scene._handle_from_node_name.values()
+        (node,) = [node for node in nodes if isinstance(node, viser.ArrowsHandle)]
+        length = np.linalg.norm(node.points[0, 1] - node.points[0, 0])
+        assert length == pytest.approx(ARROW_SCALE * force, rel=1e-5)
+        assert node.head_length < length
+        assert (node.shaft_radius == 0.008) == (force == 300.0)
 
 
 def test_contacts_come_and_go(page: Page) -> None:
@@ -122,7 +139,7 @@ def test_hidden_stays_hidden_when_contacts_change(page: Page) -> None:
         drawing.update(contacts(np.tile([0.0, 0.0, 30.0], (count, 1))))
         nodes = page.server.scene._handle_from_node_name
         assert not nodes["/contacts/cones"].visible
-        assert not nodes["/contacts/forces"].visible
+        assert not nodes["/contacts/forces/0"].visible
 
 
 @settings(max_examples=60, deadline=None)

@@ -59,7 +59,7 @@ def test_the_ghost_is_green_or_red_and_where_the_posture_is(drawing: PostureDraw
 
 def test_forces_polygon_and_centre_go_with_it(drawing: PostureDrawing) -> None:
     drawing.update(view())
-    assert drawing._contacts._forces._node is not None
+    assert drawing._contacts._forces.count > 0
     assert drawing._balance.visible
     assert drawing._polygon is not None
     first = drawing._polygon
@@ -72,5 +72,5 @@ def test_forces_polygon_and_centre_go_with_it(drawing: PostureDrawing) -> None:
     drawing.update(view(polygon=np.zeros((0, 3))))
     assert drawing._polygon is None
     drawing.update(None)
-    assert drawing._contacts._forces._node is None
+    assert drawing._contacts._forces.count == 0
     assert not drawing._balance.visible

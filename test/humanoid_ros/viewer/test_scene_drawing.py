@@ -82,3 +82,16 @@ def test_remove_and_bad_shape_leave_no_node(page: Page) -> None:
     with pytest.raises(InputError):
         drawing.set(3, SceneItem("world", pin.SE3.Identity(), None, RED))  # type: ignore[arg-type]
     assert len(frames(page)) == 1
+
+
+def test_extent_is_of_everything_but_endless_ground(page: Page) -> None:
+    drawing = SceneDrawing(page.server.scene)
+    assert drawing.extent({}.get) is None
+    drawing.set("ground", SceneItem("world", pin.SE3.Identity(), Box(np.array([20.0, 20.0, 0.02])), RED))
+    drawing.set("box", item("box", 0.2))
+    drawing.set("lost", item("nowhere", 5.0))
+    assert drawing.frames() == ["world", "box", "nowhere"]
+    places = {"world": pin.SE3.Identity(), "box": pin.SE3(np.eye(3), np.array([1.0, 2.0, 3.0]))}
+    extent = drawing.extent(places.get)
+    assert extent is not None
+    np.testing.assert_allclose(extent, [[0.9, 1.9, 2.9], [1.1, 2.1, 3.1]])
