@@ -119,7 +119,7 @@ def main() -> None:
     os.environ["ROS_PACKAGE_PATH"] = os.pathsep.join(named)
     for push, title in ((0.0, "standing"), (0.4, "standing, pushed")):
         print(f"\n{title}, {DT * 1e3:g} ms, {arguments.rounds} x {arguments.steps} steps\n")
-        print("| robot | coordinates | ours µs | MuJoCo µs | ratio | of 25 % | points: ours, MuJoCo | Σfn/mg | sinks mm |")
+        print("| robot | nv | ours µs | MuJoCo µs | ratio | of 25 % | points: ours, MuJoCo | Σfn/mg | sinks mm |")
         print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
         for name in arguments.robots:
             row(name, push, arguments)
