@@ -5,6 +5,7 @@ a  HRP-2 standing on 16 contacts, beside the thesis' Table 5.1 (E22)
 b  1000 random problems of 1 to 12 contacts
 c  problems that are hard on purpose: mass ratios of 1e4, redundant and grazing contacts, arches
 d  cost against the number of contacts, 4 to 67 (Fig. 3.7, E4), with Lemke's pivoting on 8 facets beside (E23)
+e  HRP-2 on the 8 corners of its soles, at rest and in 50 steps after a push, beside Pinocchio's PGS and ADMM
 
 "solved" is the natural-map residual of the exact cone, recomputed for every solver alike; solvers of an approximate law
 of friction can't reach it where something slips. Times are of single solves in one process, solvers taking turns.
@@ -89,6 +90,35 @@ def standing_on_16() -> ContactProblem:
     S = np.array(rows)
     W = S @ posed.W @ S.T
     return ContactProblem(0.5 * (W + W.T), S @ posed.v_free, float(posed.mu[0]))
+
+
+def standing_on_8(steps: int) -> list[ContactProblem]:
+    """HRP-2 on its soles: at rest, or in so many steps from 5 ms after 200 N have begun to push its chest for 50 ms."""
+    simulation = Simulation("stand")
+    simulation.run(0.5)
+    problems = []
+    if steps:
+        simulation.apply_wrench("hrp2/CHEST_LINK1", [200.0, 60.0, 0.0], duration=0.05)
+        simulation.run(0.005)
+    for _ in range(max(steps, 1)):
+        simulation.step()
+        posed = simulation.contact_problem
+        assert posed is not None
+        assert posed.mu.size == 8
+        problems.append(posed)
+    return problems
+
+
+def beside_pinocchio(names: list[str], tolerance: float) -> None:
+    """One solve from a cold start, as a part of what Pinocchio's PGS takes for it."""
+    shown = ("nsgs", "nsgs_newton", "alart_curnier_global", "pinocchio_pgs", "pinocchio_admm")
+    ours = [name for name in names if name in shown]
+    for title, problems in (("at rest", standing_on_8(0)), ("pushed, 50 steps", standing_on_8(50))):
+        table = measure(ours, problems, tolerance, 50 if len(problems) == 1 else 5, None)
+        show(f"e  HRP-2 on 8 corners, {title}", table, tolerance)
+        if "pinocchio_pgs" in table:
+            pgs = np.median(table["pinocchio_pgs"].seconds)
+            print(", ".join(f"{name}: {np.median(row.seconds) / pgs:.3f} x PGS" for name, row in table.items()))
 
 
 def random_contacts(rng: np.random.Generator) -> ContactProblem:
@@ -229,7 +259,7 @@ def cost_against_contacts(tolerance: float) -> None:
 def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", default="abcd", help="which of a, b, c, d")
+    parser.add_argument("--tables", default="abcde", help="which of a, b, c, d, e")
     parser.add_argument("--random", type=int, default=1000, help="problems of b")
     parser.add_argument("--hard", type=int, default=20, help="problems of each kind of c")
     parser.add_argument("--tolerance", type=float, default=1e-8, help="on the natural-map residual")
@@ -253,6 +283,8 @@ def main() -> None:
             size = int(np.median([problem.mu.size for problem in problems]))
             table = measure(chosen, problems, arguments.tolerance, 1, arguments.siconos)
             show(f"c  {kind}, {size} contacts, {arguments.hard} problems", table, arguments.tolerance)
+    if "e" in arguments.tables:
+        beside_pinocchio(names, arguments.tolerance)
     if "d" in arguments.tables:
         cost_against_contacts(arguments.tolerance)
 

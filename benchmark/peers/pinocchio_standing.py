@@ -98,10 +98,10 @@ def main() -> None:
     weight = pin.computeTotalMass(loop.model) * 9.81
     for line in sys.stdin:
         steps = int(line)
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(steps):
             loop.step()
-        seconds = (time.perf_counter() - begin) / steps
+        seconds = (time.process_time() - begin) / steps
         total_steps += steps
         answer = {
             "seconds": seconds,

@@ -12,11 +12,11 @@ import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.errors import InputError
 from humanoid_model.value_equality import ValueEquality
+from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
 
 _EXCESS = 0.002
 """How far a polygon around a circle may stick out of it [m]."""
@@ -175,8 +175,19 @@ def _inner_radius(subdivisions: int) -> float:
 
 
 def _distance_to_hull(point: NDArray[np.float64], points: NDArray[np.float64]) -> float:
-    """Distance of a point to the convex hull of points: a least-squares problem over their weights."""
+    """Distance of a point to the convex hull of points, 0 inside.
+
+    The plane that separates them by the widest margin: the shortest normal n with n . (p_i - point) >= 1 for all points
+    has the reciprocal of the distance for its length, and there is none for a point inside. (Non-negative least squares
+    over the points' weights would be the same problem, but scipy 1.15's ``nnls`` is off in two of a hundred of them.)
+    """
     relative = points - point
-    heavy = 1e4 * max(float(np.linalg.norm(relative, axis=1).max()), 1e-6)  # holds the sum of the weights at one
-    weights, _ = nnls(np.vstack([relative.T, np.full(len(points), heavy)]), np.array([0.0, 0.0, 0.0, heavy]))
-    return float(np.linalg.norm(weights @ relative / weights.sum()))
+    size = float(np.linalg.norm(relative, axis=1).max())
+    if size == 0.0:
+        return 0.0
+    none = np.full(len(points), np.inf)
+    free = np.full(3, np.inf)
+    normal = solve_quadratic_program(
+        np.eye(3), np.zeros(3), relative / size, np.ones(len(points)), none, -free, free
+    )
+    return 0.0 if normal is None else size / float(np.linalg.norm(normal.x))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from humanoid_planner.optimisation.program import NonlinearProgram
+from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
 from humanoid_planner.posture.collision_task import CollisionTask
 from humanoid_planner.posture.posture_result import Violation
@@ -28,6 +28,8 @@ from humanoid_planner.posture.stability import (
 EQUILIBRIUM = "equilibrium with forces in the friction cones"
 #: How close to its bound a constraint has to be to push against others, in the solver's scale.
 _NEAR = 1e-4
+#: Square of a push beside that of what the pushes leave unbalanced: shares a pull evenly among equal constraints.
+_EVENNESS = 1e-9
 #: Share of the largest push below which a constraint isn't named.
 _SHARE = 0.02
 #: Conflicting constraints that are tried for removal.
@@ -129,9 +131,8 @@ def find_conflict(
                     count + index if index < nx else names.index(EQUILIBRIUM) if EQUILIBRIUM in names else count + index
                 )
     if columns:
-        pushes, _ = nnls(np.array(columns).T, -pull, maxiter=30 * len(columns))
-        for owner, push, column in zip(owners, pushes, columns, strict=True):
-            strength[owner] = strength.get(owner, 0.0) + float(push * np.linalg.norm(column))
+        for owner, push in zip(owners, _pushes(np.array(columns).T, pull), strict=True):
+            strength[owner] = strength.get(owner, 0.0) + float(push)
     if not strength:
         return Conflict((), "")
     most = max(strength.values())
@@ -160,6 +161,22 @@ def find_conflict(
                 removal = name_of(owner)
                 break
     return Conflict(found, removal)
+
+
+def _pushes(columns: NDArray[np.float64], pull: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Non-negative pushes (k,) along columns (n, k), taken as unit vectors, that balance a pull (n,) best.
+
+    Least squares; scipy 1.15's own ``nnls`` stops short of the minimum now and then.
+    """
+    count = columns.shape[1]
+    lengths = np.linalg.norm(columns, axis=0)
+    directions = columns / np.where(lengths > 0.0, lengths, 1.0)
+    H = directions.T @ directions + _EVENNESS * np.eye(count)
+    nothing = np.zeros(0)
+    solution = solve_quadratic_program(
+        H, directions.T @ pull, np.zeros((0, count)), nothing, nothing, np.zeros(count), np.full(count, np.inf)
+    )
+    return np.zeros(count) if solution is None else solution.x
 
 
 def describe(violations: tuple[Violation, ...], conflict: Conflict) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from fixtures.point_clouds import box_corners, unit_vectors
+from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
 from humanoid_planner.distance.rounded_hull import RoundedHull, geodesic_directions, mesh_triangles, rounded_hull
@@ -99,6 +100,39 @@ def test_distance_to_a_point():
     box = RoundedHull(box_corners(2.0, 2.0, 2.0), 0.5)
     for point, distance in (([3.0, 0, 0], 1.5), ([0.0, 0, 0], 0.0), ([1.0, 1.0, 4.0], 2.5), ([4.0, 5.0, 0.0], 4.5)):
         assert box.distance(np.array(point)) == pytest.approx(distance, abs=1e-6)
+
+
+def distance_by_faces(points: np.ndarray) -> float:
+    """Distance of the origin to the hull of points: the nearest of all its corners, edges and triangles."""
+    hull = ConvexHull(points)
+    if (hull.equations[:, 3] <= 0.0).all():
+        return 0.0
+    nearest = float(np.linalg.norm(points, axis=1).min())
+    for triangle in hull.simplices:
+        for members in ([0, 1], [1, 2], [0, 2], [0, 1, 2]):
+            corner, *others = points[triangle[members]]
+            sides = np.array(others).T - corner[:, None]
+            weights = np.linalg.lstsq(sides, -corner, rcond=None)[0]
+            if (weights >= 0.0).all() and weights.sum() <= 1.0:
+                nearest = min(nearest, float(np.linalg.norm(corner + sides @ weights)))
+    return nearest
+
+
+def test_distances_to_random_hulls():
+    """Non-negative least squares of scipy 1.15 fails at five of these by more than a hundredth of the size."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        points = rng.normal(size=(rng.integers(4, 120), 3)) * 10.0 ** rng.uniform(-2, 1)
+        point = rng.normal(size=3) * 10.0 ** rng.uniform(-2, 1)
+        expected = distance_by_faces(points - point)
+        size = np.linalg.norm(points - point, axis=1).max()
+        assert RoundedHull(points, 0.0).distance(point) == pytest.approx(expected, abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("points", [[[1, 2, 2]], [[1, 2, 2], [1, 2, 5]], [[3, 0, 0], [3, 4, 0], [3, 0, 4], [3, 4, 4]]])
+def test_distance_to_flat_hulls(points):
+    assert RoundedHull(np.array(points, dtype=float), 0.0).distance(np.zeros(3)) == pytest.approx(3.0, abs=1e-9)
+    assert RoundedHull(np.array(points, dtype=float), 0.0).distance(np.array(points[0], dtype=float)) == 0.0
 
 
 def test_hull_around_several_encloses_them_all():
