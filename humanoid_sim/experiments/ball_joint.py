@@ -93,8 +93,8 @@ def _panels(runs: Sequence[BallPendulumRun]) -> tuple[Panel, ...]:
         )
 
     turns = tuple(
-        curve(run.time, run.angle / (2.0 * np.pi), run.parametrisation.replace("_", " "), style)
-        for run, style in zip(runs, ("line", "dashed", "line", "dashed"), strict=True)
+        curve(run.time, run.angle / (2.0 * np.pi), run.parametrisation.replace("_", " "), "dashed" if i % 2 else "line")
+        for i, run in enumerate(runs)
     )
     bound = curve(runs[0].time[[0, -1]], [1e-9] * 2, "1e-9 m", "dashed", "grey")
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E0: a gripper closes on a can, with penalty contacts and with constraints (specification 000 §27, F165)."""
+"""Experiment E0: a gripper closes on a can, by penalties and by constraints (specification 000 §27, F165)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from humanoid_sim.baselines.can_grasp import (
 )
 from humanoid_sim.experiments.experiment_result import ExperimentResult, Panel, Row, curve
 
-SOFTER = {"stiffness": 3e3, "damping": 10.0}
-"""Penalty gains with which the light can does not diverge [N/m, N s/m]."""
+SOFTER = (3e3, 10.0)
+"""Penalty stiffness and damping with which the light can does not diverge [N/m, N s/m]."""
 _SMALLEST_DEPTH, _SMALLEST_FORCE = 1e-4, 1.0
 """What the logarithmic axes show of zeros [mm, N]."""
 
@@ -33,7 +33,7 @@ def run(duration: float = 5.0, *, progress: bool = False) -> ExperimentResult:
     grips: dict[str, Callable[[], GraspRun]] = {
         "constraints": lambda: grasp_with_constraints(duration),
         "penalty, gains of walking": lambda: grasp_with_penalty(min(duration, 1.0)),
-        "penalty, softer": lambda: grasp_with_penalty(duration, **SOFTER),
+        "penalty, softer": lambda: grasp_with_penalty(duration, stiffness=SOFTER[0], damping=SOFTER[1]),
     }
     runs = {name: grip() for name, grip in tqdm(grips.items(), unit="grip", disable=not progress)}
     ours, walking, softer = runs.values()
@@ -65,9 +65,9 @@ def grasp_panels(runs: Mapping[str, GraspRun]) -> tuple[Panel, ...]:
             end = run.time[-1:]
             depths.append(curve(end, [_SMALLEST_DEPTH], f"{name}: diverged", "points", colour))
             forces.append(curve(end, [_SMALLEST_FORCE], "", "points", colour))
-    end = max(float(run.time[-1]) for run in runs.values())
-    depths.append(curve([0.0, end], [100.0 * CAN_RADIUS] * 2, "10 % of the radius", "dashed", "grey"))
-    depths.append(curve([0.0, end], [1.0] * 2, "1 mm", "dashed", "black"))
+    last = max(float(run.time[-1]) for run in runs.values())
+    depths.append(curve([0.0, last], [100.0 * CAN_RADIUS] * 2, "10 % of the radius", "dashed", "grey"))
+    depths.append(curve([0.0, last], [1.0] * 2, "1 mm", "dashed", "black"))
     return (
         Panel("time [s]", "penetration [mm]", tuple(depths), y_log=True),
         Panel("time [s]", "grip force [N]", tuple(forces), y_log=True),

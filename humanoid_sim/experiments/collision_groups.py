@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E7: cubes that slide on a floor, each a group of its own or all one group (specification 000 §27, F099)."""
+"""Experiment E7: sliding cubes, each a group of its own or all one group (specification 000 §27, F099)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _STEPS = 40
 def run(numbers: Sequence[int] = NUMBERS, *, progress: bool = False) -> ExperimentResult:
     """Let more and more cubes slide and turn, so that every step has forces to find.
 
-    Without groups the operator between bodies and that between contacts are full of zeros, which are treated like any other numbers.
+    Without groups the operator between bodies and that between contacts are full of zeros, which are treated
+    like any other numbers.
 
     Args:
         numbers: of cubes, two or more of them from :data:`FIT_FROM` on.

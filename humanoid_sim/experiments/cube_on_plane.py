@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E24: contact points of a cube on a plane, by distance and by triangles (specification 000 §27, F100-F106)."""
+"""Experiment E24: a cube on a plane, its contacts by distance and by triangles (specification 000 §27, F100-F106)."""
 
 from __future__ import annotations
 

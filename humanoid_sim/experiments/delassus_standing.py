@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E5: three ways to the Delassus operator of HRP-2 on its feet (specification 000 §27, N3, N4, F091-F098)."""
+"""Experiment E5: three ways to the Delassus operator of a standing HRP-2 (specification 000 §27, N3, N4, F091)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E9: a user lifts, carries, pushes down and lets go of an object (specification 000 §27, F109, F111, N9)."""
+"""Experiment E9: a user lifts, carries, pushes down and lets go of an object (specification 000 §27, F109, N9)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def run(*, progress: bool = False) -> ExperimentResult:
     at = np.interp(time[carried], instants, x)
     panels = (
         Panel(
-            "time [s]", "force on the pointer [N]", (*forces, curve([0, END], [-WEIGHT] * 2, "weight", "dashed", "grey"))
+            "time [s]",
+            "force on the pointer [N]",
+            (*forces, curve([0, END], [-WEIGHT] * 2, "weight", "dashed", "grey")),
         ),
         Panel("x of the object [m]", "force on the pointer along x [N]", (curve(at, force[carried, 0]),)),
     )

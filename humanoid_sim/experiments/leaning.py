@@ -101,7 +101,7 @@ def lean(
         progress: shows a bar.
     """
     robot = simulation.robots["hrp2"]
-    trajectory = _trajectory(robot.joint_names, robot.joint_positions, goals)
+    trajectory = joint_trajectory(robot.joint_names, robot.joint_positions, goals)
     feet = [robot.placement(f"{side}LEG_LINK5") for side in "RL"]
     start = np.mean([foot.translation for foot in feet], axis=0)
     heel = robot.robot.contacts["right_sole"].vertices_link[:, 0].min()
@@ -134,13 +134,20 @@ def lean(
         )  # fmt: skip
         if waiting and simulation.time >= waiting[0] - 1e-9:
             views.append(view(simulation, f"after {waiting.pop(0):g} s"))
-    return Lean(*np.array(rows).T, tuple(views))
+    time, feet_load, heel, hand_load, legs_load, slip, yaw, deep, com = np.array(rows).T
+    return Lean(time, feet_load, heel, hand_load, legs_load, slip, yaw, deep, com, tuple(views))
 
 
-def _trajectory(
+def joint_trajectory(
     names: Sequence[str], positions: NDArray[np.float64], goals: Sequence[JointGoal]
 ) -> JointTrajectory:
-    """Rest at each goal."""
+    """Way of joints that rest at each goal.
+
+    Args:
+        names: of the joints.
+        positions: of the joints at the start [rad], shape (n,).
+        goals: with increasing times.
+    """
     points = [np.array(positions)]
     for goal in goals:
         point = points[-1].copy()
@@ -149,4 +156,5 @@ def _trajectory(
                 point[list(names).index(name)] = angle
         points.append(point)
     still = np.zeros((len(points), len(positions)))
-    return JointTrajectory(tuple(names), np.array([0.0, *(goal.time for goal in goals)]), np.array(points), still, still)
+    times = np.array([0.0, *(goal.time for goal in goals)])
+    return JointTrajectory(tuple(names), times, np.array(points), still, still)

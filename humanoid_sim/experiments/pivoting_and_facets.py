@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E23: Gauss-Seidel against Lemke's pivoting, and what facets cost in accuracy (specification 000 §27, F053).
+"""Experiment E23: Gauss-Seidel against Lemke's pivoting, and what facets cost (specification 000 §27, F053).
 
-The thesis quotes both from Duriez (2004, 2006): beyond 10 contacts Gauss-Seidel is faster, and 8 facets are needed to be
-within 10 % of it.
+The thesis quotes both from Duriez (2004, 2006): beyond 10 contacts Gauss-Seidel is faster, and 8 facets are needed
+to be within 10 % of it.
 """
 
 from __future__ import annotations
