@@ -46,6 +46,8 @@ def run(yaw: float = 0.3, *, progress: bool = False) -> ExperimentResult:
         under = _off_the_bottom(above, nearest[None])
         rows.append(Row(f"{backend}: distance", f"{_ABOVE:g}", gap, "m", abs(gap - _ABOVE) < _NEAR))
         rows.append(Row(f"{backend}: nearest point off the bottom", "on the bottom", under, "m", under < 1e-6))
+        on_it = pair.distance(touching.rotation, touching.translation, *still, 0.1)[2]
+        rows.append(Row(f"{backend}: the same where they touch", "", _off_the_bottom(touching, on_it[None]), "m"))
         patch = pair.contacts(touching.rotation, touching.translation, *still, 1e-3)
         found = np.zeros((0, 3)) if patch is None else patch.positions
         rows += _corner_rows(f"{backend}: face of the nearest points", touching, found)
