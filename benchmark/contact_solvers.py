@@ -32,10 +32,11 @@ sys.path.insert(0, str(HERE.parent / "test"))
 from fixtures.hard_contact_problems import HARD, Bodies, corners  # noqa: E402
 
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_sim import ContactProblem, Simulation, solve_contacts  # noqa: E402
+from humanoid_sim import ContactProblem, solve_contacts  # noqa: E402
 from humanoid_sim.contact.complementarity import faceted_size  # noqa: E402
 from humanoid_sim.contact.cone import contact_residuals  # noqa: E402
 from humanoid_sim.contact.solve import SOLVERS  # noqa: E402
+from humanoid_sim.experiments.solver_table import standing_on_16  # noqa: E402
 
 THESIS = {
     "gauss_seidel_projected": ("AMELIFGS", 0.057611),
@@ -71,25 +72,6 @@ class Row:
 
 
 HEAD = "| solver | solved % | median µs | largest µs | iterations | median residual | largest |\n|---|" + "---:|" * 6
-
-
-def standing_on_16() -> ContactProblem:
-    """HRP-2's soles with the middles of their edges as well: a point's velocity is affine in its place."""
-    simulation = Simulation("stand")
-    simulation.run(0.5)
-    posed, contacts = simulation.contact_problem, simulation.contacts
-    assert posed is not None
-    assert posed.mu.size == 8
-    rows = [np.kron(np.eye(8)[i], np.eye(3)[r]) for i in range(8) for r in range(3)]
-    for foot in sorted(set(contacts.bodies)):
-        mine = [i for i, names in enumerate(contacts.bodies) if names == foot]
-        offset = contacts.position[mine] - contacts.position[mine].mean(axis=0)
-        ring = [mine[i] for i in np.argsort(np.arctan2(offset[:, 1], offset[:, 0]))]
-        for a, b in zip(ring, np.roll(ring, 1), strict=True):
-            rows += [np.kron(0.5 * (np.eye(8)[a] + np.eye(8)[b]), np.eye(3)[r]) for r in range(3)]
-    S = np.array(rows)
-    W = S @ posed.W @ S.T
-    return ContactProblem(0.5 * (W + W.T), S @ posed.v_free, float(posed.mu[0]))
 
 
 def standing_on_8(steps: int) -> list[ContactProblem]:
@@ -215,7 +197,7 @@ def show(title: str, table: dict[str, Row], tolerance: float) -> None:
 
 def table_5_1(names: list[str], tolerance: float, siconos: str | None) -> None:
     """E22: times beside the thesis', and the net wrench of each solver against the others."""
-    problem = standing_on_16()
+    problem, _ = standing_on_16()
     table = measure(names, [problem], tolerance, 50, siconos)
     show("a  HRP-2 standing on 16 contacts", table, tolerance)
     reference = solve_contacts(problem, "nsgs_newton", tolerance=1e-11).impulses.sum(axis=0)

@@ -27,10 +27,12 @@ from scipy.integrate import solve_ivp
 
 from humanoid_model import load_robot
 from humanoid_model.scene import Scene, SceneRobot
-from humanoid_sim.baselines.can_grasp import CAN_RADIUS, grasp_with_constraints, grasp_with_penalty, plot_grasps
+from humanoid_sim.baselines.can_grasp import CAN_RADIUS, grasp_with_constraints, grasp_with_penalty
 from humanoid_sim.baselines.impulse_method import ImpulseMethod
 from humanoid_sim.baselines.penalty import Penalty
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.experiments import ExperimentResult
+from humanoid_sim.experiments.can_grasp import grasp_panels
 from humanoid_sim.integration.analytic_systems import GRAVITY, FallingBall, PlanarBox, SlidingBlock
 from humanoid_sim.integration.catalogue import find_integrator
 from humanoid_sim.integration.integrator import Integrator
@@ -336,7 +338,8 @@ def grip(out: Path, duration: float) -> None:
         depth, force = run.penetration.max(initial=0.0), run.force.max(initial=0.0)
         end = f"{run.time[-1]:.3f}" + (" diverged" if run.diverged else "")
         print(f"{name:40}{1e3 * depth:16.3f}{100 * depth / CAN_RADIUS:13.1f}{force:17.1f}{end:>11}")
-    plot_grasps(runs, out / "can_grasp.png")
+    picture = ExperimentResult("E0", "A gripper closes on a can", (), grasp_panels(runs))
+    picture.write_picture(out / "can_grasp.png")
 
 
 def main() -> None:

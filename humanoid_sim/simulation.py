@@ -169,6 +169,7 @@ class Simulation:
         integrator: str | Integrator | None = None,
         impacts: str = "with_contacts",
         impact_speed: float | None = None,
+        groups: bool = True,
     ) -> None:
         """Set a simulation up, compiled and ready.
 
@@ -185,13 +186,14 @@ class Simulation:
                 given.
             integrator: another scheme than the step above, by a name of :mod:`humanoid_sim.integration` or ready
                 made: to compare with, in plain Python. Joint limits and dry friction don't act in it, and there are
-                    neither loops
-                nor deformable soles.
+                neither loops nor deformable soles.
             impacts: ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction;
                 ``"separate"``: frictionless impacts at the start of the step (specification 000 §8.1), see
                 :mod:`humanoid_sim.stepping.impact_stage` and :attr:`impacts`.
             impact_speed: approach speed from which on a contact bounces [m/s]; twice what gravity makes in a step, at
                 least 0.02, if not given.
+            groups: whether bodies that don't touch each other make groups with an operator each; False puts all into
+                one, which is slower, to compare with.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -224,6 +226,7 @@ class Simulation:
             self._detector.slot_count,
             dynamics,
             delassus,
+            groups,
         )
         self._points = self._detector.points
         self._soles = self._make_soles()

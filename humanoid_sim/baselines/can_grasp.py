@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E0 of specification 000 §27: a gripper closes on a can, with penalty contact and with constraints."""
+"""A gripper closes on a can, with penalty contact and with constraints (specification 000 §27, E0)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -166,34 +165,3 @@ def grasp_with_penalty(
 def _run(rows: list[tuple[float, float, float, float]], diverged: bool) -> GraspRun:
     time, penetration, force, height = np.array(rows).reshape(-1, 4).T
     return GraspRun(time, penetration, force, height, diverged)
-
-
-def plot_grasps(runs: dict[str, GraspRun], path: str | Path) -> None:
-    """Draw penetration and grip force of several runs over time.
-
-    Args:
-        runs: runs by the name to show.
-        path: image file to write.
-    """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(8, 6), constrained_layout=True)
-    for i, (name, run) in reversed(list(enumerate(runs.items()))):
-        line = {"color": f"C{i}", "lw": 1.5 if i == 0 else 0.8, "label": name + (" (diverges)" if run.diverged else "")}
-        above.plot(run.time, 1e3 * np.maximum(run.penetration, 1e-7), **line)
-        below.plot(run.time, np.maximum(run.force, 1.0), **line)
-        if run.diverged:
-            for axis, value in ((above, 1e-4), (below, 1.0)):
-                axis.plot(run.time[-1:], [value], "x", color=f"C{i}", ms=10, mew=2, clip_on=False)
-    above.axhline(1e3 * 0.1 * CAN_RADIUS, color="grey", ls="--", lw=1, label="10 % of the radius")
-    above.axhline(1.0, color="grey", ls=":", lw=1, label="1 mm")
-    for axis, label in ((above, "penetration [mm]"), (below, "grip force [N]")):
-        axis.set_yscale("log")
-        axis.set_ylabel(label)
-    below.set_xlabel("time [s]")
-    figure.legend(*above.get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=9, frameon=False)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)

@@ -32,7 +32,23 @@ class Experiment:
 
 
 EXPERIMENTS = (
+    Experiment("E0", "can_grasp", "A gripper closes on a can"),
     Experiment("E1", "four_leg_table", "A table on four legs"),
+    Experiment("E2", "reaching_far", "Reaching a far object with a hand on the table"),
+    Experiment("E4", "cost_of_contacts", "Cost against the number of contacts"),
+    Experiment("E5", "delassus_standing", "Delassus operator of a standing HRP-2"),
+    Experiment("E6", "delassus_one_branch", "Delassus operator of two bodies of one limb"),
+    Experiment("E7", "collision_groups", "Cubes and collision groups"),
+    Experiment("E8", "ball_joint", "Parametrisations of a ball joint"),
+    Experiment("E9", "haptic_object", "Haptic manipulation of one object"),
+    Experiment("E11", "collaborative_carrying", "Carrying a board with HRP-2, and a push"),
+    Experiment("E12", "sole_materials", "Which material soles should be made of"),
+    Experiment("E16", "toppling", "Toppling onto a table with an object"),
+    Experiment("E17", "friction_identification", "Friction of a foot, found by pulling"),
+    Experiment("E18", "pressing_a_beam", "A force sensor while a hand presses a beam"),
+    Experiment("E22", "solver_table", "Contact solvers on HRP-2 standing on 16 contacts"),
+    Experiment("E23", "pivoting_and_facets", "Gauss–Seidel against pivoting, and facets"),
+    Experiment("E24", "cube_on_plane", "Contact points of a cube on a plane"),
 )
 """All experiments, in the order of the specification."""
 

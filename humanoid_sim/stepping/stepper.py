@@ -82,6 +82,7 @@ class Stepper:
         slots: int,
         dynamics: str,
         delassus: str,
+        groups: bool = True,
     ) -> None:
         """Allocate.
 
@@ -94,6 +95,7 @@ class Stepper:
             slots: number of contact slots.
             dynamics: one of :data:`DYNAMICS`.
             delassus: way to the operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
+            groups: whether bodies that don't touch each other have operators of their own.
 
         Raises:
             InputError: unknown dynamics, or an unknown way to the operator.
@@ -113,6 +115,8 @@ class Stepper:
         self._method = DELASSUS_METHODS[delassus]
         n, nv = model.njoints, model.nv
         self.model = FlatModel.from_pinocchio(model)
+        if not groups:
+            self.model = self.model._replace(trees=np.minimum(self.model.trees, 0))
         self.motion = TreeMotion.of_size(n, nv)
         self.articulated = ArticulatedInertia.of_size(n, nv)
         self.state = StateArrays.of_size(model.nq, nv, n)

@@ -309,3 +309,34 @@ def test_state_that_explodes_is_kept_from_before() -> None:
     assert_allclose(simulation.q, before, atol=0.0)
     assert len(simulation.contacts) == 0
     assert simulation.solver is None
+
+
+def test_no_pinocchio_data_is_made_for_a_world_of_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size grows with the cube of the number of coordinates: 100 free boxes would need 20 GB."""
+
+    def refuse(model: pin.Model) -> None:
+        raise AssertionError("Pinocchio's data of the whole world")
+
+    monkeypatch.setattr(pin.Model, "createData", refuse)
+    simulation = Simulation(scene(floor(), box("box", (0.2, 0.2, 0.2), place(0, 0, 0.1))))
+    simulation.run(0.01)
+    assert len(simulation.contacts) == 4
+
+
+@pytest.mark.parametrize("delassus", ["auto", "unit_forces", "chang_khatib", "unit_wrenches"])
+def test_one_group_gives_the_forces_of_many(delassus: str) -> None:
+    """Stacked, sliding and lone boxes."""
+    world = scene(
+        floor(),
+        box("below", (0.3, 0.3, 0.2), place(0, 0, 0.1)),
+        box("above", (0.2, 0.2, 0.1), place(0.02, 0, 0.25)),
+        box("sliding", (0.2, 0.2, 0.2), place(2, 0, 0.1), twist=np.array([1.0, 0.3, 0, 0, 0, 0])),
+    )
+    options = {"method": "nsgs", "delassus": delassus, "tolerance": 1e-12}
+    many, one = (Simulation(world, groups=groups, **options) for groups in (True, False))
+    for simulation in (many, one):
+        simulation.run(0.05)
+    assert_allclose(one.q, many.q, atol=1e-9)
+    assert_allclose(one.contacts.force, many.contacts.force, atol=1e-6)
+    assert one.contact_problem.W.shape == many.contact_problem.W.shape == (36, 36)
+    assert [int(simulation._stepper.groups.counts[0]) for simulation in (many, one)] == [2, 1]

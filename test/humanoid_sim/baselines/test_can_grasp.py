@@ -10,7 +10,6 @@ from humanoid_sim.baselines.can_grasp import (
     GRIP_FORCE,
     grasp_with_constraints,
     grasp_with_penalty,
-    plot_grasps,
 )
 
 
@@ -28,11 +27,9 @@ def test_penalty_with_gains_of_walking_diverges() -> None:
     assert grasp_with_penalty(1.0).diverged
 
 
-def test_softer_penalty_lets_the_fingers_in(tmp_path) -> None:
-    """More than a tenth of the radius, and the plot of it."""
+def test_softer_penalty_lets_the_fingers_in() -> None:
+    """More than a tenth of the radius."""
     run = grasp_with_penalty(0.7, stiffness=3e3, damping=10.0)
     assert not run.diverged
     assert run.penetration.max() > 0.1 * CAN_RADIUS
     assert np.all(np.diff(run.time) > 0.0)
-    plot_grasps({"penalty": run}, tmp_path / "grasp.png")
-    assert (tmp_path / "grasp.png").stat().st_size > 1000

@@ -34,7 +34,6 @@ def test_experiment_e9_as_the_thesis_tells_it() -> None:
 
     scenario = load_scenario(EXAMPLE)()
     module = import_module(type(scenario).__module__)
-    scenario.picture = ""
     simulation = make_simulation(scenario, EXAMPLE)
     run_scenario(scenario, simulation, source=EXAMPLE)
     log = scenario.hand.log.device
