@@ -33,6 +33,11 @@ class Experiment:
 
 EXPERIMENTS = (
     Experiment("E1", "four_leg_table", "A table on four legs"),
+    Experiment("E3", "carried_box", "A large box carried while walking"),
+    Experiment("E12b", "walking_materials", "Walking on soles of several materials"),
+    Experiment("E13", "walking", "Walking on rigid feet, flexible ankles and soles"),
+    Experiment("E14", "grains", "Walking on grains"),
+    Experiment("E15", "shaped_soles", "Walking on shaped soles"),
 )
 """All experiments, in the order of the specification."""
 
