@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from humanoid_model import Robot, Scene, load_robot, load_scene
+from humanoid_model.elastic_material import Material
 from humanoid_model.scene import place_robot
 from humanoid_model.sole import SoleShape
-from humanoid_model.elastic_material import Material
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.walking import WalkingPattern, generate_walk, plan_footsteps

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment E13: HRP-2 walks on rigid feet, on flexible ankles, on deformable soles (specification 000 §27, Fig. 4.7)."""
+"""Experiment E13: HRP-2 walks on rigid feet, flexible ankles and deformable soles (specification 000 §27, Fig. 4.7)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from humanoid_sim.walking import WalkingPattern
 ROTATIONAL_DAMPING = 25.0
 """Of the ankle bushings about both axes [N m s/rad], ten times that of the robot's file.
 
-It is 7 % of the critical damping of the robot swaying on one foot, usual for rubber; with 0.7 % the same pattern ends in
-a fall unless the efforts of inverse dynamics are fed forward. The thesis does not print its constants.
+A ratio of 0.04 for the robot swaying on one foot, usual for rubber; with 0.004 the same pattern ends in a fall unless
+the efforts of inverse dynamics are fed forward. The thesis does not print its constants.
 """
 SOLE_HEIGHT = 0.02
 """m."""
