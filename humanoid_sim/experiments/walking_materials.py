@@ -83,6 +83,9 @@ def run(
     tilt = table.results[TILT]
     stands = np.isfinite(tilt)
     rows.append(Row("materials on which it falls", "", float((~stands).sum())))
+    if min(young_moduli) < 1e6:
+        falls = not bool(stands[int(np.argmin(table.young_moduli)), int(np.argmin(table.poisson_ratios))])
+        rows.append(Row("falls on the softest material of least ν", "below 1 MPa, ν ≈ 0", float(falls), "", falls))
     if stands[[0, -1]].all() and len(young_moduli) > 1:
         stiffer = bool((tilt[-1] < tilt[0]).all())
         rows.append(Row("the torso tilts less on the stiffest than on the softest", "1", float(stiffer), "", stiffer))
