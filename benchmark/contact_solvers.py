@@ -32,7 +32,7 @@ sys.path.insert(0, str(HERE.parent / "test"))
 from fixtures.hard_contact_problems import HARD, Bodies, corners  # noqa: E402
 
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_sim import ContactProblem, solve_contacts  # noqa: E402
+from humanoid_sim import ContactProblem, Simulation, solve_contacts  # noqa: E402
 from humanoid_sim.contact.complementarity import faceted_size  # noqa: E402
 from humanoid_sim.contact.cone import contact_residuals  # noqa: E402
 from humanoid_sim.contact.solve import SOLVERS  # noqa: E402

@@ -104,7 +104,7 @@ class Servos:
             saturated=np.zeros(nv, dtype=np.int64),
         )
 
-    def position_mode(self, dofs: slice) -> None:
+    def position_mode(self, dofs: slice | NDArray[np.int64]) -> None:
         """Let the servos of some coordinates work, without feed-forward."""
         self.stiffness[dofs] = self.servo_stiffness[dofs]
         self.damping[dofs] = self.servo_damping[dofs]

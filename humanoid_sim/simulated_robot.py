@@ -56,6 +56,11 @@ class SimulatedRobot:
             name for joint in self._joints if joint.driven for name in joint.names
         )
         self._place = {name: i for i, name in enumerate(self.joint_names)}
+        # Without ball joints all joints are read and commanded at once: players do so in each step.
+        self._plain = all(joint.ball is None for joint in self._joints)
+        self._q_places = np.array([joint.q.start for joint in self._joints], dtype=np.int64)
+        self._v_places = np.array([joint.v.start for joint in self._joints], dtype=np.int64)
+        self._commanded: dict[tuple[str, ...] | None, NDArray[np.int64]] = {}
 
     # -- state -------------------------------------------------------------------------------
 
@@ -81,18 +86,24 @@ class SimulatedRobot:
     def joint_positions(self) -> NDArray[np.float64]:
         """Positions of ``joint_names`` [rad or m], shape (n,)."""
         q = self._simulation.q
+        if self._plain:
+            return np.asarray(q[self._q_places])
         return _joined([joint.positions(q) for joint in self._joints])
 
     @property
     def joint_velocities(self) -> NDArray[np.float64]:
         """Velocities of ``joint_names`` [rad/s or m/s], shape (n,)."""
         q, v = self._simulation.q, self._simulation.v
+        if self._plain:
+            return np.asarray(v[self._v_places])
         return _joined([joint.velocities(q, v) for joint in self._joints])
 
     @property
     def joint_efforts(self) -> NDArray[np.float64]:
         """Efforts of servos and springs on ``joint_names`` in the last step [N m or N], shape (n,)."""
         q, efforts = self._simulation.q, self._simulation.efforts
+        if self._plain:
+            return np.asarray(efforts[self._v_places])
         return _joined([joint.efforts(q, efforts) for joint in self._joints])
 
     @property
@@ -194,9 +205,19 @@ class SimulatedRobot:
         Raises:
             InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
         """
+        servos = self._simulation.servos
+        if self._plain:
+            named = None if joints is None else tuple(joints)
+            indices = self._commanded.get(named)
+            if indices is None:
+                indices = self._commanded[named] = np.array(self._driven_places(joints), dtype=np.int64)
+            targets, rates = _motion(positions, velocities, len(indices))
+            servos.position_mode(self._v_places[indices])
+            servos.q_target[self._q_places[indices]] = targets
+            servos.v_target[self._v_places[indices]] = rates
+            return
         places = self._driven_places(joints)
         targets, rates = _motion(positions, velocities, len(places))
-        servos = self._simulation.servos
         for joint, own in self._selected(places):
             at, speed = joint.positions(servos.q_target), np.zeros(len(joint.names))
             for member, i in own:

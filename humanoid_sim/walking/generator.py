@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -35,6 +35,7 @@ def generate_walk(
     dt: float = 5e-3,
     horizon: float = 1.6,
     passes: int = 2,
+    zmp_points: Mapping[str, Sequence[float]] | None = None,
 ) -> WalkingPattern:
     """Make the motion of all joints that follows a plan of footsteps (Kajita et al. 2003).
 
@@ -52,6 +53,8 @@ def generate_walk(
         dt: time between samples [s]; all times of the plan are rounded to it.
         horizon: of the preview [s].
         passes: how often the dynamic filter corrects the centre of mass; 0 leaves that of the cart.
+        zmp_points: by sole, where the zero-moment point is to be in single support, in the sole's frame [m]. Below the
+            last joint of the leg if not given: there the ankle needs no torque and what is soft in it stays straight.
 
     Raises:
         InputError: a number that makes no sense; a step that the legs can't make, by the step, the joint or sole, and
@@ -65,14 +68,21 @@ def generate_walk(
         raise InputError(
             f"there is no posture '{posture}'", element="posture", remedy=f"Take {', '.join(robot.postures)}"
         )
-    return _Walk(robot, plan, posture, swing_height, dt, horizon).make(passes)
+    return _Walk(robot, plan, posture, swing_height, dt, horizon, zmp_points or {}).make(passes)
 
 
 class _Walk:
     """One walk in the making."""
 
     def __init__(
-        self, robot: Robot, plan: FootstepPlan, posture: str, swing_height: float, dt: float, horizon: float
+        self,
+        robot: Robot,
+        plan: FootstepPlan,
+        posture: str,
+        swing_height: float,
+        dt: float,
+        horizon: float,
+        zmp_points: Mapping[str, Sequence[float]],
     ) -> None:
         self.robot, self.plan, self.dt = robot, plan, dt
         self.swing_height = swing_height
@@ -83,7 +93,7 @@ class _Walk:
         centre = pin.centerOfMass(model, model.createData(), self.start)
         self.controller = PreviewController(float(centre[2]), dt=dt, horizon=horizon, gravity=_GRAVITY)
         self.times: NDArray[np.float64] = np.asarray(dt * np.arange(round(plan.duration / dt) + 1), dtype=np.float64)
-        targets = {sole: robot.contacts[sole].patch.mean(axis=0) for sole in self.soles}
+        targets = {sole: self._zmp_point(sole, zmp_points) for sole in self.soles}
         self.reference = zmp_reference(plan, centre[:2], targets, dt)
         phases = plan.phases
         ends = np.array([phase.end for phase in phases])
@@ -127,6 +137,17 @@ class _Walk:
             sole_placements=self.placements,
             support=self.support,
         )
+
+    def _zmp_point(self, sole: str, given: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
+        """Where the zero-moment point is in the frame of a sole that stands alone, shape (2,)."""
+        point = np.asarray(given.get(sole, self.kinematics.ankle(sole)[:2]), dtype=float)
+        if point.shape != (2,) or not polygon_margin(self.robot.contacts[sole].patch, point) > 0.0:
+            raise InputError(
+                f"the zero-moment point would be at {point.tolist()}, outside the sole",
+                element=f"zmp_points['{sole}']",
+                remedy="Give a point of the sole's frame inside its patch",
+            )
+        return point
 
     def _at_rest_at_end(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
         """Centres of mass, shape (k, 2), that come to rest where the reference ends.

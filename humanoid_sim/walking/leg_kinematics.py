@@ -103,6 +103,14 @@ class LegKinematics:
             for sole in self.soles
         }
 
+    def ankle(self, sole: str) -> NDArray[np.float64]:
+        """Where the last joint of a leg is in the frame of its sole [m], shape (3,), with what is beyond it unbent."""
+        model, data = self.robot.model, self._data
+        pin.forwardKinematics(model, data, self.robot.postures["zero"])
+        joint, placement = self._attached[sole]
+        last = self.robot.parts.joint_ids[self.leg_joints[sole][-1]]
+        return np.asarray((data.oMi[joint] * placement).actInv(data.oMi[last]).translation)
+
     def solve(
         self,
         q_start: NDArray[np.float64],

@@ -60,10 +60,12 @@ def test_robots_keep_standing(run: tuple[Simulation, float]) -> None:
         robot = simulation.robots[placed.name]
         base = placed.robot.placement_base(placed.q)
         assert_allclose(robot.placement_world_base.translation, base.translation, atol=0.02)
-        assert np.abs(robot.v).max() < 1e-2
+        # On its hardly damped ankle bushings HRP-2 goes on swaying by fractions of a millimetre.
+        assert np.abs(robot.v).max() < (0.05 if placed.robot.springs else 1e-2)
     weight = sum(placed.robot.total_mass for placed in simulation.scene.robots) * 9.81
     if weight and not simulation.scene.bodies[1:]:
-        assert simulation.contacts.force.sum(axis=0)[2] == pytest.approx(weight, rel=1e-3)
+        sways = any(placed.robot.springs for placed in simulation.scene.robots)
+        assert simulation.contacts.force.sum(axis=0)[2] == pytest.approx(weight, rel=0.02 if sways else 1e-3)
 
 
 def along(displacement: np.ndarray, degrees: float) -> float:

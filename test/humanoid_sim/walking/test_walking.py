@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
 from humanoid_sim import Simulation
-from humanoid_sim.actuation import TrajectoryPlayer
+from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
 from humanoid_sim.walking import WalkingPattern, generate_walk, plan_footsteps
 
 
@@ -67,3 +67,36 @@ def test_hrp2_walks_six_steps_and_stands(walk: WalkingPattern) -> None:
         names = ["RL".index(walk.soles[side][0].upper()) for side in (swings, 1 - swings)]
         assert loads[middle, names[0]] == 0.0
         assert loads[middle, names[1]] > 0.8 * weight
+
+
+def test_a_push_while_walking(walk: WalkingPattern) -> None:
+    """F118: 0.1 s from the side in the fourth step; 40 N are survived, of 400 N it falls that way."""
+    simulation = Simulation("walk")
+    simulation.add_module(TrajectoryPlayer("hrp2", walk.trajectory))
+    robot = simulation.robots["hrp2"]
+    simulation.run(5.5)
+    before = simulation.save_state()
+    ends = []
+    for push in (40.0, 400.0):
+        simulation.restore_state(before)
+        simulation.apply_wrench("hrp2/CHEST_LINK1", force=[0.0, push, 0.0], duration=0.1)
+        simulation.run(walk.duration - 5.5)
+        ends.append(robot.placement("WAIST").translation)
+    assert_allclose(ends[0], walk.base[-1, :3], atol=0.03)
+    assert ends[1][2] < 0.4
+    assert ends[1][1] > 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scene", "feedforward"), [("walk_soles", False), ("walk_bushing", True)])
+def test_hrp2_walks_on_soft_feet(scene: str, feedforward: bool, walk: WalkingPattern) -> None:
+    """On deformable soles by its servos alone; on ankle bushings with the efforts of inverse dynamics."""
+    simulation = Simulation(scene)
+    simulation.add_module(TrajectoryPlayer("hrp2", walk.trajectory))
+    if feedforward:
+        simulation.add_module(FeedForward("hrp2", "inverse_dynamics"))
+    raised = simulation.robots["hrp2"].placement("WAIST").translation[2] - walk.base[0, 2]
+    simulation.run(walk.duration + 0.5)
+    place = simulation.robots["hrp2"].placement("WAIST")
+    assert_allclose(place.translation - [0.0, 0.0, raised], walk.base[-1, :3], atol=0.03)
+    assert place.rotation[2, 2] > 0.999
