@@ -358,3 +358,65 @@ def test_bad_weights():
         Obstacle(0.0, 0.1, 0.0)
     with pytest.raises(InputError, match="cross"):
         MODELS["5bar_A"].with_bounds(C1=(1.0, -1.0))
+
+
+def test_force_weight_decides_how_the_load_is_shared():
+    """Section 4.2: a light weight on the cut forces is cheap; a heavy one unloads the rear foot until it hardly presses."""
+    problem = oracle_problem("rabbit_dsp")
+    rear = root_point(problem.model, "rear")
+    expected = {0.01: (0.010943, 0.062), 1.0: (0.2774, 0.83)}
+    least = {}
+    for weight, (cost, gap) in expected.items():
+        effort = QuadraticEffort(force_weight=weight, force_scale=1e-2)
+        solution = synthesize_phase(problem.replace(effort=effort, feet=(rear,)))
+        assert solution.cost == pytest.approx(cost, rel=1e-3)
+        assert 1e3 * solution.closure_gap.max() == pytest.approx(gap, rel=2e-2)
+        least[weight] = float(solution.forces["rear"].normal.min())
+    assert least[0.01] > 100.0
+    assert abs(least[1.0]) < 10.0
+
+
+def test_slap_and_closure_penalties_compete():
+    problem = oracle_problem("bip_dsp_cyclic")
+    soft = solved("bip_dsp_cyclic")
+    angles = np.degrees(problem.model.slap(soft.sample(np.linspace(0.0, 0.17, 11))[0])[:, 0])
+    np.testing.assert_allclose(angles, [11.0, 8.5, 5.9, 3.6, 1.7, 0.0, -1.1, -1.5, -1.3, -0.5, 0.0], atol=0.06)
+    hard = synthesize_phase(problem.replace(penalties=Penalties(slap=150.0)))
+    assert np.degrees(problem.model.slap(hard.q)).min() == pytest.approx(-0.3, abs=0.05)
+    assert 1e3 * hard.closure_gap.max() == pytest.approx(6.3, rel=0.02)
+
+
+def test_closure_gap_falls_with_the_penalty():
+    """Residuals fall like 1/r, and factors of 1e4 and 1e6 times gamma are still solved (F-077, F-097)."""
+    problem = oracle_problem("5bar_A")
+    gaps = [
+        float(synthesize_phase(problem.replace(penalties=Penalties(closure=factor))).closure_gap.max())
+        for factor in (1.5e4, 1.5e5)
+    ]
+    assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.2)
+    for factor in (1e6, 1e8):
+        stiff = synthesize_phase(problem.replace(penalties=Penalties(closure=factor)))
+        assert stiff.method == "pontryagin"
+        assert stiff.hamiltonian_spread < 1e-4
+        assert stiff.closure_gap.max() < 2e-7
+        assert stiff.cost == pytest.approx(solved("5bar_A").cost, rel=1e-3)
+
+
+def test_free_transition_costs_no_more_than_a_given_one():
+    """The trunk's angle and rate at the end of double support are left to the optimum (F-061)."""
+    problem = oracle_problem("rabbit_dsp")
+    end = EndState(problem.end.q, problem.end.v, free_q=("trunk",), free_v=("trunk",))
+    solution = synthesize_phase(problem.replace(end=end))
+    assert solution.method == "pontryagin"
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost < solved("rabbit_dsp").cost
+    assert solution.cost == pytest.approx(solution.direct_cost, rel=1e-4)
+    trunk = problem.model.tree.index("trunk")
+    assert abs(solution.q[-1, trunk] - problem.end.q[trunk]) > 1e-5
+    # Its costates, in angles and rates instead of momenta, vanish: dJ/dq at fixed rates and dJ/dv.
+    w_q, w_p = solution.costates[-1, :5], solution.costates[-1, 5:]
+    tree, q, v = problem.tree, solution.q[-1], solution.v[-1]
+    by_rate = tree.mass_matrix(q) @ w_p
+    by_angle = w_q[trunk] + w_p @ tree.mass_derivative(q, trunk) @ v
+    assert abs(by_rate[trunk]) < 1e-6 * np.abs(by_rate).max()
+    assert abs(by_angle) < 1e-6 * np.abs(w_q).max()
