@@ -7,8 +7,9 @@ the motion follow in closed form,
 
     u = W^-1 B^T (B W^-1 B^T)^-1 (M v' + M' v - p'_0),
 
-and the criterion, a sum of squares, is minimised over the knots by Levenberg & Marquardt's method. Robust and small, but only as good as its splines: its cost is above that
-of Pontryagin's solution, and the gap is what the comparison shows (F-099).
+and the criterion, a sum of squares, is minimised over the knots by Levenberg & Marquardt's method. Robust and small,
+but only as good as its splines: its cost is above that of Pontryagin's solution, and the gap is what the comparison
+shows (F-099).
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     """Minimises the criterion over splines.
 
     Args:
-        problem: between ends that are given in full, without bounds or constraints of the controls: those have no closed
-            form here.
+        problem: between ends that are given in full, without bounds or constraints of the controls: those have no
+            closed form here.
         pieces: number of polynomials.
         max_evaluations: of the residuals.
 
@@ -97,7 +98,7 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     places, gauss = np.polynomial.legendre.leggauss(_GAUSS)
     r = 0.5 * (places + 1.0)
     K, width = pieces * _GAUSS, 3 * n
-    # (q, v, v') at the points is linear in the knots: one matrix of the basis for each derivative, alike for all angles.
+    # (q, v, v') at the points is linear in the knots: one matrix for each derivative, alike for all angles.
     basis = np.zeros((3, K, 3 * (pieces + 1)))
     scales = np.tile(h ** np.arange(3), 2)
     for k in range(pieces):
@@ -126,7 +127,8 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
         )
         return np.asarray(root[:, None, None] * np.reshape(by_knot, (K, by_point.shape[1], -1))).reshape(-1, len(x))
 
-    found = least_squares(residuals, knots[free].ravel(), jacobian, method="lm", x_scale="jac", max_nfev=max_evaluations)
+    guess = knots[free].ravel()
+    found = least_squares(residuals, guess, jacobian, method="lm", x_scale="jac", max_nfev=max_evaluations)
     position, velocity, _ = motion(found.x)
     controls = point(*motion(found.x), numbers)[2]
     return SplineResult(

@@ -361,7 +361,7 @@ def test_bad_weights():
 
 
 def test_force_weight_decides_how_the_load_is_shared():
-    """Section 4.2: a light weight on the cut forces is cheap; a heavy one unloads the rear foot until it hardly presses."""
+    """Section 4.2: a light weight on the cut forces is cheap; a heavy one unloads the rear foot altogether."""
     problem = oracle_problem("rabbit_dsp")
     rear = root_point(problem.model, "rear")
     expected = {0.01: (0.010943, 0.062), 1.0: (0.2774, 0.83)}
