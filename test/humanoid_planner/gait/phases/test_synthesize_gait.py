@@ -12,7 +12,7 @@ from fixtures.gait_oracles import ORACLES
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData
+from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
@@ -207,6 +207,32 @@ def test_robots_from_their_urdf(name, scale):
                 for joint in leg.joints:
                     index = robot.index_q(joint)
                     assert robot.limits.lower[index] - 2e-3 <= posture[index] <= robot.limits.upper[index] + 2e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bip_stairs_up", "bip_stairs_down"])
+def test_stairs(name):
+    """BIP climbs stairs and comes down: feet press and hold, the swinging one passes the edges."""
+    walk = load_walk(name)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0), root_force_lower=0.0)
+    walker = BipWalker(BIP, friction=0.5, toe_force_lower=6.0)
+    gait = synthesize_gait(walker, cyclic_walk(walk, 2), GaitSettings(single=single, friction=0.5))
+    assert gait.converged
+    height = walk.step.step_height
+    for solution in gait.phases:
+        assert min(series.least_normal for series in solution.forces.values()) > -0.5
+    swing = gait.phases[1]
+    toe, heel = (swing.problem.model.points[point].position(swing.q) for point in ("swing_toe", "swing_heel"))
+    for foot in (toe, heel):  # stance foot from -0.29 to 0, its stair's edges where the feet leave most room
+        for x, y in foot:
+            if height > 0.0:
+                ground = -height if x < -0.29 else (0.0 if x < 0.42 - 0.29 else height)
+            else:
+                ground = -height if x < -0.42 else (0.0 if x < 0.0 else height)
+            assert y > ground - 3e-3
+    np.testing.assert_allclose(toe[0], [-0.42, -height], atol=1e-9)
+    np.testing.assert_allclose(heel[-1], [0.42 - 0.29, height], atol=1e-9)
+    np.testing.assert_allclose(gait.plan.next_offset, [0.84, 2.0 * height], atol=1e-12)
 
 
 @pytest.mark.slow
