@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 
@@ -163,7 +164,7 @@ def phase_report(solution: PhaseSolution) -> PhaseReport:
     problem, model = solution.problem, solution.problem.model
     energies = solution.energies
     span = solution.t[-1] - solution.t[0]
-    squares = np.trapezoid(solution.u**2, solution.t, axis=0) / span
+    squares = trapezoid(solution.u**2, solution.t, axis=0) / span
     controls = tuple(
         ControlReport(
             name,

@@ -4,9 +4,10 @@ import math
 import casadi
 import numpy as np
 import pytest
-from fixtures.gait_models import MODELS, RABBIT
+from fixtures.gait_models import BIP, MODELS, RABBIT
 from fixtures.gait_oracles import ORACLES
 from fixtures.gait_problems import oracle_problem, stance
+from scipy.integrate import trapezoid
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.control_rows import root_point
@@ -294,7 +295,7 @@ def test_better_weights_spare_a_joint():
     spared = synthesize_phase(
         five.replace(effort=QuadraticEffort(force_weight=0.1, force_scale=1e-2, weights={"C1": 4.0}))
     )
-    assert np.trapezoid(spared.u[:, 0] ** 2, spared.t) < np.trapezoid(solved("5bar_A").u[:, 0] ** 2, solved("5bar_A").t)
+    assert trapezoid(spared.u[:, 0] ** 2, spared.t) < trapezoid(solved("5bar_A").u[:, 0] ** 2, solved("5bar_A").t)
 
 
 def test_open_loop_is_unreachable():
@@ -420,3 +421,40 @@ def test_free_transition_costs_no_more_than_a_given_one():
     by_angle = w_q[trunk] + w_p @ tree.mass_derivative(q, trunk) @ v
     assert abs(by_rate[trunk]) < 1e-6 * np.abs(by_rate).max()
     assert abs(by_angle) < 1e-6 * np.abs(w_q).max()
+
+
+def test_single_support_of_rabbit_with_and_without_a_torque_at_the_stance_tip():
+    """Section 4.3: with it the trunk stays upright and it hardly rubs; without it, nothing like the plots."""
+    problem = oracle_problem("rabbit_ssp_5torques")
+    trunk = problem.model.tree.index("trunk")
+    held = synthesize_phase(problem.replace(penalties=Penalties(), feet=(root_point(problem.model),)))
+    assert held.status is PhaseStatus.CONVERGED
+    assert np.abs(np.degrees(held.q[:, trunk]) - 90.0).max() < 3.0
+    assert np.abs(held.forces["root"].tangential).max() < 30.0
+    assert np.abs(held.forces["root"].normal - 392.4).max() < 140.0
+    legs = solved("rabbit_ssp_5torques").energies.per_torque[:4].sum()
+    assert legs / solved("rabbit_dsp").energies.total == pytest.approx(2.70, abs=0.02)
+    point_foot = problem.replace(model=RABBIT.single_support())
+    loose = synthesize_phase(point_foot.replace(feet=(root_point(point_foot.model),)))
+    assert loose.method == "pontryagin"
+    assert loose.hamiltonian_spread < 1e-5
+    assert loose.cost == pytest.approx(loose.direct_cost, rel=1e-4)
+    assert loose.status is PhaseStatus.CONTACT_VIOLATION
+    assert np.degrees(loose.q[:, trunk]).min() < 72.0
+    assert loose.forces["root"].normal.min() < 0.0
+
+
+@pytest.mark.slow
+def test_double_support_of_bip_on_both_feet_within_friction():
+    problem = oracle_problem("bip_dsp_cyclic")
+    model = BIP.double_support(0.5, friction=0.3, toe_force_lower=6.0)
+    rear = root_point(model, "rear")
+    solution = synthesize_phase(problem.replace(model=model, rows=(*rear.unilateral(10.0), *rear.friction(0.3))))
+    assert solution.status is PhaseStatus.CONVERGED
+    assert solution.friction_required <= 0.3 * (1.0 + 1e-6)
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost == pytest.approx(solved("bip_dsp_cyclic").cost, rel=1e-4)
+    closed = synthesize_phase(problem.replace(hard_closure=True))
+    assert closed.closure_gap.max() < 1e-6
+    assert closed.hamiltonian_spread < 1e-5
+    assert closed.cost == pytest.approx(closed.direct_cost, rel=1e-4)
