@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import math
 
 import casadi
@@ -269,7 +270,25 @@ def test_swing_foot_steps_over_an_obstacle():
     assert tip[above, 1].min() > 0.049
 
 
-def test_joint_ranges_and_rates_are_kept_by_penalty():
+def test_knee_range_is_kept_to_a_thousandth():
+    problem = oracle_problem("rabbit_ssp_5torques")
+    model = problem.model
+    j = model.joint_names.index("swing_knee")
+    free = model.joint_angles(solved("rabbit_ssp_5torques").q)[:, j]
+    greatest = 0.5 * (free.max() + max(free[0], free[-1]))
+    assert free.max() > greatest + 0.01
+    joints = list(model.joints)
+    joints[j] = dataclasses.replace(joints[j], lower=-math.inf, upper=greatest)
+    limited = model.replace(joints=tuple(joints))
+    penalties = Penalties(inequality=1e3, range_weight=1.0, clearance_weight=0.0)
+    solution = synthesize_phase(problem.replace(model=limited, penalties=penalties))
+    assert solution.method == "pontryagin"
+    assert solution.hamiltonian_spread < 1e-4
+    assert limited.joint_angles(solution.q)[:, j].max() < greatest + 1e-3
+    assert solution.cost > solved("rabbit_ssp_5torques").cost
+
+
+def test_joint_rates_are_kept_by_penalty():
     problem = oracle_problem("rabbit_dsp")
     free = solved("rabbit_dsp")
     j = int(np.argmax(np.abs(problem.model.joint_rates(free.v)).max(axis=0)))
