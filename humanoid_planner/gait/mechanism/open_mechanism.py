@@ -20,8 +20,6 @@ def open_mechanism(
     cuts: Sequence[str] | None = None,
     gravity: float = GRAVITY,
     points: Mapping[str, tuple[str, complex]] | None = None,
-    torque_order: Sequence[str] | None = None,
-    vertical_first: bool = True,
 ) -> PhaseModel:
     """Cuts a mechanism open.
 
@@ -33,14 +31,13 @@ def open_mechanism(
         cuts: joints to cut; by the rules of :func:`.loop_cut.choose_cuts` if left out.
         gravity: along -Y [m/s²]; zero in a horizontal plane.
         points: places of interest: link and place in its frame [m].
-        torque_order: names of the torques in the order of the controls; that of the joints if left out.
-        vertical_first: whether the vertical component of a cut force comes before the horizontal one.
 
     Returns:
-        The phase model: one coordinate for each link that isn't welded, after the place (x, y) of a floating root.
+        The phase model: one coordinate for each link that isn't welded, after the place (x, y) of a floating root;
+        torques in the order of the joints, then each cut's vertical force before its horizontal one.
 
     Raises:
-        InputError: unknown joints or torques, loops left, links that hang on nothing, or a weld that is cut.
+        InputError: unknown joints, loops left, links that hang on nothing, or a weld that is cut.
     """
     cut = tuple(choose_cuts(mechanism) if cuts is None else cuts)
     for name in cut:
@@ -67,20 +64,19 @@ def open_mechanism(
         closures.append(PointClosure(name, target))
         along_x, along_y = pivot.forces or (f"F_{name}_x", f"F_{name}_y")
         lowest = 0.0 if pivot.contact else float("-inf")
-        components = [CutForce(along_y, name, 1j, lower=lowest), CutForce(along_x, name, 1.0 + 0j)]
-        forces += components if vertical_first else components[::-1]
+        forces += [CutForce(along_y, name, 1j, lower=lowest), CutForce(along_x, name, 1.0 + 0j)]
     return PhaseModel(
         mechanism.name,
         tree,
-        _torques(mechanism, torque_order),
+        _torques(mechanism, tree),
         tuple(forces),
         named,
         tuple(closures),
         joints=tuple(
             Joint(
                 pivot.name,
-                _end(mechanism, pivot.child),
-                _end(mechanism, pivot.parent),
+                _end(tree, pivot.child),
+                _end(tree, pivot.parent),
                 pivot.lower,
                 pivot.upper,
                 pivot.rate_limit,
@@ -138,34 +134,19 @@ def _body(
     )
     origin = carried_at - entries[carrier]
     parent = None if carrier == GROUND else carrier
-    if pivot.weld:  # welded bodies share the carrier's frame, shifted
-        return PlanarBody(
-            name, parent, origin, link.mass, link.centre - entered_at, link.inertia, welded=True
-        ), entered_at
-    return PlanarBody(name, parent, origin, link.mass, link.centre - entered_at, link.inertia), entered_at
+    centre = link.centre - entered_at
+    return PlanarBody(name, parent, origin, link.mass, centre, link.inertia, welded=pivot.weld), entered_at
 
 
-def _torques(mechanism: PlanarMechanism, order: Sequence[str] | None) -> tuple[Torque, ...]:
+def _torques(mechanism: PlanarMechanism, tree: PlanarTree) -> tuple[Torque, ...]:
     """Actuators of the joints, cut ones included."""
-    by_name = {
-        pivot.torque: Torque(pivot.torque, _end(mechanism, pivot.child), _end(mechanism, pivot.parent))
+    return tuple(
+        Torque(pivot.torque, _end(tree, pivot.child), _end(tree, pivot.parent))
         for pivot in mechanism.pivots
         if pivot.torque is not None
-    }
-    if order is None:
-        return tuple(by_name.values())
-    if sorted(order) != sorted(by_name):
-        raise InputError(
-            f"torques {', '.join(order)}", element=mechanism.name, remedy=f"Name each of {', '.join(by_name)} once"
-        )
-    return tuple(by_name[name] for name in order)
+    )
 
 
-def _end(mechanism: PlanarMechanism, link: str) -> str | None:
-    """Coordinate of a link: its carrier's if it is welded; None for the ground."""
-    if link == GROUND:
-        return None
-    for pivot in mechanism.pivots:
-        if pivot.weld and pivot.child == link:
-            return _end(mechanism, pivot.parent)
-    return link
+def _end(tree: PlanarTree, link: str) -> str | None:
+    """Coordinate that a link turns with; None for the ground."""
+    return None if link == GROUND else tree.coordinates[tree.coordinate_of(link)]

@@ -239,7 +239,9 @@ def project_to_sagittal_plane(
             remedy="Give both soles the same outline",
         )
     top = max(in_plane(data.oMi[joint].translation).imag for joint in range(1, model.njoints))
-    segments["trunk"] = _segment(hip, hip + 1j * max(top - hip.imag, 0.1), bodies[0])
+    # The trunk's length is for pictures alone: to its highest joint, and well beyond its centre of mass.
+    height = max(top, hip.imag + 1.6 * (bodies[0].centre.imag - hip.imag), hip.imag + 0.1) - hip.imag
+    segments["trunk"] = _segment(hip, hip + 1j * height, bodies[0])
     bases = [_angles(place, toe) for place, (_, toe) in zip(places, soles, strict=True)]
     rear, front = (
         SagittalLeg(
@@ -342,7 +344,7 @@ def _ranges(robot: Robot, legs: Sequence[SagittalLeg]) -> dict[str, LegJoint]:
         ends, rates = [], []
         for leg in legs:
             q, v = robot.index_q(leg.joints[index]), robot.index_v(leg.joints[index])
-            limits = (robot.limits.lower[q], robot.limits.upper[q])
+            limits = (float(robot.limits.lower[q]), float(robot.limits.upper[q]))
             ends.append(sorted(leg.signs[index] * limit + leg.shifts[index] for limit in limits))
             rates.append(float(robot.limits.velocity[v]))
         joints[kind] = LegJoint(max(low for low, _ in ends), min(high for _, high in ends), min(rates))

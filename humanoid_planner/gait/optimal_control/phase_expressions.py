@@ -34,6 +34,8 @@ class PhaseExpressions:
         momentum_rate: (n,) p'.
         mass_rate: (n,) M' v.
         effort: () l(u).
+        gap: (m,) g(q) of the points that close the loops.
+        slap: (k,) delta(q) of the angles that do.
         closure_penalty: () part of l_r that closures and slap angles have.
         penalty: () l_r(q, v) without the effort.
         inequalities: (h,) h(q, v), kept below zero.
@@ -60,7 +62,13 @@ class PhaseExpressions:
         W = self._symbols["effort"]
         self.effort = self._symbols["time_weight"] + 0.5 * casadi.sum1(W * self.u**2)
         self.inequalities = self._inequalities()
-        self.closure_penalty = self._closure_penalty()
+        self.gap = self._closure()[0]
+        self.slap = casadi.vertcat(
+            casadi.SX(0, 1),
+            *(self.q[j] - self._symbols["angle_targets"][k] for k, j in enumerate(shape.angle_closures)),
+        )
+        self.closure_penalty = 0.5 * self._symbols["closure_factor"] * casadi.sumsqr(self.gap)
+        self.closure_penalty += 0.5 * self._symbols["slap_factor"] * casadi.sumsqr(self.slap)
         self.penalty = self.closure_penalty + self._excess_penalty()
         self.rows = self._rows()
         self.equalities = self._equalities()
@@ -172,13 +180,6 @@ class PhaseExpressions:
             left, right, top, s = (self._symbols["obstacles"][4 * k + i] for i in range(4))
             height += 0.5 * top * (casadi.tanh((x - left) / s) - casadi.tanh((x - right) / s))
         return height
-
-    def _closure_penalty(self) -> Expression:
-        gap = self._closure()[0]
-        penalty = 0.5 * self._symbols["closure_factor"] * casadi.sumsqr(gap) if gap.numel() else casadi.SX(0.0)
-        for k, j in enumerate(self.shape.angle_closures):
-            penalty += 0.5 * self._symbols["slap_factor"] * (self.q[j] - self._symbols["angle_targets"][k]) ** 2
-        return penalty
 
     def _excess_penalty(self) -> Expression:
         penalty = casadi.SX(0.0)

@@ -24,6 +24,7 @@ from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.phases.gait_plan import GaitPlan, GaitTotals, TransitionJump, plan_gait
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, PlannedPhase
+from humanoid_planner.gait.phases.stairs import over_stairs
 from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize import Feedback, SynthesisOptions, synthesize_phase
@@ -147,7 +148,7 @@ class GaitSolution:
 
 
 def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -> PhaseProblem:
-    """The optimal control problem of a planned phase, all its feet watched.
+    """The optimal control problem of a planned phase, all its feet watched, the swinging one kept above stairs.
 
     Args:
         walker: who walks.
@@ -164,13 +165,16 @@ def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -
         rows += root.unilateral(own.root_force_lower)
     if math.isfinite(own.root_friction):
         rows += root.friction(own.root_friction)
+    penalties, spec = own.penalties, phase.spec
+    if spec.previous is not None and spec.next is not None:
+        penalties = over_stairs(penalties, spec.previous, spec.next, walker.foot_length)
     return PhaseProblem(
         phase.model,
         EndState(phase.start.q, phase.start.v),
         EndState(phase.end.q, phase.end.v),
         phase.spec.duration,
         own.effort,
-        own.penalties,
+        penalties,
         rows,
         (root, *(cut_foot(phase.model, contact.name) for contact in phase.model.contacts)),
         settings.friction,

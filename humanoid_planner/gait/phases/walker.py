@@ -49,6 +49,10 @@ class Walker(Protocol):
         """Forces under the foot at the root, which isn't cut, of either model."""
 
     @property
+    def foot_length(self) -> float:
+        """Heel to toe [m]; 0 without feet."""
+
+    @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
         """Points of single support, and which ones they are in double support after and before it."""
 
@@ -96,6 +100,11 @@ class BipWalker:
     def rest(self, data: RestData) -> BoundaryState:
         """Feet together and flat."""
         return seven_link.rest(self.bip, data)
+
+    @property
+    def foot_length(self) -> float:
+        """Of the sole [m]."""
+        return self.bip.foot.length
 
     def root_forces(self, model: PhaseModel) -> FootForces:
         """Heel and toe of the stance foot, or the rear toe alone."""
@@ -159,6 +168,11 @@ class RabbitWalker:
     def rest(self, data: RestData) -> BoundaryState:
         """Tips together."""
         return five_link.rest(self.rabbit, data)
+
+    @property
+    def foot_length(self) -> float:
+        """None: 0 m."""
+        return 0.0
 
     def root_forces(self, model: PhaseModel) -> FootForces:
         """The rear or stance tip."""

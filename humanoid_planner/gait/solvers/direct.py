@@ -18,6 +18,7 @@ The multipliers of the constraints, weighted like Simpson's rule, are the costat
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class DirectOptions:
         intervals: N, equally long.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
-        time_limit: [s].
+        time_limit: kept to within a factor of two [s].
         verbose: print IPOPT's iterations.
     """
 
@@ -273,6 +274,9 @@ class _Transcription:
         return self._solvers[key]
 
 
+_ONE_AT_A_TIME = threading.Lock()
+"""IPOPT's linear solver keeps global state: threads take turns, processes run side by side."""
+
 _TRANSCRIPTIONS: dict[tuple[PhaseShape, int], _Transcription] = {}
 
 
@@ -333,7 +337,8 @@ def solve_direct(
         "print_level": 5 if options.verbose else 0,
     }
     if math.isfinite(options.time_limit):
-        settings["max_wall_time"] = options.time_limit
+        # A program is compiled for its settings: powers of two keep them few.
+        settings["max_wall_time"] = 2.0 ** max(math.floor(math.log2(options.time_limit)), -4)
     start: dict[str, Any] = {"x0": np.clip(x0, lower, upper)}
     if warm_start is not None:
         settings |= {
@@ -344,9 +349,10 @@ def solve_direct(
             "warm_start_slack_bound_push": 1e-7,
         }
         start["lam_g0"] = warm_start.multipliers
-    solver = program.solver(settings)
-    end = solver(p=parameters.vector, lbx=lower, ubx=upper, lbg=g_lower, ubg=g_upper, **start)
-    statistics = solver.stats()
+    with _ONE_AT_A_TIME:
+        solver = program.solver(settings)
+        end = solver(p=parameters.vector, lbx=lower, ubx=upper, lbg=g_lower, ubg=g_upper, **start)
+        statistics = solver.stats()
     x = np.array(end["x"]).ravel()
     multipliers = np.array(end["lam_g"]).ravel()
     g = np.array(end["g"]).ravel()

@@ -96,5 +96,7 @@ def test_rest_of_a_file(tmp_path):
 
 
 def test_unknown_step():
-    with pytest.raises(InputError, match=re.escape("unknown step 'run'. Use one of bip_braking, bip_cyclic, rabbit")):
+    with pytest.raises(
+        InputError, match=re.escape("unknown step 'run'. Use one of bip_braking, bip_cyclic, bip_stairs_down")
+    ):
         load_walk("run")

@@ -10,7 +10,10 @@ import pytest
 from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
+from humanoid_model import load_robot
 from humanoid_model.errors import InputError
+from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
+from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests
@@ -163,6 +166,73 @@ def test_five_phases_whose_feet_press_and_hold():
     assert start.forces["stance"].total_normal[0] > 1.3 * 1028.2  # the initial impulse
     for jump in gait.jumps():
         assert jump.within(1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "scale"), [("bip", 1.0), ("hrp2", 0.72)])
+def test_robots_from_their_urdf(name, scale):
+    """Steps of about 0.5 m/s whose feet press and hold, within all ranges of the whole robot's joints.
+
+    HRP-2's front foot is so light that only its ankle is faster than it may be while the sole comes down.
+    """
+    projection = project_to_sagittal_plane(load_robot(name))
+    step = StepData(
+        0.4 * scale,
+        scale * (0.056 + 0.83j),
+        scale * (0.16 + 0.815j),
+        scale**0.5 * (0.6 - 0.1j),
+        scale**0.5 * (0.6 + 0.04j),
+        sole_angle=math.radians(5.0),
+        rear_foot_turn=math.radians(-15.0),
+        rear_foot_rate=-2.0,
+    )
+    walk = WalkData(step, 0.2 * scale**0.5, 0.5 * scale**0.5)
+    held = Penalties(range_weight=1.0, rate_weight=1.0)
+    settings = GaitSettings(
+        PhaseSettings(penalties=Penalties(range_weight=1.0)),
+        PhaseSettings(penalties=held, root_force_lower=5.0, root_friction=0.5),
+        friction=0.5,
+    )
+    walker = BipWalker(projection.bip, friction=0.5, toe_force_lower=5.0)
+    gait = synthesize_gait(walker, cyclic_walk(walk), settings)
+    assert gait.converged, gait.report()
+    broken = [str(item).split(" exceeded")[0] for solution in gait.phases for item in solution.violations]
+    assert broken == (["rate of front_ankle"] if name == "hrp2" else [])
+    assert gait.totals.mean_speed > 0.45
+    robot = projection.robot
+    for planned, solution in zip(gait.plan.phases, gait.phases, strict=True):
+        for q in solution.q[::20]:
+            posture = projection.configuration(planned.model, q)
+            for leg in (projection.rear, projection.front):
+                for joint in leg.joints:
+                    index = robot.index_q(joint)
+                    assert robot.limits.lower[index] - 2e-3 <= posture[index] <= robot.limits.upper[index] + 2e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bip_stairs_up", "bip_stairs_down"])
+def test_stairs(name):
+    """BIP climbs stairs and comes down: feet press and hold, the swinging one passes the edges."""
+    walk = load_walk(name)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0), root_force_lower=0.0)
+    walker = BipWalker(BIP, friction=0.5, toe_force_lower=6.0)
+    gait = synthesize_gait(walker, cyclic_walk(walk, 2), GaitSettings(single=single, friction=0.5))
+    assert gait.converged
+    height = walk.step.step_height
+    for solution in gait.phases:
+        assert min(series.least_normal for series in solution.forces.values()) > -0.5
+    swing = gait.phases[1]
+    toe, heel = (swing.problem.model.points[point].position(swing.q) for point in ("swing_toe", "swing_heel"))
+    for foot in (toe, heel):  # stance foot from -0.29 to 0, its stair's edges where the feet leave most room
+        for x, y in foot:
+            if height > 0.0:
+                ground = -height if x < -0.29 else (0.0 if x < 0.42 - 0.29 else height)
+            else:
+                ground = -height if x < -0.42 else (0.0 if x < 0.0 else height)
+            assert y > ground - 3e-3
+    np.testing.assert_allclose(toe[0], [-0.42, -height], atol=1e-9)
+    np.testing.assert_allclose(heel[-1], [0.42 - 0.29, height], atol=1e-9)
+    np.testing.assert_allclose(gait.plan.next_offset, [0.84, 2.0 * height], atol=1e-12)
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_newton_converges_quadratically():
     assert (fast[1:] < 20.0 * fast[:-1] ** 2 + 1e-11).all()
 
 
-@pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
+@pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", pytest.param("bip_dsp_cyclic", marks=pytest.mark.slow)])
 def test_straight_lines_suffice_as_a_guess(case):
     """Without transcription, without continuation: the bounded double support of BIP included."""
     problem = oracle_problem(case)

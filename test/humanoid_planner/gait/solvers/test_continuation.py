@@ -33,6 +33,7 @@ def from_a_line(case: str, schedule: tuple[Stage, ...]) -> ContinuationPath:
     )
 
 
+@pytest.mark.slow
 def test_large_transfer_needs_the_path():
     """Five-bar C: a straight line leads nowhere, the thesis' schedule to the reference (F-095, F-096)."""
     problem = oracle_problem("5bar_C")

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import math
 
 import casadi
 import numpy as np
 import pytest
-from fixtures.gait_models import MODELS, RABBIT
+from fixtures.gait_models import BIP, MODELS, RABBIT
 from fixtures.gait_oracles import ORACLES
 from fixtures.gait_problems import oracle_problem, stance
+from scipy.integrate import trapezoid
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.control_rows import root_point
@@ -268,7 +270,25 @@ def test_swing_foot_steps_over_an_obstacle():
     assert tip[above, 1].min() > 0.049
 
 
-def test_joint_ranges_and_rates_are_kept_by_penalty():
+def test_knee_range_is_kept_to_a_thousandth():
+    problem = oracle_problem("rabbit_ssp_5torques")
+    model = problem.model
+    j = model.joint_names.index("swing_knee")
+    free = model.joint_angles(solved("rabbit_ssp_5torques").q)[:, j]
+    greatest = 0.5 * (free.max() + max(free[0], free[-1]))
+    assert free.max() > greatest + 0.01
+    joints = list(model.joints)
+    joints[j] = dataclasses.replace(joints[j], lower=-math.inf, upper=greatest)
+    limited = model.replace(joints=tuple(joints))
+    penalties = Penalties(inequality=1e3, range_weight=1.0, clearance_weight=0.0)
+    solution = synthesize_phase(problem.replace(model=limited, penalties=penalties))
+    assert solution.method == "pontryagin"
+    assert solution.hamiltonian_spread < 1e-4
+    assert limited.joint_angles(solution.q)[:, j].max() < greatest + 1e-3
+    assert solution.cost > solved("rabbit_ssp_5torques").cost
+
+
+def test_joint_rates_are_kept_by_penalty():
     problem = oracle_problem("rabbit_dsp")
     free = solved("rabbit_dsp")
     j = int(np.argmax(np.abs(problem.model.joint_rates(free.v)).max(axis=0)))
@@ -294,7 +314,7 @@ def test_better_weights_spare_a_joint():
     spared = synthesize_phase(
         five.replace(effort=QuadraticEffort(force_weight=0.1, force_scale=1e-2, weights={"C1": 4.0}))
     )
-    assert np.trapezoid(spared.u[:, 0] ** 2, spared.t) < np.trapezoid(solved("5bar_A").u[:, 0] ** 2, solved("5bar_A").t)
+    assert trapezoid(spared.u[:, 0] ** 2, spared.t) < trapezoid(solved("5bar_A").u[:, 0] ** 2, solved("5bar_A").t)
 
 
 def test_open_loop_is_unreachable():
@@ -358,3 +378,102 @@ def test_bad_weights():
         Obstacle(0.0, 0.1, 0.0)
     with pytest.raises(InputError, match="cross"):
         MODELS["5bar_A"].with_bounds(C1=(1.0, -1.0))
+
+
+def test_force_weight_decides_how_the_load_is_shared():
+    """Section 4.2: a light weight on the cut forces is cheap; a heavy one unloads the rear foot altogether."""
+    problem = oracle_problem("rabbit_dsp")
+    rear = root_point(problem.model, "rear")
+    expected = {0.01: (0.010943, 0.062), 1.0: (0.2774, 0.83)}
+    least = {}
+    for weight, (cost, gap) in expected.items():
+        effort = QuadraticEffort(force_weight=weight, force_scale=1e-2)
+        solution = synthesize_phase(problem.replace(effort=effort, feet=(rear,)))
+        assert solution.cost == pytest.approx(cost, rel=1e-3)
+        assert 1e3 * solution.closure_gap.max() == pytest.approx(gap, rel=2e-2)
+        least[weight] = float(solution.forces["rear"].normal.min())
+    assert least[0.01] > 100.0
+    assert abs(least[1.0]) < 10.0
+
+
+def test_slap_and_closure_penalties_compete():
+    problem = oracle_problem("bip_dsp_cyclic")
+    soft = solved("bip_dsp_cyclic")
+    angles = np.degrees(problem.model.slap(soft.sample(np.linspace(0.0, 0.17, 11))[0])[:, 0])
+    np.testing.assert_allclose(angles, [11.0, 8.5, 5.9, 3.6, 1.7, 0.0, -1.1, -1.5, -1.3, -0.5, 0.0], atol=0.06)
+    hard = synthesize_phase(problem.replace(penalties=Penalties(slap=150.0)))
+    assert np.degrees(problem.model.slap(hard.q)).min() == pytest.approx(-0.3, abs=0.05)
+    assert 1e3 * hard.closure_gap.max() == pytest.approx(6.3, rel=0.02)
+
+
+def test_closure_gap_falls_with_the_penalty():
+    """Residuals fall like 1/r, and factors of 1e4 and 1e6 times gamma are still solved (F-077, F-097)."""
+    problem = oracle_problem("5bar_A")
+    gaps = [
+        float(synthesize_phase(problem.replace(penalties=Penalties(closure=factor))).closure_gap.max())
+        for factor in (1.5e4, 1.5e5)
+    ]
+    assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.2)
+    for factor in (1e6, 1e8):
+        stiff = synthesize_phase(problem.replace(penalties=Penalties(closure=factor)))
+        assert stiff.method == "pontryagin"
+        assert stiff.hamiltonian_spread < 1e-4
+        assert stiff.closure_gap.max() < 2e-7
+        assert stiff.cost == pytest.approx(solved("5bar_A").cost, rel=1e-3)
+
+
+def test_free_transition_costs_no_more_than_a_given_one():
+    """The trunk's angle and rate at the end of double support are left to the optimum (F-061)."""
+    problem = oracle_problem("rabbit_dsp")
+    end = EndState(problem.end.q, problem.end.v, free_q=("trunk",), free_v=("trunk",))
+    solution = synthesize_phase(problem.replace(end=end))
+    assert solution.method == "pontryagin"
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost < solved("rabbit_dsp").cost
+    assert solution.cost == pytest.approx(solution.direct_cost, rel=1e-4)
+    trunk = problem.model.tree.index("trunk")
+    assert abs(solution.q[-1, trunk] - problem.end.q[trunk]) > 1e-5
+    # Its costates, in angles and rates instead of momenta, vanish: dJ/dq at fixed rates and dJ/dv.
+    w_q, w_p = solution.costates[-1, :5], solution.costates[-1, 5:]
+    tree, q, v = problem.tree, solution.q[-1], solution.v[-1]
+    by_rate = tree.mass_matrix(q) @ w_p
+    by_angle = w_q[trunk] + w_p @ tree.mass_derivative(q, trunk) @ v
+    assert abs(by_rate[trunk]) < 1e-6 * np.abs(by_rate).max()
+    assert abs(by_angle) < 1e-6 * np.abs(w_q).max()
+
+
+def test_single_support_of_rabbit_with_and_without_a_torque_at_the_stance_tip():
+    """Section 4.3: with it the trunk stays upright and it hardly rubs; without it, nothing like the plots."""
+    problem = oracle_problem("rabbit_ssp_5torques")
+    trunk = problem.model.tree.index("trunk")
+    held = synthesize_phase(problem.replace(penalties=Penalties(), feet=(root_point(problem.model),)))
+    assert held.status is PhaseStatus.CONVERGED
+    assert np.abs(np.degrees(held.q[:, trunk]) - 90.0).max() < 3.0
+    assert np.abs(held.forces["root"].tangential).max() < 30.0
+    assert np.abs(held.forces["root"].normal - 392.4).max() < 140.0
+    legs = solved("rabbit_ssp_5torques").energies.per_torque[:4].sum()
+    assert legs / solved("rabbit_dsp").energies.total == pytest.approx(2.70, abs=0.02)
+    point_foot = problem.replace(model=RABBIT.single_support())
+    loose = synthesize_phase(point_foot.replace(feet=(root_point(point_foot.model),)))
+    assert loose.method == "pontryagin"
+    assert loose.hamiltonian_spread < 1e-5
+    assert loose.cost == pytest.approx(loose.direct_cost, rel=1e-4)
+    assert loose.status is PhaseStatus.CONTACT_VIOLATION
+    assert np.degrees(loose.q[:, trunk]).min() < 72.0
+    assert loose.forces["root"].normal.min() < 0.0
+
+
+@pytest.mark.slow
+def test_double_support_of_bip_on_both_feet_within_friction():
+    problem = oracle_problem("bip_dsp_cyclic")
+    model = BIP.double_support(0.5, friction=0.3, toe_force_lower=6.0)
+    rear = root_point(model, "rear")
+    solution = synthesize_phase(problem.replace(model=model, rows=(*rear.unilateral(10.0), *rear.friction(0.3))))
+    assert solution.status is PhaseStatus.CONVERGED
+    assert solution.friction_required <= 0.3 * (1.0 + 1e-6)
+    assert solution.hamiltonian_spread < 1e-5
+    assert solution.cost == pytest.approx(solved("bip_dsp_cyclic").cost, rel=1e-4)
+    closed = synthesize_phase(problem.replace(hard_closure=True))
+    assert closed.closure_gap.max() < 1e-6
+    assert closed.hamiltonian_spread < 1e-5
+    assert closed.cost == pytest.approx(closed.direct_cost, rel=1e-4)

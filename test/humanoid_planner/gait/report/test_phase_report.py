@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+from fixtures.gait_oracles import ORACLES
+from fixtures.gait_problems import oracle_problem, stance
+
+from humanoid_planner.gait import synthesize_phase
+from humanoid_planner.gait.optimal_control.end_state import EndState
+from humanoid_planner.gait.report.phase_figure import phase_figure, stick_segments, write_figure
+from humanoid_planner.gait.report.phase_files import phase_series, write_csv, write_json
+from humanoid_planner.gait.report.phase_report import phase_report
+
+
+@pytest.fixture(scope="module")
+def solution():
+    problem = oracle_problem("bip_ssp_stop")
+    return synthesize_phase(problem.replace(feet=(stance(problem),)))
+
+
+def test_numbers_are_those_of_the_reference(solution):
+    oracle, report = ORACLES["bip_ssp_stop"], phase_report(solution)
+    assert report.cost == pytest.approx(oracle["J_pmp"], rel=1e-4)
+    assert report.energy == pytest.approx(oracle["E_abs"], rel=1e-3)
+    assert report.energy == pytest.approx(report.energy_positive - report.energy_negative, rel=1e-4)
+    assert report.energy == pytest.approx(sum(item.energy for item in report.controls))
+    assert report.mean_power == pytest.approx(report.energy / 0.5)
+    for j, control in enumerate(report.controls):
+        assert control.least == pytest.approx(oracle["u_min"][j], abs=0.3)
+        assert control.greatest == pytest.approx(oracle["u_max"][j], abs=0.3)
+    (foot,) = report.feet
+    assert foot.least_normal == pytest.approx((oracle["NB1"][0], oracle["NB2"][0]), rel=5e-3)
+    assert foot.greatest_normal == pytest.approx((oracle["NB1"][1], oracle["NB2"][1]), rel=5e-3)
+    assert -0.29 < foot.pressure_range[0] < foot.pressure_range[1] < 0.0
+    assert report.clearance["swing_toe"] == pytest.approx(oracle["toe"][0], abs=2e-5)
+    text = report.text()
+    assert "converged (pontryagin)" in text
+    assert "C01" in text
+    assert "friction needed" in text
+
+
+def test_files_hold_every_series(solution, tmp_path):
+    write_csv(solution, tmp_path / "phase.csv")
+    with (tmp_path / "phase.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(solution.t)
+    np.testing.assert_array_equal([float(row["u.C01"]) for row in rows], solution.u[:, 0])
+    assert set(rows[0]) == set(phase_series(solution))
+    write_json(solution, tmp_path / "phase.json")
+    content = json.loads((tmp_path / "phase.json").read_text())
+    assert content["report"]["status"] == "converged"
+    assert content["series"]["hamiltonian"] == pytest.approx(solution.hamiltonian.tolist())
+    assert content["report"]["controls"][0]["upper"] is None
+
+
+def test_stick_figure_has_the_lengths_of_the_robot(solution):
+    lines = stick_segments(solution.problem.model, solution.q[0])
+    lengths = sorted(float(np.linalg.norm(line[1] - line[0])) for line in lines)
+    robot = [0.41, 0.41, 0.41, 0.41, 0.66, 0.188, math.hypot(0.29 - 0.1592, 0.1)]
+    assert lengths == pytest.approx(sorted(robot), abs=1e-4)
+
+
+def test_picture_shows_what_it_says(solution, tmp_path):
+    figure = phase_figure(solution)
+    titles = [panel.get_title() for panel in figure.axes]
+    assert any(title.startswith("H - ") for title in titles)
+    torques = next(panel for panel in figure.axes if panel.get_title() == "torques")
+    assert len(torques.lines) == 6
+    write_figure(solution, tmp_path / "phase.png")
+    assert (tmp_path / "phase.png").stat().st_size > 20_000
+
+
+def test_refusal_has_a_report_too():
+    problem = oracle_problem("5bar_A")
+    refused = synthesize_phase(problem.replace(end=EndState(problem.end.q + 0.2, problem.end.v)))
+    report = phase_report(refused)
+    assert report.status == "unreachable"
+    assert "loop open" in report.text()
+    assert report.as_dict()["cost"] is None
