@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_sim.stepping.step_data import ClockArrays
+
 STAGES = ("modules", "dynamics", "detection", "assembly", "contacts", "integration")
 _PLACES = {stage: place for place, stage in enumerate(STAGES)}
 
@@ -41,6 +43,13 @@ class Profile:
         self.last_seconds[:] = 0.0
         self.all_seconds[:] = 0.0
         self.longest_seconds[:] = 0.0
+
+    def clock(self) -> ClockArrays:
+        """Arrays of a march that writes its times here."""
+        return ClockArrays(
+            np.zeros(2, dtype=np.int64), self.last_seconds, self.all_seconds, self.longest_seconds,
+            np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
 
     def begin(self) -> None:
         """Start a step."""

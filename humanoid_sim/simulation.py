@@ -217,6 +217,7 @@ class Simulation:
         model = self.world.model
         self._detector = ContactDetector(self.world)
         self.servos = Servos.of_world(self.world)
+        self.profile = Profile()
         self._stepper = Stepper(
             model,
             self.servos.joint_arrays(self.world),
@@ -227,6 +228,7 @@ class Simulation:
             dynamics,
             delassus,
             groups,
+            self.profile.clock(),
         )
         self._points = self._detector.points
         self._soles = self._make_soles()
@@ -257,7 +259,6 @@ class Simulation:
         self._last_wrenches: list[_AppliedWrench] = []
         self._stepped = False
         self.modules: dict[str, Module] = {}
-        self.profile = Profile()
         self.sensors = Sensors(self)
         self.robots = ByName(
             "robot", {placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots}
@@ -312,14 +313,14 @@ class Simulation:
 
     def _march(self, steps: int) -> None:
         """Make some steps in as few compiled calls as possible, growing what is too small in between."""
-        stepper, detector, profile = self._stepper, self._detector, self.profile
+        stepper, detector = self._stepper, self._detector
         state = stepper.state
+        only_one = steps == 1
         q, v = self.q, self.v
         while True:
             done, end = stepper.march(
                 detector.record(), q, v, steps, CONTACT_MARGIN, self.dt, self._impact_speed,
                 self._solve is nsgs_newton, self._tolerance, self._max_iterations, _SATURATION_PASSES,
-                profile.last_seconds, profile.all_seconds, profile.longest_seconds,
             )  # fmt: skip
             self.step_count += done
             if end == DONE:
@@ -332,7 +333,7 @@ class Simulation:
             if end < NO_DETECTION_ROOM:
                 detector.grow(end - NO_DETECTION_ROOM)
                 self._use_points(detector.points, detector.slot_count)
-        self.q_before, self.v_before = state.q.copy(), state.v.copy()
+        self.q_before, self.v_before = (q, v) if only_one else (state.q.copy(), state.v.copy())
         self.q, self.v = state.q_new.copy(), state.v_new.copy()
         self._stepped = True
         self._contact_count = stepper.contact_count

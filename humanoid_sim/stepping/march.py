@@ -22,7 +22,6 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 def march(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, margin: float, dt: float,
     method: int, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
-    clock: np.ndarray, last: np.ndarray, sums: np.ndarray, longest: np.ndarray, contacts: np.ndarray,
 ) -> tuple[int, int]:  # fmt: skip
     """Some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
 
@@ -30,7 +29,9 @@ def march(
     a step can't be made, the state before it is in ``step.state.q`` and ``v``.
 
     Args:
-        step: the step; its contact points are those of the record.
+        step: the step; its contact points are those of the record. Its ``clock`` receives the seconds of the last step
+            by stage, but for what acts around the step, and their sums, the longest step and the last number of contact
+            points.
         record: the compiled detection.
         q: configuration to begin with, shape (nq,).
         v: velocity to begin with, shape (nv,).
@@ -43,16 +44,12 @@ def march(
         tolerance: same.
         max_iterations: same.
         passes: same.
-        clock: work space, shape (2,).
-        last: receives the seconds of the last step by stage; what acts around the step stays as it is, shape (6,).
-        sums: the seconds of all steps are added, shape (6,).
-        longest: the longest step's seconds, shape (1,).
-        contacts: receives the number of contact points of the last step, shape (1,).
 
     Returns:
         Number of steps made; and ``DONE``, or what was in the way of the next one.
     """
     state, motion = step.state, step.motion
+    clock, last, sums, longest = step.clock.work, step.clock.last, step.clock.sums, step.clock.longest
     for done in range(steps):
         start = seconds(clock)
         begin(step, q, v, dt)
@@ -68,7 +65,7 @@ def march(
         )
         if end != DONE:
             return done, end
-        contacts[0] = m
+        step.clock.contacts[0] = m
         total = 0.0
         for stage in range(DYNAMICS, last.size):
             sums[stage] += last[stage]

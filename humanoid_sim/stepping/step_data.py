@@ -301,6 +301,24 @@ class PairArrays(NamedTuple):
     has_torques: NDArray[np.int64]
 
 
+class ClockArrays(NamedTuple):
+    """What a march writes down about itself, see :func:`~humanoid_sim.stepping.march.march`.
+
+    Attributes:
+        work: work space of the clock, shape (2,).
+        last: seconds of the last step by stage, shape (6,).
+        sums: seconds of all steps by stage, shape (6,).
+        longest: seconds of the longest step, shape (1,).
+        contacts: number of contact points of the last step, shape (1,).
+    """
+
+    work: NDArray[np.int64]
+    last: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    longest: NDArray[np.float64]
+    contacts: NDArray[np.int64]
+
+
 @structref.register
 class StepType(types.StructRef):
     """Numba's type of :class:`Step`."""
@@ -325,6 +343,7 @@ class Step(structref.StructRefProxy):
     closures: ClosureArrays
     points: PointArrays
     pairs: PairArrays
+    clock: ClockArrays
 
 
 structref.define_boxing(StepType, Step)
@@ -354,6 +373,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
         "closures": ClosureArrays(*closures),
         "points": PointArrays(*points),
         "pairs": PairArrays(integers, triples, integers),
+        "clock": ClockArrays(integers, floats, floats, floats, integers),
     }
     return [(name, numba.typeof(example)) for name, example in examples.items()]
 
@@ -375,6 +395,7 @@ def make_step(
     closures: ClosureArrays,
     points: PointArrays,
     pairs: PairArrays,
+    clock: ClockArrays,
 ) -> Any:
     """Put the arrays of a step together; they are shared, not copied, and whoever calls must keep them."""
     step: Any = structref.new(STEP_TYPE)  # type: ignore[call-arg]
@@ -390,4 +411,5 @@ def make_step(
     step.closures = borrowed(closures)
     step.points = borrowed(points)
     step.pairs = borrowed(pairs)
+    step.clock = borrowed(clock)
     return step

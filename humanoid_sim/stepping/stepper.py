@@ -37,6 +37,7 @@ from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocitie
 from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
+    ClockArrays,
     ClosureArrays,
     GroupArrays,
     JointArrays,
@@ -69,6 +70,7 @@ class Stepper:
         memory: forces of the last step.
         points: contact points of the last step, with their forces.
         closures: loops.
+        clock: times of the steps of :meth:`march`.
         times: seconds of assembly, of the solves and of the rest in the last :meth:`advance`, shape (3,).
     """
 
@@ -82,7 +84,8 @@ class Stepper:
         slots: int,
         dynamics: str,
         delassus: str,
-        groups: bool = True,
+        groups: bool,
+        clock: ClockArrays,
     ) -> None:
         """Allocate.
 
@@ -96,6 +99,7 @@ class Stepper:
             dynamics: one of :data:`DYNAMICS`.
             delassus: way to the operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             groups: whether bodies that don't touch each other have operators of their own.
+            clock: where :meth:`march` writes its times; shared with whoever reads them.
 
         Raises:
             InputError: unknown dynamics, or an unknown way to the operator.
@@ -128,8 +132,7 @@ class Stepper:
         self._trees = int(self.model.trees.max()) + 1
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self._dt = 0.0
-        self._clock = np.zeros(2, dtype=np.int64)
-        self._contact_count = np.zeros(1, dtype=np.int64)
+        self.clock = clock
         self.times: NDArray[np.float64] = np.zeros(3)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
@@ -170,7 +173,7 @@ class Stepper:
     def _make(self) -> None:
         self._step: Step = make_step(
             self.model, self.motion, self.articulated, self.state, self.joints, self._rows, self.blocks, self.groups,
-            self.memory, self.closures, self.points, self._pairs,
+            self.memory, self.closures, self.points, self._pairs, self.clock,
         )  # fmt: skip
 
     @property
@@ -188,7 +191,6 @@ class Stepper:
     def march(
         self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int, margin: float,
         dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
-        last: NDArray[np.float64], sums: NDArray[np.float64], longest: NDArray[np.float64],
     ) -> tuple[int, int]:  # fmt: skip
         """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`; constraints that need room get it.
 
@@ -202,7 +204,7 @@ class Stepper:
         self._dt = dt
         done, end = march(
             self._step, record, q, v, steps, margin, dt, self._method, impact_speed, newton, tolerance, max_iterations,
-            passes, self._clock, last, sums, longest, self._contact_count,
+            passes,
         )  # fmt: skip
         if end == stages.NO_ROOM:
             self._grow()
@@ -213,7 +215,7 @@ class Stepper:
     @property
     def contact_count(self) -> int:
         """Number of contact points of the last step of :meth:`march`."""
-        return int(self._contact_count[0])
+        return int(self.clock.contacts[0])
 
     def advance(
         self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int
@@ -229,8 +231,8 @@ class Stepper:
         self._dt = dt
         while True:
             wrong = stages.advance(
-                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, passes, self._clock,
-                self.times,
+                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, passes,
+                self.clock.work, self.times,
             )  # fmt: skip
             if wrong == stages.NO_ROOM:
                 self._grow()
