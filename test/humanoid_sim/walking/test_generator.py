@@ -183,7 +183,7 @@ def test_what_cannot_be_walked_is_said(
 
 
 def test_the_zero_moment_point_is_where_it_is_asked_for(hrp2: Robot) -> None:
-    """Middle of the soles: it follows; at 3 mm from the outer edges, unfiltered: it leaves them; beyond them: refused."""
+    """Middle of soles: it follows; at 3 mm from the outer edges, unfiltered: it leaves them; beyond them: refused."""
     plan = plan_footsteps(hrp2, "half_sitting", steps=2)
     middle = {"right_sole": (0.0, 0.0), "left_sole": (0.0, 0.0)}
     pattern = generate_walk(hrp2, plan, "half_sitting", zmp_points=middle)
