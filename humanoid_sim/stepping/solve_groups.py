@@ -12,7 +12,7 @@ from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
-from humanoid_sim.stepping.step_data import Step
+from humanoid_sim.stepping.step_data import BlockArrays, Step
 
 _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
@@ -104,13 +104,19 @@ def _solve_rows(
 
 
 @njit(cache=True, error_model="numpy")
+def _leaves(blocks: BlockArrays, block: int) -> bool:
+    """Whether a block is a contact that bounces: a compliant one is shifted back by what it has yielded."""
+    row = blocks.starts[block]
+    return bool(blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0 and blocks.compliance[row] == 0.0)
+
+
+@njit(cache=True, error_model="numpy")
 def _bounces(step: Step, group: int) -> bool:
-    """Whether a contact of the group leaves faster than it would have to."""
-    blocks = step.blocks
+    """Whether a contact of the group bounces."""
+    found = False
     for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
-        if blocks.kinds[block] == CONTACT and blocks.shifts[blocks.starts[block]] < 0.0:
-            return True
-    return False
+        found = found or _leaves(step.blocks, block)
+    return found
 
 
 @njit(cache=True, error_model="numpy")
@@ -118,9 +124,8 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
     """Change the part of their rebound that the contacts of a group get; at first it is 1."""
     blocks = step.blocks
     for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
-        row = blocks.starts[block]
-        if blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0:
-            v_free[row] += change * blocks.shifts[row]
+        if _leaves(blocks, block):
+            v_free[blocks.starts[block]] += change * blocks.shifts[blocks.starts[block]]
 
 
 @njit(cache=True, error_model="numpy")
@@ -152,7 +157,7 @@ def constraint_work(
     scale = 0.0
     for block in range(groups.blocks[group], groups.blocks[group + 1]):
         first = blocks.starts[block]
-        bounces = blocks.kinds[block] == CONTACT and blocks.shifts[first] < 0.0
+        bounces = _leaves(blocks, block)
         for row in range(max(first, begin), blocks.starts[block + 1]):
             f = forces[row]
             if f == 0.0:

@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -10,9 +11,10 @@ import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 from numpy.testing import assert_allclose
 
+from humanoid_model import load_robot
 from humanoid_model.description import Box, Capsule, Cylinder, Shape
 from humanoid_model.errors import InputError, SceneError
-from humanoid_model.scene import PairRule
+from humanoid_model.scene import PairRule, SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.contacts import ContactState
 from humanoid_sim.errors import SimulationError
@@ -293,8 +295,21 @@ def test_bad_options_and_states_are_refused() -> None:
     other = Simulation(scene(ball("ball", 0.1, place(0, 0, 1)), ball("other", 0.1, place(1, 0, 1))))
     with pytest.raises(InputError, match="another scene"):
         simulation.restore_state(other.save_state())
-    with pytest.raises(SimulationError, match="moves no inertia"):
+    with pytest.raises(InputError, match="body 'ghost': inertia"):
         Simulation(scene(body("ghost", Box(np.ones(3)), 1e-320, np.zeros((3, 3)))))
+
+
+def test_a_joint_without_inertia_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "flag.urdf"
+    path.write_text(
+        """<robot name="flag"><link name="pole"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="cloth"/>
+        <joint name="turn" type="continuous"><parent link="pole"/><child link="cloth"/><axis xyz="0 0 1"/></joint></robot>"""
+    )
+    robot = load_robot(path)
+    placed = SceneRobot("flag", robot, "zero", pin.SE3.Identity(), pin.neutral(robot.model))
+    with pytest.raises(SimulationError, match=r"flag/turn\) moves no inertia"):
+        Simulation(scene(floor(), robots=(placed,)))
 
 
 def test_state_that_explodes_is_kept_from_before() -> None:
