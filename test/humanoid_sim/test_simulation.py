@@ -304,7 +304,8 @@ def test_a_joint_without_inertia_is_named(tmp_path: Path) -> None:
     path.write_text(
         """<robot name="flag"><link name="pole"><inertial><mass value="1"/>
         <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="cloth"/>
-        <joint name="turn" type="continuous"><parent link="pole"/><child link="cloth"/><axis xyz="0 0 1"/></joint></robot>"""
+        <joint name="turn" type="continuous"><parent link="pole"/><child link="cloth"/><axis xyz="0 0 1"/></joint>
+        </robot>"""
     )
     robot = load_robot(path)
     placed = SceneRobot("flag", robot, "zero", pin.SE3.Identity(), pin.neutral(robot.model))
