@@ -42,6 +42,7 @@ EXPERIMENTS = (
     Experiment("E7", "collision_groups", "Cubes and collision groups"),
     Experiment("E8", "ball_joint", "Parametrisations of a ball joint"),
     Experiment("E9", "haptic_object", "Haptic manipulation of one object"),
+    Experiment("E10", "haptic_arm", "Haptic manipulation of HRP-2's arm"),
     Experiment("E11", "collaborative_carrying", "Carrying a board with HRP-2, and a push"),
     Experiment("E12", "sole_materials", "Which material soles should be made of"),
     Experiment("E12b", "walking_materials", "Walking on soles of several materials"),
