@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import queue
+import signal
+import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,7 +29,7 @@ from rcl_interfaces.msg import (
 )
 from rclpy.client import Client
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -610,24 +612,27 @@ def wrench_request(
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.ALL)
+    """Run the node until SIGINT or SIGTERM.
+
+    Signals only set a flag: rclpy's own handlers would end the context in the middle of taking a message.
+    """
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     try:
         node = ViewerNode()
     except (InputError, ParameterException) as error:
         rclpy.logging.get_logger("viewer").fatal(str(error))
         rclpy.try_shutdown()
         return 1
-    except KeyboardInterrupt:
-        rclpy.try_shutdown()
-        return 0
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown()
     return 0
 
 

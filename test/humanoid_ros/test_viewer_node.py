@@ -176,7 +176,7 @@ def viewer(robot: RobotOnTopics) -> Iterator[tuple[subprocess.Popen[str], str, l
     assert address, "".join(output)
     yield process, address, output
     process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
+    assert process.wait(15.0) == 0, "".join(output)
     assert "Traceback" not in "".join(output)
 
 
