@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from humanoid_model import load_robot
 from humanoid_model.description import Box, Capsule, Cylinder, Shape
 from humanoid_model.errors import InputError, SceneError
-from humanoid_model.scene import PairRule, SceneRobot
+from humanoid_model.scene import PairRule, Scene, SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.contacts import ContactState
 from humanoid_sim.errors import SimulationError
@@ -356,3 +356,41 @@ def test_one_group_gives_the_forces_of_many(delassus: str) -> None:
     assert_allclose(one.contacts.force, many.contacts.force, atol=1e-6)
     assert one.contact_problem.W.shape == many.contact_problem.W.shape == (36, 36)
     assert [int(simulation._stepper.groups.counts[0]) for simulation in (many, one)] == [2, 1]
+
+
+def falling_boxes() -> Scene:
+    """Boxes that land on each other: contacts, groups and operators grow on the way."""
+    boxes = [box(f"b{i}", (0.2, 0.2, 0.1), place(0.02 * i, 0.01 * i, 0.06 + 0.13 * i, 0.05 * i)) for i in range(12)]
+    return scene(floor(), *boxes)
+
+
+def test_many_steps_in_one_call_are_those_of_single_calls() -> None:
+    """Bit for bit, while arrays grow in the middle of it; and the profile counts them all."""
+    many, single, watched = Simulation(falling_boxes()), Simulation(falling_boxes()), Simulation(falling_boxes())
+    many.run(0.6)
+    for _ in range(600):
+        single.step()
+    seen: list[float] = []
+    watched.run(0.6, lambda s: seen.append(s.time))
+    assert len(many.contacts) > 40
+    for other in (single, watched):
+        assert_allclose(many.q, other.q, atol=0.0, rtol=0.0)
+        assert_allclose(many.v, other.v, atol=0.0, rtol=0.0)
+        assert_allclose(many.q_before, other.q_before, atol=0.0, rtol=0.0)
+        assert_allclose(many.contacts.force, other.contacts.force, atol=0.0, rtol=0.0)
+    assert many.step_count == single.step_count == many.profile.steps == single.profile.steps == len(seen) == 600
+    assert many.profile.longest < sum(many.profile.sums.values())
+
+
+def test_an_explosion_among_many_steps_keeps_the_state_before_it() -> None:
+    """The same state as with single steps, of the same step."""
+    states = []
+    for single in (False, True):
+        simulation = Simulation(scene(box("box", (0.5, 0.5, 0.1), place(0, 0, 5.0)), gravity=(0.0, 0.0, -1e306)))
+        with pytest.raises(SimulationError, match="box"):
+            simulation.run(0.5, (lambda s: None) if single else None)
+        assert np.isfinite(simulation.q).all()
+        assert np.isfinite(simulation.v).all()
+        states.append((simulation.step_count, simulation.q))
+    assert states[0][0] == states[1][0] >= 1  # not the first step of the call
+    assert_allclose(states[0][1], states[1][1], rtol=0.0)
