@@ -274,7 +274,7 @@ class _Transcription:
         return self._solvers[key]
 
 
-_ONE_AT_A_TIME = threading.Lock()
+ONE_AT_A_TIME = threading.Lock()
 """IPOPT's linear solver keeps global state: threads take turns, processes run side by side."""
 
 _TRANSCRIPTIONS: dict[tuple[PhaseShape, int], _Transcription] = {}
@@ -349,7 +349,7 @@ def solve_direct(
             "warm_start_slack_bound_push": 1e-7,
         }
         start["lam_g0"] = warm_start.multipliers
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         solver = program.solver(settings)
         end = solver(p=parameters.vector, lbx=lower, ubx=upper, lbg=g_lower, ubg=g_upper, **start)
         statistics = solver.stats()
