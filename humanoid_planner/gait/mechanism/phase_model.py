@@ -169,6 +169,8 @@ class PhaseModel:
         joints: relative angles with ranges and damping.
         contacts: unilateral contacts among the cut forces.
         clearance_points: names of the points that have to stay above the ground.
+        obstacle_points: names of further ones, that have to stay above what stands on it: on level ground the ends of a
+            sole tell of all of it, over an edge or a bump its middle counts.
     """
 
     name: str
@@ -181,6 +183,7 @@ class PhaseModel:
     joints: tuple[Joint, ...] = ()
     contacts: tuple[CutContact, ...] = ()
     clearance_points: tuple[str, ...] = ()
+    obstacle_points: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that names refer to what is there and bounds don't cross.
@@ -210,7 +213,7 @@ class PhaseModel:
             self.tree.index(angle.coordinate)
             if not math.isfinite(angle.target):
                 raise InputError(f"target {angle.target}", element=angle.coordinate, remedy="Give a finite angle")
-        for point in self.clearance_points:
+        for point in (*self.clearance_points, *self.obstacle_points):
             _known(point, self.points, f"{self.name}: clearance")
         for joint in self.joints:
             self._ends(joint.child, joint.parent)
@@ -246,6 +249,10 @@ class PhaseModel:
     def closure_count(self) -> int:
         """Number m of rows of g: two for each point."""
         return 2 * len(self.point_closures)
+
+    def points_to_clear(self, obstacles: bool) -> tuple[str, ...]:
+        """Names of the points that have to stay above the ground, with or without obstacles on it."""
+        return self.clearance_points + (self.obstacle_points if obstacles else ())
 
     @functools.cached_property
     def control_names(self) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ from humanoid_planner.gait.models.foot_triangle import FootTriangle
 from humanoid_planner.gait.models.leg_joint import LegJoint, read_leg_joints
 from humanoid_planner.gait.models.segment import Segment, read_segment, require_keys
 
+_SOLE_POINTS = 5
+"""Between heel and toe: close enough, with the margin of an obstacle's envelope, for none to slip between them."""
+
 SEGMENTS = ("rear_foot", "rear_shank", "rear_thigh", "front_thigh", "front_shank", "front_foot", "trunk")
 
 
@@ -188,9 +191,15 @@ class Bip:
             "swing_toe": ("swing_foot", complex(foot.ankle_toe)),
             "trunk_top": ("trunk", complex(self.segments["trunk"].length)),
         }
+        heel, toe = points["swing_heel"][1], points["swing_toe"][1]
+        sole = {
+            f"swing_sole_{k}": ("swing_foot", heel + k / (_SOLE_POINTS + 1) * (toe - heel))
+            for k in range(1, _SOLE_POINTS + 1)
+        }
+        points |= sole
         mechanism = PlanarMechanism("bip_single_support", links, pivots)
         model = open_mechanism(mechanism, (), self.gravity, points)
-        return model.replace(clearance_points=("swing_heel", "swing_toe"))
+        return model.replace(clearance_points=("swing_heel", "swing_toe"), obstacle_points=tuple(sole))
 
     def _heel_from_toe(self) -> complex:
         """The rear heel on the axis from toe to ankle: a flat foot has that axis at pi - gamma_p, its heel at pi."""

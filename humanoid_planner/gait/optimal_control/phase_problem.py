@@ -97,12 +97,13 @@ class PhaseProblem:
                 raise InputError(
                     f"unknown body '{name}'", element="body_scales", remedy=f"Use one of {', '.join(bodies)}"
                 )
+        clear = self.model.points_to_clear(True)
         for name in self.penalties.point_weights:
-            if name not in self.model.clearance_points:
+            if name not in clear:
                 raise InputError(
                     f"unknown clearance point '{name}'",
                     element="penalties.point_weights",
-                    remedy=f"Use one of {', '.join(self.model.clearance_points) or 'none, this model has none'}",
+                    remedy=f"Use one of {', '.join(clear) or 'none, this model has none'}",
                 )
         self.effort.diagonal(self.model)
         if self.hard_closure and not self.model.point_closures:

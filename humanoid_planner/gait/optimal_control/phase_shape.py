@@ -122,9 +122,10 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
     named = {force.point for force in model.cut_forces} | {closure.point for closure in model.point_closures}
     ranged = penalties.inequality * penalties.range_weight > 0.0 or problem.hard_inequalities
     rated = penalties.inequality * penalties.rate_weight > 0.0 or problem.hard_inequalities
-    weights = {name: penalties.point_weights.get(name, penalties.clearance_weight) for name in model.clearance_points}
+    to_clear = model.points_to_clear(bool(penalties.obstacles))
+    weights = {name: penalties.point_weights.get(name, penalties.clearance_weight) for name in to_clear}
     hard = problem.hard_inequalities
-    clear = tuple(name for name in model.clearance_points if penalties.inequality * weights[name] > 0.0 or hard)
+    clear = tuple(name for name in to_clear if penalties.inequality * weights[name] > 0.0 or hard)
     lower = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.joint_lower))) if ranged else ()
     higher = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.joint_upper))) if ranged else ()
     fast = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.rate_limit))) if rated else ()

@@ -36,7 +36,9 @@ def stick_segments(model: PhaseModel, q: Real) -> list[Real]:
         if body.parent is not None:
             lines.append((axes[names.index(body.parent)], axes[k]))
         own = tree.coordinate_of(body.name)
-        for point in model.points.values():
+        for name, point in model.points.items():
+            if name in model.obstacle_points:  # on a line that is there already
+                continue
             beyond = np.abs(point.coefficients - tree.axes[k])
             reach = beyond[own]
             beyond[own] = 0.0

@@ -203,7 +203,7 @@ def phase_report(solution: PhaseSolution) -> PhaseReport:
             )
         )
     clearance = {}
-    for name in model.clearance_points:
+    for name in model.points_to_clear(bool(problem.penalties.obstacles)):
         place = model.points[name].position(solution.q)
         ground = sum((item.envelope(place[:, 0]) for item in problem.penalties.obstacles), np.zeros(len(place)))
         clearance[name] = float((place[:, 1] - ground).min())

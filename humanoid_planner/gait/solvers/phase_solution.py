@@ -172,7 +172,7 @@ def find_violations(
         _add(limits, f"least angle of {name}", t, model.joint_lower[j] - angles[:, j], tolerances.angle, "rad")
         _add(limits, f"greatest angle of {name}", t, angles[:, j] - model.joint_upper[j], tolerances.angle, "rad")
         _add(limits, f"rate of {name}", t, np.abs(rates[:, j]) - model.rate_limit[j], tolerances.rate, "rad/s")
-    for name in model.clearance_points:
+    for name in model.points_to_clear(bool(problem.penalties.obstacles)):
         place = model.points[name].position(q)
         obstacles = problem.penalties.obstacles
         # A clearance above the ground is a wish that the penalty expresses; ends are often given on the ground.

@@ -36,7 +36,8 @@ def test_penalised_cost_is_the_sum_that_the_thesis_writes():
         return (np.maximum(h, 0.0) ** 2).sum(axis=1)
 
     expected = 3.0 * (over(-0.5 - phi) + over(phi - 0.8)) + 0.5 * (over(rate - 1.0) + over(-rate - 1.0))
-    for name, weight in (("swing_heel", 2.0), ("swing_toe", 7.0)):
+    sole = [(f"swing_sole_{k}", 2.0) for k in range(1, 6)]  # with obstacles, what is between heel and toe counts too
+    for name, weight in (("swing_heel", 2.0), ("swing_toe", 7.0), *sole):
         place = model.points[name].position(q)
         height = obstacle.envelope(place[:, 0]) + 0.05
         expected += weight * over((height - place[:, 1])[:, None])

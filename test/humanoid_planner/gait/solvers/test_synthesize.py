@@ -270,6 +270,21 @@ def test_swing_foot_steps_over_an_obstacle():
     assert tip[above, 1].min() > 0.049
 
 
+def test_the_whole_sole_steps_over_an_obstacle():
+    """A bump narrower than the foot is long: heel and toe alone could pass on either side of it (F-075, F-076)."""
+    problem = oracle_problem("bip_ssp_cyclic")
+    bump = Obstacle(-0.1, 0.06, 0.05)
+    over = synthesize_phase(problem.replace(penalties=Penalties(inequality=1e5, obstacles=(bump,))))
+    assert over.method == "pontryagin"
+    assert over.hamiltonian_spread < 1e-4
+    assert over.cost > solved("bip_ssp_cyclic").cost
+    points = problem.model.points
+    heel, toe = (points[name].position(over.q) for name in ("swing_heel", "swing_toe"))
+    for share in np.linspace(0.0, 1.0, 30):
+        place = (1.0 - share) * heel + share * toe
+        assert (place[:, 1] - bump.envelope(place[:, 0])).min() > -1.5e-3
+
+
 def test_knee_range_is_kept_to_a_thousandth():
     problem = oracle_problem("rabbit_ssp_5torques")
     model = problem.model
