@@ -121,8 +121,8 @@ class GaitSeries:
         found["vx.hip"], found["vy.hip"] = self.hip_velocity.T
         found["trunk"], found["trunk_rate"] = self.trunk, self.trunk_rate
         for leg, foot in self.forces.items():
-            for place, normal in zip(foot.places, foot.normal.T, strict=True):
-                found[f"force.{leg}.{place}"] = normal
+            for name, normal in zip(foot.places, foot.normal.T, strict=True):
+                found[f"force.{leg}.{name}"] = normal
             found[f"force.{leg}.tangential"], found[f"pressure.{leg}"] = foot.tangential, foot.pressure
         found["zero_moment_point"], found["hamiltonian"] = self.zero_moment_point, self.hamiltonian
         found["closure_gap"], found["clearance"] = self.closure_gap, self.clearance

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +58,7 @@ def ground_profile(plan: GaitPlan) -> GroundProfile:
                 toes.append(here + step.foothold)
     toes.sort(key=lambda toe: toe.real)
     edges, heights = [], [toes[0].imag]
-    for behind, ahead in zip(toes[:-1], toes[1:], strict=True):
+    for behind, ahead in itertools.pairwise(toes):
         if abs(ahead.imag - behind.imag) < _SAME:
             continue
         edges.append(ahead.real - plan.walker.foot_length if ahead.imag > behind.imag else behind.real)
