@@ -229,9 +229,7 @@ class GaitReport:
             )
         lines += ["", _row(("joint", "greatest torque", "greatest rate"), _JOINT_WIDTHS)]
         for torque, rate in zip(self.torques, self.rates, strict=True):
-            lines.append(
-                _row((torque.joint, _when_text(torque, "N m"), _when_text(rate, "rad/s")), _JOINT_WIDTHS)
-            )
+            lines.append(_row((torque.joint, _when_text(torque, "N m"), _when_text(rate, "rad/s")), _JOINT_WIDTHS))
         if self.transitions:
             lines += ["", "jumps at the transitions:"]
         lines += [

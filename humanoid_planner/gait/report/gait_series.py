@@ -154,9 +154,7 @@ def gait_series(gait: GaitSolution) -> GaitSeries:
         return np.concatenate([part[name] for part in parts])
 
     def by_joint(name: str) -> Real:
-        return np.concatenate(
-            [part[name][:, [part["joints"].index(joint) for joint in joints]] for part in parts]
-        )
+        return np.concatenate([part[name][:, [part["joints"].index(joint) for joint in joints]] for part in parts])
 
     absolute = joined("absolute_power")
     energies = np.concatenate([[0.0], np.cumsum([solution.energies.total for solution in gait.phases])])
@@ -172,10 +170,7 @@ def gait_series(gait: GaitSolution) -> GaitSeries:
         power=joined("power"),
         absolute_power=absolute,
         energy=energy,
-        points={
-            name: np.concatenate([part["points"][name] for part in parts])
-            for name in parts[0]["points"]
-        },
+        points={name: np.concatenate([part["points"][name] for part in parts]) for name in parts[0]["points"]},
         hip_velocity=joined("hip_velocity"),
         trunk=joined("trunk"),
         trunk_rate=joined("trunk_rate"),
@@ -221,10 +216,7 @@ def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict
     # The audit's J_e is by Simpson's rule: the running sum is stretched to it, so that phases add up to the report.
     energy = steps * (solution.energies.total / steps[-1] if steps[-1] > 0.0 else 1.0)
     offset = plan.offsets[index]
-    points = {
-        _by_leg(name, roles): point.position(q) + offset
-        for name, point in model.points.items()
-    }
+    points = {_by_leg(name, roles): point.position(q) + offset for name, point in model.points.items()}
     if not planned.double:
         stance = roles["stance"]
         still = {"heel": np.array([-plan.walker.foot_length, 0.0]), "toe": np.zeros(2)} if len(places) == 2 else {}
@@ -266,9 +258,7 @@ def _leg_forces(
     """Forces by leg; a foot with one force presses at its toe or tip."""
     offset, advance = plan.offsets[index], plan.phases[index].advance
     nothing = np.full(count, np.nan)
-    found = {
-        leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS
-    }
+    found = {leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS}
     for name, series in forces.items():
         role = name.split("_", 1)[0]
         normal = np.zeros((count, len(places)))
