@@ -18,7 +18,7 @@ from humanoid_planner.gait.report.stick_figure import LEG_COLOURS, draw_forces, 
 
 _JOINT_COLOURS = {"hip": "C0", "knee": "C1", "ankle": "C2"}
 _LEG_STYLES = {"left": "-", "right": "--"}
-_SLOT = 0.72
+_SLOT = 0.95
 """Room of one posture [m]."""
 _PLACE_STYLES = {"heel": "-", "toe": "--", "tip": "-"}
 
@@ -46,7 +46,7 @@ def gait_figure(gait: GaitSolution, figures: int = 12) -> Figure:
     weight = robot_weight(gait.plan.walker, [phase.spec for phase in gait.plan.phases])
     figure = Figure(figsize=(17.0, 15.0), layout="constrained")
     mosaic: list[Any] = [["sticks"] * 3, *[list(row) for row in PANELS]]
-    panels = figure.subplot_mosaic(mosaic, height_ratios=[1.1, 1, 1, 1])
+    panels = figure.subplot_mosaic(mosaic, height_ratios=[0.9, 1, 1, 1])
     _sticks(panels["sticks"], gait, series, weight, figures)
     for kind, values, title, unit in (
         ("angles", np.degrees(series.angles), "joint angles", "[deg]"),
@@ -146,7 +146,8 @@ def _forces(panel: Any, series: GaitSeries, leg: str, weight: float) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(foot.total > 0.0, np.abs(foot.tangential) / foot.total, np.nan)
     most = float(np.nanmax(ratio)) if np.isfinite(ratio).any() else 0.0
-    _label(panel, f"forces on the {leg} foot; friction needed {most:.3f}", "[N]")
+    on_ground = f"friction needed {most:.3f}" if foot.bears.any() else "never on the ground"
+    _label(panel, f"forces on the {leg} foot; {on_ground}", "[N]")
 
 
 def _pressure(panel: Any, gait: GaitSolution, series: GaitSeries) -> None:
@@ -183,7 +184,9 @@ def _hamiltonian(panel: Any, gait: GaitSolution, series: GaitSeries) -> None:
             ha="center",
             va="bottom",
         )
-    panel.margins(y=0.2)
+    levels = [level for _, level, _ in lines] or [0.0]
+    room = 0.25 * max(np.ptp(levels), 0.1 * max(abs(level) for level in levels), 1e-3)
+    panel.set_ylim(min(levels) - room, max(levels) + room)  # not zoomed onto the last digits of a single phase
     _label(panel, "H of each phase, constant along an extremal", "[1/s]")
 
 
