@@ -13,8 +13,7 @@ import numpy as np
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.phases.walker import Walker
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series, leg_roles
-from humanoid_planner.gait.report.ground_profile import ground_profile
+from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series, leg_roles
 from humanoid_planner.gait.report.phase_report import PhaseReport, phase_report, plain_values
 from humanoid_planner.gait.report.remedies import CLOSURE, NOT_CONVERGED, REMEDIES, SLAP
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
@@ -136,7 +135,7 @@ class GaitReport:
         hamiltonian_spread: greatest of the phases.
         closure_mm: greatest distance that a loop stays open [mm].
         trunk_lean: greatest deviation of the trunk from the vertical [rad].
-        clearance: least height of a swinging foot's point above the ground; NaN without [m].
+        clearance: least height of a swinging sole or tip above the ground; NaN without [m].
         torques: peak of each joint's torque.
         rates: peak of each joint's rate.
         phases: one by one.
@@ -182,7 +181,8 @@ class GaitReport:
             f"J {self.cost:.6g}   J_e {self.energy:.2f} J ({self.energy_positive:+.2f}, {self.energy_negative:+.2f})"
             f"   mean power {self.mean_power:.1f} W   cost of transport {self.cost_of_transport:.3f}",
             f"friction needed {self.friction_required:.3f}   least normal force {self.least_normal:.1f} N"
-            f"   closure {self.closure_mm:.3f} mm   trunk leans {math.degrees(self.trunk_lean):.2f} deg at most",
+            f"   closure {self.closure_mm:.3f} mm   trunk leans {math.degrees(self.trunk_lean):.2f} deg at most"
+            f"   clearance {1e3 * self.clearance:.1f} mm",
             "",
             _row(
                 ("phase", "on", "start s", "T s", "hip m", "m/s", "J", "H", "spread", "J_e J", "W", "gap mm"),
@@ -280,7 +280,6 @@ def gait_report(gait: GaitSolution) -> GaitReport:
     weight = robot_weight(plan.walker, [phase.spec for phase in plan.phases])
     phases = tuple(_phase(gait, series, index) for index in range(len(gait.phases)))
     findings = [finding for index in range(len(gait.phases)) for finding in _findings(gait, series, index)]
-    clearance = _swing_clearance(gait, series)
     single = {id(solution): solution for solution in gait.phases}
     return GaitReport(
         converged=gait.converged,
@@ -299,7 +298,7 @@ def gait_report(gait: GaitSolution) -> GaitReport:
         hamiltonian_spread=max(solution.hamiltonian_spread for solution in gait.phases),
         closure_mm=float(1e3 * series.closure_gap.max()),
         trunk_lean=float(np.abs(series.trunk - math.pi / 2).max()),
-        clearance=clearance,
+        clearance=float(np.nanmin(series.clearance)) if np.isfinite(series.clearance).any() else math.nan,
         torques=tuple(_peaks(series, series.torques)),
         rates=tuple(_peaks(series, series.rates)),
         phases=phases,
@@ -387,17 +386,3 @@ def _sole_depth(gait: GaitSolution, series: GaitSeries, index: int) -> np.ndarra
     ground = gait.plan.offsets[index][1] + gait.plan.phases[index].advance.imag
     heights = np.stack([series.points[f"{leg}_{place}"][rows, 1] for place in ("heel", "toe")])
     return np.asarray(ground - heights.min(axis=0))
-
-
-def _swing_clearance(gait: GaitSolution, series: GaitSeries) -> float:
-    """Least height of a swinging heel, toe or tip above the ground [m]."""
-    profile, least = ground_profile(gait.plan), math.inf
-    for index, phase in enumerate(gait.plan.phases):
-        roles = leg_roles(gait.plan, index)
-        if phase.double or roles["swing"] not in LEGS:
-            continue
-        rows = series.phase == index
-        for name, place in series.points.items():
-            if name in {f"{roles['swing']}_{part}" for part in ("heel", "toe", "tip")}:
-                least = min(least, float((place[rows, 1] - profile.height(place[rows, 0])).min()))
-    return least if math.isfinite(least) else math.nan

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.contact.foot_series import FootSeries
 from humanoid_planner.gait.phases.gait_plan import GaitPlan
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.report.ground_profile import ground_profile
 
 Real = NDArray[np.floating[Any]]
 
 LEGS = ("left", "right")
 """The leg that bears first, behind in double support or alone, is the left one."""
+
+_SOLE_SAMPLES = 9
+"""Places of a sole whose heights are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +75,8 @@ class GaitSeries:
         forces: under each foot, by leg.
         hamiltonian: (K,) H of each phase.
         closure_gap: (K,) distance that the loop stays open, zero in single support [m].
-        clearance: (K,) least height of the swinging foot above the ground under the stance foot, NaN in double
-            support [m].
+        clearance: (K,) least height of the swinging sole or tip above the ground, obstacles not counted, NaN in
+            double support [m].
     """
 
     t: Real
@@ -216,7 +220,11 @@ def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict
     # The audit's J_e is by Simpson's rule: the running sum is stretched to it, so that phases add up to the report.
     energy = steps * (solution.energies.total / steps[-1] if steps[-1] > 0.0 else 1.0)
     offset = plan.offsets[index]
-    points = {_by_leg(name, roles): point.position(q) + offset for name, point in model.points.items()}
+    points = {
+        _by_leg(name, roles): point.position(q) + offset
+        for name, point in model.points.items()
+        if name not in model.obstacle_points
+    }
     if not planned.double:
         stance = roles["stance"]
         still = {"heel": np.array([-plan.walker.foot_length, 0.0]), "toe": np.zeros(2)} if len(places) == 2 else {}
@@ -224,8 +232,9 @@ def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict
     trunk = model.tree.index("trunk")
     hip = model.points["hip"]
     clearance = np.full(count, np.nan)
-    if model.clearance_points:
-        clearance = np.min([model.points[name].position(q)[:, 1] for name in model.clearance_points], axis=0)
+    if not planned.double:
+        sole = _along([points[f"{roles['swing']}_{place}"] for place in places])
+        clearance = (sole[..., 1] - ground_profile(plan).height(sole[..., 0])).min(axis=0)
     return {
         "t": t + gait.starts[index],
         "joints": [_by_leg(name, roles) for name in model.joint_names],
@@ -245,6 +254,14 @@ def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict
         "closure_gap": solution.closure_gap,
         "clearance": clearance,
     }
+
+
+def _along(ends: list[Real]) -> Real:
+    """(L, K, 2) places on the way from heel to toe; the one place of a tip."""
+    if len(ends) == 1:
+        return ends[0][None]
+    shares = np.linspace(0.0, 1.0, _SOLE_SAMPLES)[:, None, None]
+    return np.asarray((1.0 - shares) * ends[0] + shares * ends[1])
 
 
 def _leg_forces(

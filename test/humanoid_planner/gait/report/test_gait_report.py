@@ -35,6 +35,7 @@ def test_totals(report):
     assert report.hamiltonian_spread < 1e-4
     assert report.least_normal == pytest.approx(-366.0, rel=0.05)
     assert math.degrees(report.trunk_lean) == pytest.approx(2.7, abs=0.2)
+    assert -1e-3 < report.clearance < 1e-9  # the ends are on the ground
     assert report.seconds > 0.0
 
 
