@@ -193,6 +193,7 @@ class SimulatedRobot:
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         joints: Sequence[str] | None = None,
+        efforts: ArrayLike | None = None,
     ) -> None:
         """Let the servos drive joints to positions.
 
@@ -201,6 +202,8 @@ class SimulatedRobot:
             velocities: target velocities [rad/s or m/s], shape (n,); zero if not given.
             joints: names of the n joints; all driven joints if not given. The members of a ball joint that are not
                 named keep their target.
+            efforts: feed-forward that the servos' own efforts are added to [N m or N], shape (n,); none if not given.
+                Both together are kept within the actuators' limits.
 
         Raises:
             InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
@@ -215,6 +218,8 @@ class SimulatedRobot:
             servos.position_mode(self._v_places[indices])
             servos.q_target[self._q_places[indices]] = targets
             servos.v_target[self._v_places[indices]] = rates
+            if efforts is not None:
+                servos.feedforward[self._v_places[indices]] = _finite("efforts", efforts, len(indices))
             return
         places = self._driven_places(joints)
         targets, rates = _motion(positions, velocities, len(places))
@@ -225,6 +230,10 @@ class SimulatedRobot:
             servos.position_mode(joint.v)
             servos.q_target[joint.q] = joint.coordinates(at)
             servos.v_target[joint.v] = joint.velocity_coordinates(at, speed)
+        if efforts is not None:
+            given = _finite("efforts", efforts, len(places))
+            for joint, own in self._selected(places):
+                servos.feedforward[joint.v] = joint.effort_coordinates(self._simulation.q, _of(joint, own, given))
 
     def set_effort(self, efforts: ArrayLike, joints: Sequence[str] | None = None) -> None:
         """Drive joints by efforts instead of servos, until the next position target.
@@ -240,11 +249,8 @@ class SimulatedRobot:
         places = self._driven_places(joints)
         values = _finite("efforts", efforts, len(places))
         for joint, own in self._selected(places):
-            given = np.zeros(len(joint.names))
-            for member, i in own:
-                given[member] = values[i]
             self._simulation.servos.effort_mode(
-                joint.v, joint.effort_coordinates(self._simulation.q, given)
+                joint.v, joint.effort_coordinates(self._simulation.q, _of(joint, own, values))
             )
 
     def hold(self) -> None:
@@ -347,6 +353,14 @@ class SimulatedRobot:
             InputError: the robot has no inertial measurement unit of that name.
         """
         return self._simulation.sensors.imu(self.name, self.robot, sensor)
+
+
+def _of(joint: JointView, own: list[tuple[int, int]], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of a joint's members, zero for those that aren't among ``own``: pairs of a member and a value's index."""
+    given = np.zeros(len(joint.names))
+    for member, i in own:
+        given[member] = values[i]
+    return given
 
 
 def _joined(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -13,6 +13,8 @@ from scipy.interpolate import CubicSpline
 from humanoid_model.errors import InputError
 from humanoid_sim.control.trajectory import JointTrajectory
 
+_EFFORT = "effort:"
+
 DEFAULT_PERIOD = 5e-3
 """Time from one row to the next of a file without times [s] (specification 000, F156)."""
 
@@ -22,7 +24,8 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
 
     The first row names the joints of the columns; a first column named ``time`` holds times. Positions are in rad or m.
     Between the rows runs the cubic spline through all of them, which has continuous velocities and accelerations.
-    Empty lines and lines that begin with ``#`` are skipped.
+    Columns named ``effort:<joint>`` hold feed-forward efforts, in N m or N, zero for joints without such a column;
+    where they jump, the time is there twice. Empty lines and lines that begin with ``#`` are skipped.
 
     Args:
         path: the file.
@@ -30,7 +33,8 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
 
     Raises:
         InputError: the file can't be read, a row has another length than the first, a value is not a finite number,
-            times don't increase, a joint is named twice, or there is no row; it names file, line and column.
+            times don't increase, a joint is named twice, there is no row, efforts of a joint without positions, or
+            joints that jump; it names file, line and column.
     """
     source = str(path)
     if not (math.isfinite(period) and period > 0.0):
@@ -50,8 +54,10 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
     rows = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in filled)]
     names = rows[0]
     timed = names[0] == "time"
-    joints = names[1:] if timed else names
-    if not joints or not all(joints):
+    columns = names[1:] if timed else names
+    joints = [name for name in columns if not name.startswith(_EFFORT)]
+    driven = [name.removeprefix(_EFFORT) for name in columns if name.startswith(_EFFORT)]
+    if not joints or not all(columns):
         raise InputError(
             "a column has no name", source=source, line=numbers[0], remedy="Name a joint for each column"
         )
@@ -59,6 +65,14 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
         if _number(name) is not None:
             raise InputError(
                 f"'{name}' is no joint's name", source=source, line=numbers[0], remedy="Put a row of names first"
+            )
+    for name in driven:
+        if name not in joints or driven.count(name) > 1:
+            raise InputError(
+                f"has efforts of '{name}' " + ("twice" if name in joints else "without positions"),
+                source=source,
+                line=numbers[0],
+                remedy="Give each joint one column of positions and at most one of efforts",
             )
     values = np.empty((len(rows) - 1, len(names)))
     for i, row in enumerate(rows[1:]):
@@ -79,7 +93,7 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
                 )
             values[i, j] = value
     times = values[:, 0] if timed else period * np.arange(len(values))
-    late = np.diff(times) <= 0.0
+    late = np.diff(times) < 0.0 if driven else np.diff(times) <= 0.0
     if late.any():
         i = int(np.argmax(late)) + 1
         raise InputError(
@@ -89,11 +103,19 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
             element="time",
             remedy="Let times increase",
         )
-    positions = values[:, 1:] if timed else values
+    given = values[:, 1:] if timed else values
+    positions = given[:, [columns.index(name) for name in joints]]
     velocities = np.zeros_like(positions)
-    if len(positions) > 1:
-        velocities = CubicSpline(times, positions).derivative()(times)
-    return JointTrajectory(joints, times, positions, velocities)
+    kept = np.append(True, np.diff(times) > 0.0)
+    if kept.sum() > 1:
+        velocities = CubicSpline(times[kept], positions[kept]).derivative()(times)
+    efforts = np.zeros_like(positions) if driven else None
+    for name in driven:
+        efforts[:, joints.index(name)] = given[:, columns.index(_EFFORT + name)]  # type: ignore[index]
+    try:
+        return JointTrajectory(joints, times, positions, velocities, efforts=efforts)
+    except InputError as problem:
+        raise InputError(problem.problem, source=source, element=problem.element, remedy=problem.remedy) from None
 
 
 def _number(text: str) -> float | None:

@@ -38,9 +38,10 @@ class TrackingError:
 
 
 class TrajectoryPlayer(Module):
-    """Gives the servos of a robot positions and velocities of a trajectory, whatever its rate.
+    """Gives the servos of a robot positions and velocities of a trajectory, whatever its rate, and its efforts.
 
-    Before it begins and after it ends, its first and last point are held. For example::
+    Before it begins and after it ends, its first and last point are held. Of efforts each step gets their mean over it.
+    For example::
 
         player = TrajectoryPlayer("hrp2", read_joint_trajectory("squat.csv"))
         simulation.add_module(player)
@@ -118,9 +119,11 @@ class TrajectoryPlayer(Module):
         self._error = state
 
     def _command(self, simulation: Simulation) -> None:
-        sample = self.trajectory.sample(simulation.time + simulation.dt - self._start)
+        now = simulation.time - self._start
+        sample = self.trajectory.sample(now + simulation.dt)
+        efforts = self.trajectory.mean_efforts(now, now + simulation.dt) if self.trajectory.has_efforts else None
         simulation.robots[self._robot].set_position_target(
-            sample.positions, sample.velocities, list(self.trajectory.joint_names)
+            sample.positions, sample.velocities, list(self.trajectory.joint_names), efforts
         )
 
 

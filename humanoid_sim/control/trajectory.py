@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike
 
 from humanoid_model.errors import InputError
 
+_JUMP = 1e-6
+"""Difference of positions and velocities that counts as none where efforts jump, rad or m and per s."""
+
 
 class TrajectorySample(NamedTuple):
     """State of the joints at one time of a trajectory, each (n,).
@@ -34,9 +37,13 @@ class JointTrajectory:
     for positions only, a cubic for positions and velocities, a quintic for accelerations as well. Before the first
     and after the last point the joints stay where that point puts them.
 
+    Feed-forward efforts, if there are any, run in straight lines and may jump: then the time is given twice, with the
+    same positions and velocities, first with the efforts before the jump, then with those after it.
+
     Attributes:
         joint_names: the n joints.
-        times: (k,) times of the points, strictly increasing, s.
+        times: (k,) times of the points, increasing, s.
+        has_efforts: whether there are feed-forward efforts.
     """
 
     def __init__(
@@ -46,6 +53,7 @@ class JointTrajectory:
         positions: Sequence[ArrayLike | None] | np.ndarray,
         velocities: Sequence[ArrayLike | None] | np.ndarray | None = None,
         accelerations: Sequence[ArrayLike | None] | np.ndarray | None = None,
+        efforts: Sequence[ArrayLike] | np.ndarray | None = None,
     ) -> None:
         """Fit the polynomials.
 
@@ -55,10 +63,11 @@ class JointTrajectory:
             positions: (k, n) rad or m.
             velocities: (k, n) rad/s or m/s; None, as a whole or for single points, where none are given.
             accelerations: (k, n) rad/s^2 or m/s^2, likewise. They count only where velocities are given, too.
+            efforts: (k, n) feed-forward, N m or N, for all points or for none.
 
         Raises:
-            InputError: A name occurs twice, times don't increase strictly, an array has the wrong length or a
-                value isn't finite. The message names the point, the field and the value.
+            InputError: A name occurs twice, times don't increase strictly but where efforts jump, joints jump, an array
+                has the wrong length or a value isn't finite. The message names the point, the field and the value.
         """
         self.joint_names = tuple(joint_names)
         if not self.joint_names:
@@ -81,8 +90,11 @@ class JointTrajectory:
             if not np.isfinite(time):
                 raise InputError(f"time is {time}", element=f"points[{index}]")
         steps = np.diff(self.times)
-        if (steps <= 0.0).any():
-            index = int(np.argmax(steps <= 0.0)) + 1
+        late = steps < 0.0 if efforts is not None else steps <= 0.0
+        if efforts is not None:
+            late[1:] |= (steps[1:] == 0.0) & (steps[:-1] == 0.0)
+        if late.any():
+            index = int(np.argmax(late)) + 1
             raise InputError(
                 f"time {self.times[index]:g} s is not later than the {self.times[index - 1]:g} s before it",
                 element=f"points[{index}]",
@@ -99,7 +111,20 @@ class JointTrajectory:
             if row is None:
                 raise InputError("no positions", element=f"points[{index}]")
             ends = [*ends[:1], row]
+        for index in np.flatnonzero(steps == 0.0):
+            for field, given in zip(("positions", "velocities"), rows[:2], strict=True):
+                first, second = given[index], given[index + 1]
+                if first is not None and second is not None and not np.allclose(first, second, rtol=0.0, atol=_JUMP):
+                    raise InputError(
+                        f"{field} jump at {self.times[index]:g} s",
+                        element=f"points[{index + 1}]",
+                        remedy="Only efforts may differ where a time is given twice",
+                    )
         self._coefficients = _fit(self.times, *rows)
+        self._efforts = None if efforts is None else _all_rows(efforts, count, self.joint_names)
+        if self._efforts is not None:
+            means = 0.5 * (self._efforts[1:] + self._efforts[:-1])
+            self._impulses = np.vstack([np.zeros(len(self.joint_names)), np.cumsum(steps[:, None] * means, axis=0)])
         zero = np.zeros(len(self.joint_names))
         for array in (zero, *ends):
             array.setflags(write=False)
@@ -116,6 +141,43 @@ class JointTrajectory:
     def end_time(self) -> float:
         """Time of the last point, s."""
         return float(self.times[-1])
+
+    @property
+    def has_efforts(self) -> bool:
+        """Whether there are feed-forward efforts."""
+        return self._efforts is not None
+
+    def mean_efforts(self, start: float, end: float) -> np.ndarray:
+        """Means (n,) of the feed-forward efforts over a while, jumps within it included, N m or N.
+
+        What a step that lasts from start to end has to be given for the same impulse. Before the first and after the
+        last point their efforts go on.
+
+        Args:
+            start: s.
+            end: later than it, s.
+
+        Raises:
+            InputError: There are no efforts, or the end isn't later.
+        """
+        if self._efforts is None:
+            raise InputError("has no efforts", element="trajectory", remedy="Give efforts with its points")
+        if not end > start:
+            raise InputError(f"from {start:g} to {end:g} s", element="mean_efforts", remedy="Let the end be later")
+        return np.asarray((self._impulse(end) - self._impulse(start)) / (end - start))
+
+    def _impulse(self, time: float) -> np.ndarray:
+        """Integral (n,) of the efforts from the first point on."""
+        efforts, times = self._efforts, self.times
+        assert efforts is not None
+        if time <= times[0] or len(times) == 1:
+            return np.asarray((time - times[0]) * efforts[0])
+        if time >= times[-1]:
+            return np.asarray(self._impulses[-1] + (time - times[-1]) * efforts[-1])
+        index = int(np.searchsorted(times, time, side="right")) - 1
+        s = time - times[index]
+        slope = (efforts[index + 1] - efforts[index]) / (times[index + 1] - times[index])
+        return np.asarray(self._impulses[index] + s * (efforts[index] + 0.5 * s * slope))
 
     def sample(self, time: float) -> TrajectorySample:
         """Positions, velocities and accelerations of the joints at a time in s."""
@@ -165,6 +227,16 @@ def _rows(
     return rows
 
 
+def _all_rows(efforts: Sequence[ArrayLike] | np.ndarray, count: int, joint_names: tuple[str, ...]) -> np.ndarray:
+    """(k, n) efforts, which every point has to give."""
+    rows = []
+    for index, row in enumerate(_rows(efforts, count, joint_names, "efforts")):
+        if row is None:
+            raise InputError("no efforts", element=f"points[{index}]", remedy="Give efforts for all points or for none")
+        rows.append(row)
+    return np.array(rows)
+
+
 def _fit(
     times: np.ndarray,
     positions: list[np.ndarray | None],
@@ -175,6 +247,8 @@ def _fit(
     coefficients = np.zeros((len(times) - 1, 6, len(positions[0])))  # type: ignore[arg-type]
     for segment in range(len(times) - 1):
         duration = times[segment + 1] - times[segment]
+        if duration == 0.0:
+            continue  # nothing is ever sampled where efforts jump
         ends = slice(segment, segment + 2)
         degree = 1
         if None not in [None if row is None else 0 for row in velocities[ends]]:

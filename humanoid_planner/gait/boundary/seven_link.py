@@ -17,7 +17,8 @@ from humanoid_planner.gait.models.bip import Bip
 def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
     """The front heel touches without impact, the sole at delta; the rear foot is flat and still (Annex A a, b).
 
-    The front foot doesn't turn on its shank (A.11), which is what fixes its rate.
+    The front foot doesn't turn on its shank (A.11), which is what fixes its rate. A sole that comes down level, which
+    the thesis doesn't have, stands still at once: its toe would strike the ground otherwise.
 
     Raises:
         InputError: a leg can't reach, or would be straight.
@@ -32,6 +33,11 @@ def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
     heel = step.foothold - foot.length
     ankle = heel - cmath.rect(foot.ankle_heel, q6)
     q4, q5 = leg_angles(ankle - hip, r[2], r[3], -1, "front leg at the start")
+    if step.sole_angle == 0.0:
+        v4, v5 = leg_rates(q4, q5, r[2], r[3], -speed)
+        return BoundaryState(
+            np.array([q1, q2, q3, q4, q5, q6, step.trunk_start]), np.array([0.0, v2, v3, v4, v5, 0.0, 0.0])
+        )
     # Shank and foot turn as one link from the knee to the heel: (A.12), (A.13).
     lower = cmath.rect(r[3], q5) + cmath.rect(foot.ankle_heel, q6)
     v4, v5 = leg_rates(q4, cmath.phase(lower), r[2], abs(lower), -speed)

@@ -14,6 +14,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.contact.foot_series import foot_series
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
+from humanoid_planner.gait.phases.phase_spec import PlannedPhase
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval, merged, phase_contacts
@@ -38,11 +39,12 @@ def gait_trajectory(
     times: ArrayLike | None = None,
     cycles: int = 1,
     first_leg: str | None = None,
+    exchanged: GaitSolution | None = None,
 ) -> GaitTrajectory:
     """The trajectory that a controller takes (003-F111).
 
     Accelerations are those of the phases' dynamics under the planned controls, not differences. A robot whose legs
-    differ moves as planned but needs other torques where its legs have changed parts.
+    differ, as those of the thesis' tables do, needs other torques where its legs have changed parts: ``exchanged``.
 
     Args:
         solution: of all phases.
@@ -54,18 +56,28 @@ def gait_trajectory(
             that change parts.
         first_leg: limb that is the rear or stance leg at the beginning; the robot's rear one, or the projection's, if
             left out.
+        exchanged: the same gait of a robot with the data of rear and front leg exchanged, taken where the legs have
+            changed parts; the solution itself if left out.
 
     Raises:
-        InputError: a gait that isn't solved or doesn't join, a robot that it wasn't made for, fewer than one cycle, a
-            rate that isn't positive, or times that don't increase or aren't within the gait.
+        InputError: a gait that isn't solved or doesn't join, a robot that it wasn't made for, an exchanged gait of
+            other phases, fewer than one cycle, a rate that isn't positive, or times that don't increase or aren't
+            within the gait.
     """
-    for planned, phase in zip(solution.plan.phases, solution.phases, strict=True):
-        if not phase.converged:
-            raise InputError(
-                f"isn't solved: {phase.message}",
-                element=planned.spec.kind.value,
-                remedy="Give a gait that has converged",
-            )
+    for given in (solution,) if exchanged is None else (solution, exchanged):
+        for planned, phase in zip(given.plan.phases, given.phases, strict=True):
+            if not phase.converged:
+                raise InputError(
+                    f"isn't solved: {phase.message}",
+                    element=planned.spec.kind.value,
+                    remedy="Give a gait that has converged",
+                )
+    if exchanged is not None and [(p.spec.kind, s.duration) for p, s in _phases(exchanged)] != [
+        (p.spec.kind, s.duration) for p, s in _phases(solution)
+    ]:
+        raise InputError(
+            "has other phases, or phases of other durations", element="exchanged", remedy="Solve the same gait twice"
+        )
     if cycles < 1:
         raise InputError(f"is {cycles}", element="cycles", remedy="Give one or more")
     motion: RobotMotion
@@ -87,10 +99,11 @@ def gait_trajectory(
         start, end = float(starts[index]), float(starts[index + 1])
         within = grid[(grid > start + _SAME) & (grid < end - _SAME)]
         at = np.concatenate([[start], within, [end]])
-        phase, offset = solution.phases[own], plan.offsets[own] + repetition * advance
+        given = exchanged if exchanged is not None and swap else solution
+        phase, offset = given.phases[own], plan.offsets[own] + repetition * advance
         local = np.clip(at - start, 0.0, phase.duration)
         local[-1] = phase.duration
-        piece = _piece(motion, solution, own, local, offset, swap)
+        piece = _piece(motion, given, own, local, offset, swap)
         piece["times"], piece["phase"] = at, np.full(len(at), index)
         if pieces:
             _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.value, wraps=own == 0)
@@ -125,6 +138,10 @@ def gait_trajectory(
         contacts=merged(contacts),
         next_offset=cycles * advance,
     )
+
+
+def _phases(solution: GaitSolution) -> list[tuple[PlannedPhase, PhaseSolution]]:
+    return list(zip(solution.plan.phases, solution.phases, strict=True))
 
 
 def _grid(rate: float, times: ArrayLike | None, duration: float) -> Real:

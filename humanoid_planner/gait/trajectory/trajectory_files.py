@@ -57,15 +57,25 @@ def load_gait_trajectory(path: str | Path) -> GaitTrajectory:
     return GaitTrajectory(**values)
 
 
-def write_joints(trajectory: GaitTrajectory, path: str | Path) -> None:
+def write_joints(trajectory: GaitTrajectory, path: str | Path, torques: bool = False) -> None:
     """Writes times and positions of the driven joints as comma-separated values.
 
     A first row names the columns, ``time`` and the joints; s and rad. Of transitions, where both sides have the same
     positions, there is one row.
+
+    Args:
+        trajectory: to write.
+        path: of the file.
+        torques: add the feed-forward torques [N m], in columns named ``effort:<joint>``. Transitions, where they jump,
+            then have two rows of the same time.
     """
-    kept = trajectory.increasing
-    rows = np.column_stack([trajectory.times[kept], trajectory.positions[kept]])
-    header = ",".join(("time", *trajectory.joint_names))
+    kept = np.arange(len(trajectory.times)) if torques else trajectory.increasing
+    columns = [trajectory.times[kept], trajectory.positions[kept]]
+    names = ["time", *trajectory.joint_names]
+    if torques:
+        columns.append(trajectory.torques[kept])
+        names += [f"effort:{name}" for name in trajectory.joint_names]
+    rows, header = np.column_stack(columns), ",".join(names)
     np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=header, comments="")
 
 

@@ -44,6 +44,17 @@ def test_times_of_its_own_and_another_period(tmp_path: Path) -> None:
     assert read_joint_trajectory(write(tmp_path, "hip\n1\n")).sample(3.0).positions[0] == 1.0
 
 
+def test_efforts_jump_where_a_time_is_there_twice(tmp_path: Path) -> None:
+    text = "time,effort:knee,hip,knee\n0,1,0,0\n1,3,1,2\n1,-5,1,2\n2,-5,4,4\n3,0,9,6\n"
+    trajectory = read_joint_trajectory(write(tmp_path, text))
+    assert trajectory.joint_names == ("hip", "knee")
+    assert_allclose(trajectory.sample(1.5).positions, [2.25, 3.0], atol=1e-12)  # the spline runs through the jump
+    assert_allclose(trajectory.sample(1.0).velocities, [2.0, 2.0], atol=1e-12)
+    assert_allclose(trajectory.mean_efforts(0.5, 1.0), [0.0, 2.5])
+    assert_allclose(trajectory.mean_efforts(1.0, 1.5), [0.0, -5.0])
+    assert not read_joint_trajectory(write(tmp_path, "hip\n1\n2\n")).has_efforts
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -57,6 +68,10 @@ def test_times_of_its_own_and_another_period(tmp_path: Path) -> None:
         ("hip\nnan\n", "'nan' is not a finite number"),
         ("time,hip\n0,1\n0,1\n", r"motion.csv:3.*time.*not later"),
         ("hip,hip\n0,1\n0,1\n", "'hip' occurs twice"),
+        ("hip,effort:knee\n0,1\n0,1\n", "motion.csv:1.*has efforts of 'knee' without positions"),
+        ("hip,effort:hip,effort:hip\n0,1,1\n0,1,1\n", "has efforts of 'hip' twice"),
+        ("time,hip,effort:hip\n0,1,1\n0,2,1\n", "motion.csv: points.*positions jump at 0 s"),
+        ("time,hip,effort:hip\n1,1,1\n0,2,1\n", r"motion.csv:3.*time.*not later"),
     ],
 )
 def test_files_that_hold_no_trajectory_are_refused(tmp_path: Path, text: str, says: str) -> None:

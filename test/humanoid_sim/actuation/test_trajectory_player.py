@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.scenes import floor, scene, standing
 from numpy.testing import assert_allclose
@@ -73,6 +74,62 @@ def test_ball_joints_are_played_by_their_members() -> None:
     robot = simulation.robots["avatar"]
     reached = robot.joint_positions[[robot.joint_names.index(member) for member in members]]
     assert_allclose(reached, [-0.8, 0.5, 0.4], atol=2e-3)
+
+
+def test_efforts_alone_move_an_arm_as_planned() -> None:
+    """The efforts of inverse dynamics, servos off; a jump of the plan within a step costs no impulse."""
+    robot = load_robot("robot_2r_a")
+    model, data = robot.model, robot.model.createData()
+    times = np.linspace(0.0, 0.5, 101)
+    positions, velocities, efforts = [], [], []
+    for t in times:
+        # A cosine whose acceleration jumps to another one's at 0.25 s, where both are at rest.
+        first = t < 0.25 + 1e-9
+        for side in ((True, False) if abs(t - 0.25) < 1e-9 else (first,)):
+            size = np.array([0.4, -0.3]) if side else np.array([-0.2, 0.5])
+            start = np.zeros(2) if side else 2.0 * np.array([0.4, -0.3])
+            angle = math.pi * (t if side else t - 0.25) / 0.25
+            positions.append(start + size * (1.0 - math.cos(angle)))
+            velocities.append(size * math.pi / 0.25 * math.sin(angle))
+            acceleration = size * (math.pi / 0.25) ** 2 * math.cos(angle)
+            efforts.append(pin.rnea(model, data, positions[-1], velocities[-1], acceleration))
+    times = np.insert(times, 50, 0.25)
+    plan = JointTrajectory(robot.joint_names, times, positions, velocities, efforts=efforts)
+    largest = []
+    for dt in (1e-3, 3e-4):  # 0.25 s isn't a multiple of the second
+        simulation = Simulation(scene(robots=(standing(robot, "zero", "arm"),)), dt=dt)
+        arm = simulation.robots["arm"]
+        arm.set_gains(np.zeros(2), np.zeros(2))
+        arm.set_state(positions[0], velocities[0])
+        player = TrajectoryPlayer("arm", plan)
+        simulation.add_module(player)
+        simulation.run(0.5)
+        largest.append(player.tracking_error.largest.max())
+    assert largest[0] < 1e-2
+    assert largest[1] < 0.4 * largest[0]
+
+
+def test_members_of_ball_joints_get_their_efforts() -> None:
+    """With servos off an arm moves as under the same efforts given directly."""
+    avatar = load_robot("avatar")
+    members = list(avatar.ball_joints["r_shoulder"])
+    given = [3.0, -2.0, 1.0]
+    reached = []
+    for played in (True, False):
+        simulation = Simulation(scene(robots=(standing(avatar, "zero", "avatar"),), gravity=(0.0, 0.0, 0.0)))
+        robot = simulation.robots["avatar"]
+        n = len(robot.joint_names)
+        robot.set_gains(np.zeros(n), np.zeros(n))
+        if played:
+            plan = JointTrajectory(members, [0.0], [np.zeros(3)], efforts=[given])
+            simulation.add_module(TrajectoryPlayer("avatar", plan))
+        for _ in range(40):
+            if not played:
+                robot.set_effort(given, members)
+            simulation.step()
+        reached.append(robot.joint_positions)
+    assert np.abs(reached[0]).max() > 0.02
+    assert_allclose(reached[0], reached[1], atol=1e-12)
 
 
 def test_a_saved_playback_goes_on(tmp_path: Path, hrp2: Robot) -> None:

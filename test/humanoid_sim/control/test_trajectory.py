@@ -96,6 +96,59 @@ def test_single_point() -> None:
     assert JointTrajectory(["a"], [0.0], [[3.0]]).sample(0.0).positions[0] == 3.0
 
 
+EFFORTS = JointTrajectory(
+    NAMES,
+    [1.0, 2.0, 2.0, 4.0],
+    [[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 0.0]],
+    [[0.0, 0.0]] * 4,
+    efforts=[[0.0, 5.0], [10.0, 5.0], [-4.0, 7.0], [0.0, 7.0]],
+)
+
+
+@pytest.mark.parametrize(("start", "end"), [(1.0, 4.0), (1.9, 2.3), (0.0, 1.5), (3.0, 9.0), (2.0, 2.5), (1.5, 2.0)])
+def test_mean_efforts_hold_the_impulse_across_jumps(start: float, end: float) -> None:
+    """Against a sum over thin slices of straight lines that jump at 2 s."""
+    middles = start + (end - start) * (np.arange(40000) + 0.5) / 40000
+
+    def line(before: list[float], after: list[float]) -> np.ndarray:
+        held = np.clip(middles, 1.0, 4.0)
+        return np.where(held < 2.0, np.interp(held, [1.0, 2.0], before), np.interp(held, [2.0, 4.0], after))
+
+    expected = [line([0.0, 10.0], [-4.0, 0.0]).mean(), line([5.0, 5.0], [7.0, 7.0]).mean()]
+    np.testing.assert_allclose(EFFORTS.mean_efforts(start, end), expected, atol=1e-3)
+
+
+def test_joints_run_through_a_jump_of_efforts() -> None:
+    assert EFFORTS.has_efforts
+    for time in (2.0 - 1e-9, 2.0, 2.0 + 1e-9):
+        np.testing.assert_allclose(EFFORTS.sample(time).positions, [2.0, 1.0], atol=1e-7)
+    np.testing.assert_allclose(EFFORTS.sample(3.0).positions, [1.0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(JointTrajectory(["a"], [0.0], [[1.0]], efforts=[[3.0]]).mean_efforts(-1.0, 2.0), [3.0])
+
+
+@pytest.mark.parametrize(
+    ("times", "positions", "efforts", "message"),
+    [
+        ([0.0, 1.0], [[0.0], [1.0]], [[1.0], None], r"points\[1\]: no efforts. Give efforts for all"),
+        ([0.0, 1.0], [[0.0], [1.0]], [[1.0], [np.nan]], r"points\[1\]: efforts of joint 'a' is nan"),
+        ([0.0, 1.0], [[0.0], [1.0]], [[1.0]], "points: efforts of 1 points for 2 times"),
+        ([0.0, 0.0], [[0.0], [1.0]], [[1.0], [2.0]], r"points\[1\]: positions jump at 0 s. Only efforts may"),
+        ([0.0, 0.0, 0.0], [[0.0]] * 3, [[1.0]] * 3, r"points\[2\]: time 0 s is not later"),
+        ([1.0, 0.0], [[0.0], [0.0]], [[1.0], [2.0]], r"points\[1\]: time 0 s is not later"),
+    ],
+)
+def test_refused_efforts(times: list[float], positions: list, efforts: list, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        JointTrajectory(["a"], times, positions, efforts=efforts)
+
+
+def test_refused_means() -> None:
+    with pytest.raises(InputError, match="trajectory: has no efforts"):
+        JointTrajectory(["a"], [0.0], [[1.0]]).mean_efforts(0.0, 1.0)
+    with pytest.raises(InputError, match=r"mean_efforts: from 1 to 1 s\. Let the end be later"):
+        EFFORTS.mean_efforts(1.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("names", "times", "rows", "message"),
     [

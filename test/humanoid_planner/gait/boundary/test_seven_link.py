@@ -88,6 +88,18 @@ def test_b0():
         np.testing.assert_allclose(rate, [speed.real, speed.imag], atol=1e-14)  # v_4^f too: erratum ER-09
 
 
+def test_a_sole_that_lands_level_stands_at_once():
+    """No place of it strikes the ground, and the hip moves as asked."""
+    state = seven_link.double_support_start(BIP, STEP.replace(sole_angle=0.0))
+    assert DOUBLE.slap(state.q)[0] == pytest.approx(0.0, abs=1e-15)
+    for name in ("front_heel", "front_toe"):
+        point = DOUBLE.points[name]
+        assert point.position(state.q)[1] == pytest.approx(0.0, abs=1e-15)
+        np.testing.assert_allclose(point.jacobian(state.q) @ state.v, 0.0, atol=1e-14)
+    speed = STEP.hip_velocity_start
+    np.testing.assert_allclose(DOUBLE.points["hip"].jacobian(state.q) @ state.v, [speed.real, speed.imag], atol=1e-14)
+
+
 def test_rates_are_those_of_the_pseudo_inverse():  # F-048
     for state, speed, given in [
         (START, STEP.hip_velocity_start, {0: 0.0, 6: 0.0}),

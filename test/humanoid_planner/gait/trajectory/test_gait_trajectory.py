@@ -101,7 +101,7 @@ def test_derivatives(gaits, name):
             ]
         )
     assert (np.max(misses, axis=0)[:2] < 1e-3).all()
-    assert (np.median(misses, axis=0) < [1e-4, 1e-5, 2e-3, 1e-3]).all()
+    assert (np.median(misses, axis=0) < [1e-4, 1e-5, 5e-3, 1e-3]).all()
 
 
 def without_rotors(robot, exchanged):
@@ -130,9 +130,13 @@ def test_torques_are_pinocchios(gaits, name, first):
     gait, target = gaits[name]
     robot = robot_of(target)
     trajectory = gait_trajectory(gait, target, rate=100.0, cycles=2, first_leg=first)
+    check_inverse_dynamics(trajectory, robot, lambda rear: trajectory.legs[rear] == "front_leg")
+
+
+def check_inverse_dynamics(trajectory, robot, exchanged):
     for k, phase in enumerate(trajectory.phase):
         rear = rear_foot(trajectory, phase)
-        model = without_rotors(robot, trajectory.legs[rear] == "front_leg")
+        model = without_rotors(robot, exchanged(rear))
         data = model.createData()
         efforts = pin.rnea(model, data, trajectory.q[k], trajectory.v[k], trajectory.acceleration[k])
         pin.computeJointJacobians(model, data, trajectory.q[k])
@@ -309,6 +313,35 @@ def test_files(gaits, tmp_path):
     np.testing.assert_allclose(content["forces"]["front_sole"]["toe"], trajectory.normal[:, 1, 1])
     np.testing.assert_allclose(content["joints"]["front_knee"]["torques"], trajectory.torques[:, 4])
     assert len(content["times"]) == len(trajectory.times)
+
+
+def test_torques_beside_joints_jump_at_transitions(gaits, tmp_path):
+    gait, robot = gaits["rabbit"]
+    trajectory = gait_trajectory(gait, robot, rate=100.0)
+    write_joints(trajectory, tmp_path / "gait.csv", torques=True)
+    lines = (tmp_path / "gait.csv").read_text().splitlines()
+    names = ["rear_hip", "rear_knee", "front_hip", "front_knee"]
+    assert lines[0].split(",") == ["time", *names, *(f"effort:{name}" for name in names)]
+    rows = np.loadtxt(lines[1:], delimiter=",")
+    np.testing.assert_array_equal(rows[:, 0], trajectory.times)
+    np.testing.assert_array_equal(rows[:, 5:], trajectory.torques)
+
+
+def test_legs_that_differ(gaits):
+    """With the gait of the exchanged legs inverse dynamics of the robot as it is yields the torques, on either leg."""
+    bip = gaits["bip_planar"][1]
+    gaits_of_legs = []
+    for legs in (("rear_leg", "front_leg"), ("front_leg", "rear_leg")):
+        own = project_to_sagittal_plane(bip, legs=legs).bip
+        walker = BipWalker(own, toe_force_lower=6.0)
+        gaits_of_legs.append(
+            synthesize_gait(walker, cyclic_walk(CYCLIC), GaitSettings(synthesis=SynthesisOptions("direct")))
+        )
+    assert gaits_of_legs[1].phases[1].cost != pytest.approx(gaits_of_legs[0].phases[1].cost, rel=1e-2)
+    trajectory = gait_trajectory(gaits_of_legs[0], bip, rate=50.0, cycles=2, exchanged=gaits_of_legs[1])
+    check_inverse_dynamics(trajectory, bip, lambda rear: False)
+    with pytest.raises(InputError, match="exchanged: has other phases"):
+        gait_trajectory(gaits_of_legs[0], bip, exchanged=gaits["rabbit"][0])
 
 
 def test_what_is_refused(gaits, tmp_path):
