@@ -33,12 +33,13 @@ class FootSizes:
     Attributes:
         length: of BIP's sole, 0 for that of its file [m].
         ankle_height: of BIP's ankle above the sole, likewise [m].
-        ankle_torque: whether the ground turns RABBIT's stance shank as a foot would (erratum ER-19).
+        ankle_torque: whether the ground turns RABBIT's stance shank as a foot would (erratum ER-19); no robot has an
+            actuator there, so that the gait is no trajectory of one.
     """
 
     length: float = 0.0
     ankle_height: float = 0.0
-    ankle_torque: bool = True
+    ankle_torque: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,7 @@ class GaitModel:
         robot: that the gait becomes a trajectory of; None of mechanisms.
         start_rest: standing before the first step; None where it isn't known.
         stop_rest: standing after the last one, likewise.
+        chain: lengths of a mechanism's links [m].
     """
 
     name: str
@@ -60,6 +62,7 @@ class GaitModel:
     robot: Robot | SagittalProjection | None = None
     start_rest: RestData | None = None
     stop_rest: RestData | None = None
+    chain: tuple[float, ...] = ()
 
 
 def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitModel:
@@ -83,10 +86,11 @@ def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitMod
             raise InputError("'model' is missing", source=path, element=field, remedy=f"Give {', '.join(NAMES)}")
         kind = values["model"].string(NAMES)
     if kind == FIVE_BAR:
-        return GaitModel(name, None, load_five_bar(path).phase())
+        bars = load_five_bar(path)
+        return GaitModel(name, None, bars.phase(), chain=tuple(bar.length for bar in bars.bars))
     if kind == RABBIT:
         rabbit = RabbitWalker(load_rabbit(path), feet.ankle_torque)
-        return GaitModel(name, rabbit, robot=load_robot(ROBOTS[RABBIT]))
+        return GaitModel(name, rabbit, robot=None if feet.ankle_torque else load_robot(ROBOTS[RABBIT]))
     if kind == BIP:
         walker = BipWalker(_with_feet(load_bip(path), feet))
         rests = load_walk("bip_cyclic").rest, load_walk("bip_braking").rest
