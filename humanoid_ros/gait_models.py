@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +79,13 @@ def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitMod
     """
     if not name.strip():
         raise InputError("is empty", element=field, remedy=_known())
+    files = (Path(name), Path(name).with_suffix(".yaml")) if Path(name).suffix else ()
+    return _load(name, feet, field, tuple(_changed(file) for file in files))
+
+
+@functools.lru_cache(8)
+def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitModel:
+    """Keeps the last models until their files change."""
     kind, path = name, None
     if Path(name).suffix in YAML:
         path = Path(name)
@@ -110,6 +118,14 @@ def _with_feet(bip: Bip, feet: FootSizes) -> Bip:
     changes = {"length": feet.length, "ankle_height": feet.ankle_height}
     given = {key: value for key, value in changes.items() if value > 0.0}
     return bip.with_foot(dataclasses.replace(bip.foot, **given)) if given else bip
+
+
+def _changed(file: Path) -> int:
+    """When a file was changed last [ns]; 0 if there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _known() -> str:
