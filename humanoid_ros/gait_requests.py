@@ -102,6 +102,7 @@ class GaitRequests:
 
     async def _serve(self, request: GenerateGait.Request, response: GenerateGait.Response) -> GenerateGait.Response:
         response.success, response.message, response.gait = await self._answer(request.request, lambda _: None, None)
+        self._answered()
         return response
 
     async def _execute(self, goal: ServerGoalHandle) -> GenerateGaitAction.Result:
@@ -116,7 +117,18 @@ class GaitRequests:
             goal.succeed()
         else:
             goal.abort()
+        self._answered()
         return GenerateGaitAction.Result(success=success, message=message, gait=gait)
+
+    def _answered(self) -> None:
+        """Note that an answer is on its way once the tasks that send it, now or next in the executor, are done."""
+        executor = self._node.executor
+        assert executor is not None
+
+        def done() -> None:
+            self._answering -= 1
+
+        executor.create_task(lambda: executor.create_task(done))
 
     def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
         task = self._goals.get(bytes(goal.goal_id.uuid))
@@ -164,7 +176,6 @@ class GaitRequests:
         except Exception as error:
             return False, self._refusal(error), solved()
         finally:
-            self._answering -= 1
             if key is not None:
                 self._goals.pop(key, None)
 
