@@ -13,7 +13,8 @@ Plain CasADi solves an existing program again and again; what building it took i
 
 ``--random N`` instead draws N steps around the published ones (hip ±4 cm ahead and ±3 cm up, its velocities ±0.2 and
 ±0.1 m/s, step length ±10 cm, durations ±20 %, and BIP's feet likewise), half of BIP and half of RABBIT, and counts
-which of their phases converge, which are refused as unreachable, and which fail.
+which of their phases converge, which are refused as unreachable, and which fail; ``--spread 2`` doubles the ranges,
+``--press`` has all feet held down by the controls.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ sys.path.insert(0, str(HERE.parent / "test"))
 from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK  # noqa: E402
 from fixtures.gait_oracles import ORACLES  # noqa: E402
 from fixtures.gait_problems import CASES, oracle_problem, stance  # noqa: E402
+from fixtures.random_steps import random_walk  # noqa: E402
 
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_planner.gait.boundary.step_data import WalkData  # noqa: E402
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase  # noqa: E402
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
@@ -114,63 +115,58 @@ def problems() -> dict[str, PhaseProblem]:
     return found
 
 
-def random_walk(rng: np.random.Generator, walk: WalkData, feet: bool) -> WalkData:
-    """A step near a published one."""
-
-    def about(size: float) -> float:
-        return float(rng.uniform(-size, size))
-
-    step = walk.step
-    changes: dict[str, Any] = {"step_length": step.step_length + about(0.1)}
-    for name in ("hip_start", "hip_end"):
-        changes[name] = getattr(step, name) + complex(about(0.04), about(0.03))
-    for name in ("hip_velocity_start", "hip_velocity_end"):
-        changes[name] = getattr(step, name) + complex(about(0.2), about(0.1))
-    if feet:
-        changes["sole_angle"] = step.sole_angle + about(0.1)
-        changes["rear_foot_turn"] = step.rear_foot_turn + about(0.12)
-        changes["rear_foot_rate"] = step.rear_foot_rate + about(2.0)
-    return dataclasses.replace(
-        walk,
-        step=step.replace(**changes),
-        double_support=walk.double_support * (1.0 + about(0.2)),
-        single_support=walk.single_support * (1.0 + about(0.2)),
-    )
-
-
-def robustness(count: int) -> None:
-    """Phases of random steps by their outcome."""
-    rng = np.random.default_rng(1)
+def robustness(count: int, seed: int, spread: float, press: bool) -> None:
+    """Phases of random steps by their outcome, and how each that isn't solved at once was rescued or failed."""
+    rng = np.random.default_rng(seed)
     light = PhaseSettings(effort=QuadraticEffort(force_weight=0.1, force_scale=1e-2))
+    held = {"root_force_lower": 6.0} if press else {}
     robots = {
-        "BIP": (BipWalker(BIP, toe_force_lower=6.0), CYCLIC, GaitSettings()),
-        "RABBIT": (RabbitWalker(RABBIT, ankle_torque=True), RABBIT_WALK, GaitSettings(light, light)),
+        "BIP": (
+            BipWalker(BIP, toe_force_lower=6.0),
+            CYCLIC,
+            GaitSettings(PhaseSettings(**held), PhaseSettings(**held)),
+        ),
+        "RABBIT": (
+            RabbitWalker(RABBIT, ankle_torque=True),
+            RABBIT_WALK,
+            GaitSettings(dataclasses.replace(light, **held), dataclasses.replace(light, **held)),
+        ),
     }
     for name, (walker, walk, settings) in robots.items():
         outcomes: collections.Counter[str] = collections.Counter()
+        refused: collections.Counter[str] = collections.Counter()
         retried, times = 0, []
-        for _ in tqdm(range(count // 2), desc=name):
+        for index in tqdm(range(count // 2), desc=name):
             try:
-                gait = synthesize_gait(walker, cyclic_walk(random_walk(rng, walk, name == "BIP")), settings)
-            except InputError:
+                gait = synthesize_gait(walker, cyclic_walk(random_walk(rng, walk, name == "BIP", spread)), settings)
+            except InputError as problem:
                 outcomes["refused, with the geometric reason"] += 2
+                refused[f"{problem.element} {problem.problem.split()[0]}"] += 1
                 continue
-            for solution in gait.phases:
+            for planned, solution in zip(gait.plan.phases, gait.phases, strict=True):
                 outcomes[solution.status.value] += 1
                 retried += len(solution.log) > 2
                 times.append(solution.seconds)
+                if len(solution.log) > 2:
+                    tqdm.write(f"{name} {index} {planned.spec.kind.value}: {solution.status.value}, {solution.message}")
+                    tqdm.write("\n".join(f"  {line}" for line in solution.log))
+                    if not solution.converged:
+                        tqdm.write(f"  {planned.spec}")
         print(f"{name}: {dict(outcomes)}; {retried} took more than the first transcription", end="; ")
-        print(f"wall time {statistics.median(times):.2f} s, {max(times):.2f} s at most")
+        print(f"wall time {statistics.median(times):.2f} s, {max(times):.2f} s at most; refused: {dict(refused)}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--cases", nargs="*", default=None)
-    parser.add_argument("--random", type=int, default=0, metavar="N")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="that many random steps instead")
+    parser.add_argument("--seed", type=int, default=1, help="of the random steps (1)")
+    parser.add_argument("--spread", type=float, default=1.0, help="of the random steps, as a factor (1)")
+    parser.add_argument("--press", action="store_true", help="all feet press with 6 N or more, held by the controls")
     arguments = parser.parse_args()
     if arguments.random:
-        robustness(arguments.random)
+        robustness(arguments.random, arguments.seed, arguments.spread, arguments.press)
         return
     chosen = {name: item for name, item in problems().items() if arguments.cases is None or name in arguments.cases}
     first, plain, build, times = {}, {}, {}, {}

@@ -46,4 +46,9 @@ def affine_rows(model: PhaseModel, rows: Sequence[ControlRow], q: ArrayLike, v: 
     D, V = ground_force(model, q, v)
     alpha = np.array([row.ground for row in rows])
     beta = np.array([row.controls for row in rows])
-    return np.asarray(alpha @ D + beta), np.asarray(V @ alpha.T + np.array([row.constant for row in rows]))
+    by_control, rest = alpha @ D + beta, V @ alpha.T + np.array([row.constant for row in rows])
+    if any(any(row.accelerations) for row in rows):
+        kappa = np.array([row.on_accelerations(model.n) for row in rows])
+        by_control = by_control + kappa @ np.linalg.solve(model.tree.mass_matrix(q), model.control_matrix(q))
+        rest = rest + model.acceleration(q, v, np.zeros(model.control_count)) @ kappa.T
+    return np.asarray(by_control), np.asarray(rest)

@@ -18,6 +18,7 @@ def flat_foot(bip: Bip) -> FlatFoot:
         bip.foot.mass_ahead_of_heel(rear.centre),
         rear.mass,
         "C01",
+        bip.joints["ankle"].rotor,
     )
 
 

@@ -59,9 +59,16 @@ class CasadiTree:
                 imaginary[j][i] = -imaginary[i][j]
         return real, imaginary
 
+    def _mass_entries(self, q: Expression) -> list[list[Expression]]:
+        """M(q), rotors included."""
+        real, rotors = self._inertia_terms(q)[0], self.tree.rotors
+        for i, j in zip(*np.nonzero(rotors), strict=True):
+            real[i][j] = real[i][j] + float(rotors[i, j])
+        return real
+
     def mass_matrix(self, q: Expression) -> Expression:
         """(n, n) M(q)."""
-        return _matrix(self._inertia_terms(q)[0])
+        return _matrix(self._mass_entries(q))
 
     def turning_matrix(self, q: Expression) -> Expression:
         """(n, n) N(q): :meth:`PlanarTree.turning_matrix`."""
@@ -69,7 +76,7 @@ class CasadiTree:
 
     def solve(self, q: Expression, right: Expression) -> Expression:
         """(n,) M(q)^-1 times a column."""
-        real, _ = self._inertia_terms(q)
+        real = self._mass_entries(q)
         n = self.tree.n
         L = [[casadi.SX(0.0)] * n for _ in range(n)]
         D: list[Expression] = []

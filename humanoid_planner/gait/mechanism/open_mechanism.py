@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.loop_cut import choose_cuts
 from humanoid_planner.gait.mechanism.phase_model import CutForce, Joint, PhaseModel, PointClosure, Torque
@@ -44,7 +46,7 @@ def open_mechanism(
         if mechanism.pivot(name).weld:
             raise InputError("is a weld", element=name, remedy="Cut a joint that turns")
     bodies, entries, floating = _tree_bodies(mechanism, cut)
-    tree = PlanarTree.from_bodies(bodies, gravity, floating)
+    tree = _with_rotors(mechanism, PlanarTree.from_bodies(bodies, gravity, floating))
 
     def place(link: str, offset: complex) -> PlanarPoint:
         return tree.point(link, offset - entries[link])
@@ -136,6 +138,18 @@ def _body(
     parent = None if carrier == GROUND else carrier
     centre = link.centre - entered_at
     return PlanarBody(name, parent, origin, link.mass, centre, link.inertia, welded=pivot.weld), entered_at
+
+
+def _with_rotors(mechanism: PlanarMechanism, tree: PlanarTree) -> PlanarTree:
+    """The tree with rotors between the links that their joints join, cut ones included."""
+    rotors = np.zeros((tree.n, tree.n))
+    for pivot in mechanism.pivots:
+        turned = np.zeros(tree.n)
+        for link, sign in ((pivot.child, 1.0), (pivot.parent, -1.0)):
+            if link != GROUND:
+                turned[tree.coordinate_of(link)] += sign
+        rotors += pivot.rotor * np.outer(turned, turned)
+    return tree.with_rotors(rotors) if rotors.any() else tree
 
 
 def _torques(mechanism: PlanarMechanism, tree: PlanarTree) -> tuple[Torque, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.planar_body import PlanarBody
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 
@@ -19,6 +20,9 @@ def to_pinocchio(tree: PlanarTree) -> pin.Model:
 
     Args:
         tree: to convert.
+
+    Raises:
+        InputError: rotors of joints that aren't the tree's own.
 
     Returns:
         The model; moments of inertia about X and Y are those about Z, which no planar motion sees.
@@ -47,6 +51,17 @@ def to_pinocchio(tree: PlanarTree) -> pin.Model:
             append(body.name, own, axis)
 
     append(None, base, pin.SE3.Identity())
+    if tree.rotors.any():
+        # In relative angles a rotor of a joint of the tree is a number of its own.
+        S = np.linalg.inv(jacobian_of_relative(tree, model))
+        seen = S.T @ tree.rotors @ S
+        if np.abs(seen - np.diag(seen.diagonal())).max() > 1e-12 * np.abs(seen).max():
+            raise InputError(
+                "couple joints",
+                element="rotors",
+                remedy="Leave out those of cut joints, which Pinocchio's trees can't have",
+            )
+        model.armature = seen.diagonal().copy()
     return model
 
 

@@ -56,6 +56,7 @@ class Pivot:
         upper: greatest relative angle [rad].
         rate_limit: greatest relative rate [rad/s].
         damping: viscous coefficient [N m s/rad].
+        rotor: inertia of its motor's rotor as seen at the joint, gear ratio squared included [kg m²].
         sign: of the relative angle in the robot's own count: angle = sign (child - parent - offset).
         offset: relative angle at which the robot counts zero [rad].
     """
@@ -73,6 +74,7 @@ class Pivot:
     upper: float = math.inf
     rate_limit: float = math.inf
     damping: float = 0.0
+    rotor: float = 0.0
     sign: int = 1
     offset: float = 0.0
 

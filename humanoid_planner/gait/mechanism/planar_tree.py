@@ -14,6 +14,7 @@ Interface, all of it vectorised over leading axes (q, v, p of shape (..., n)):
     tree.free_rates(q, p)                     (q', p') of Hamilton's equations without efforts
     tree.momentum_rate(q, v)                  v^T M_{,k} v / 2 - V_{,k}, the second of them from velocities
     tree.acceleration(q, v, momentum_rate)    v' = M^-1 (p' - M' v)
+    tree.with_rotors(R)                       the same with rotors geared to the joints: R is added to M
     tree.centre                               the centre of mass as a PlanarPoint
     tree.point(body, offset)                  a point of a body as a PlanarPoint: position, jacobian, bias, hessian
 
@@ -28,6 +29,7 @@ ranges and the state equation x' = F(x) + B(x) u: :mod:`.phase_model`.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Sequence
@@ -61,6 +63,8 @@ class PlanarTree:
         inertia: (n, n) complex Hermitian E_ij of the mass matrix Re(E_ij e^{i (q_j - q_i)}) [kg m²].
         moments: (n,) complex nu_j = sum_k m_k c_kj [kg m].
         parents: (n,) coordinate that each angle is counted from as a joint; -1 for the world.
+        rotors: (n, n) constant part of the mass matrix that rotors geared to joints add, I (e_i - e_j)(e_i - e_j)^T
+            each [kg m²].
     """
 
     bodies: tuple[PlanarBody, ...]
@@ -74,6 +78,7 @@ class PlanarTree:
     inertia: Complex
     moments: Complex
     parents: NDArray[np.int64]
+    rotors: Real
 
     @classmethod
     def from_bodies(cls, bodies: Sequence[PlanarBody], gravity: float = GRAVITY, floating: bool = False) -> PlanarTree:
@@ -129,7 +134,8 @@ class PlanarTree:
         for body in bodies:
             if not body.welded and body.parent is not None:
                 parents[index_of[body.name]] = frame(body.parent)[0]
-        for array in (turning, phase, axes, centres, origins, inertia, parents):
+        rotors = np.zeros((n, n))
+        for array in (turning, phase, axes, centres, origins, inertia, parents, rotors):
             array.setflags(write=False)
         moments = masses @ centres
         moments.setflags(write=False)
@@ -138,7 +144,39 @@ class PlanarTree:
             raise InputError(
                 "carries no mass", element=massless, remedy="Give it, or what it carries, a mass or an inertia"
             )
-        return cls(bodies, coordinates, gravity, turning, phase, axes, centres, origins, inertia, moments, parents)
+        return cls(
+            bodies, coordinates, gravity, turning, phase, axes, centres, origins, inertia, moments, parents, rotors
+        )
+
+    def with_rotors(self, rotors: ArrayLike) -> PlanarTree:
+        """The tree with rotors that turn with differences of angles.
+
+        Their own spin is fast and their mass counts with the body that carries them; what is left of them is a constant
+        in the mass matrix, as robot files give it (armature).
+
+        Args:
+            rotors: (n, n) constant part of the mass matrix [kg m²].
+
+        Raises:
+            InputError: another shape, values that aren't finite, or a matrix that isn't symmetric and positive
+                semidefinite.
+        """
+        given = np.array(rotors, dtype=float)
+        if given.shape != (self.n, self.n) or not np.isfinite(given).all():
+            raise InputError(
+                f"have shape {given.shape}, or aren't finite",
+                element="rotors",
+                remedy=f"Give a finite ({self.n}, {self.n}) matrix",
+            )
+        lowest = float(np.linalg.eigvalsh(given).min())
+        if not np.allclose(given, given.T) or lowest < -1e-12 * max(1.0, float(np.abs(given).max())):
+            raise InputError(
+                f"take kinetic energy away (eigenvalue {lowest:g})",
+                element="rotors",
+                remedy="Give inertias of 0 or more",
+            )
+        given.setflags(write=False)
+        return dataclasses.replace(self, rotors=given)
 
     @property
     def n(self) -> int:
@@ -209,7 +247,7 @@ class PlanarTree:
 
     def mass_matrix(self, q: ArrayLike) -> Real:
         """(..., n, n) M(q), equation (I.32) [kg m²]; its diagonal is constant."""
-        return self._inertia_terms(q).real.copy()
+        return np.asarray(self._inertia_terms(q).real + self.rotors)
 
     def turning_matrix(self, q: ArrayLike) -> Real:
         """(..., n, n) N_kj = Im(E_kj e^{i (phi_j - phi_k)}), antisymmetric: derivative of M_kj by the angle q_k."""
@@ -227,7 +265,7 @@ class PlanarTree:
 
     def mass_second_derivative(self, q: ArrayLike, i: int, k: int) -> Real:
         """(..., n, n) M_{,ik}: the entries (i, k) and (k, i) alone if i isn't k, else row and column k."""
-        M = self.mass_matrix(q)
+        M = self._inertia_terms(q).real
         second = np.zeros_like(M)
         if self.turning[i] and self.turning[k]:
             if i != k:

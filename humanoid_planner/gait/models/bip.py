@@ -221,7 +221,7 @@ def load_bip(path: str | Path | None = None) -> Bip:
         InputError: the file can't be used; the message names line and field.
     """
     top = read_yaml(path or find_resource("config/gait/bip.yaml"), InputError)
-    values = top.mapping(("model", "gravity", "foot", "offsets", "segments", "damping", "ranges", "rates"))
+    values = top.mapping(("model", "gravity", "foot", "offsets", "segments", "damping", "ranges", "rates", "rotors"))
     require_keys(top, values, ("model", "foot", "segments"))
     values["model"].string(("bip",))
     nodes = values["segments"].mapping(SEGMENTS)

@@ -23,12 +23,14 @@ class LegJoint:
         upper: greatest angle [rad].
         rate: greatest absolute rate [rad/s].
         damping: viscous coefficient [N m s/rad].
+        rotor: inertia of its motor's rotor as seen at the joint [kg m²].
     """
 
     lower: float = -math.inf
     upper: float = math.inf
     rate: float = math.inf
     damping: float = 0.0
+    rotor: float = 0.0
 
     def relative_range(self, sign: int, offset: float) -> tuple[float, float]:
         """Range of phi = sign * angle + offset: what a relative angle of the chain may be [rad]."""
@@ -36,7 +38,7 @@ class LegJoint:
         return ends[0], ends[1]
 
     def limit(self, pivot: Pivot, sign: int, offset: float) -> Pivot:
-        """The pivot with this joint's range, rate limit, damping and count; its angle is sign * angle + offset."""
+        """The pivot with this joint's limits, damping, rotor and count; its angle is sign * angle + offset."""
         lower, upper = self.relative_range(sign, offset)
         return dataclasses.replace(
             pivot,
@@ -44,20 +46,22 @@ class LegJoint:
             upper=upper,
             rate_limit=self.rate,
             damping=self.damping,
+            rotor=self.rotor,
             sign=sign,
             offset=offset,
         )
 
 
 def read_leg_joints(values: dict[str, YamlNode], names: tuple[str, ...]) -> dict[str, LegJoint]:
-    """Reads ``ranges``, ``rates`` and ``damping`` of a file's top level; what is left out isn't limited.
+    """Reads ``ranges``, ``rates``, ``damping`` and ``rotors`` of a file's top level; what is left out isn't limited.
 
     Raises:
-        InputError: an unknown joint, a range that crosses, a rate that isn't positive, a negative damping.
+        InputError: an unknown joint, a range that crosses, a rate that isn't positive, a negative damping or rotor.
     """
     ranges = values["ranges"].mapping(names) if "ranges" in values else {}
     rates = values["rates"].mapping(names) if "rates" in values else {}
     damping = values["damping"].mapping(names) if "damping" in values else {}
+    rotors = values["rotors"].mapping(names) if "rotors" in values else {}
     joints = {}
     for name in names:
         lower, upper = -math.inf, math.inf
@@ -70,5 +74,6 @@ def read_leg_joints(values: dict[str, YamlNode], names: tuple[str, ...]) -> dict
             upper,
             rates[name].number(above=0.0) if name in rates else math.inf,
             damping[name].number(lowest=0.0) if name in damping else 0.0,
+            rotors[name].number(lowest=0.0) if name in rotors else 0.0,
         )
     return joints

@@ -83,6 +83,7 @@ def planar_mechanism(
                 lower=ends[0],
                 upper=ends[1],
                 rate_limit=float(robot.limits.velocity[v]),
+                rotor=float(model.armature[v]),
                 sign=sign,
                 offset=offset,
             )

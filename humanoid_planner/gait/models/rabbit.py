@@ -148,7 +148,7 @@ def load_rabbit(path: str | Path | None = None) -> Rabbit:
         InputError: the file can't be used; the message names line and field.
     """
     top = read_yaml(path or find_resource("config/gait/rabbit.yaml"), InputError)
-    values = top.mapping(("model", "gravity", "measured_from", "segments", "damping", "ranges", "rates"))
+    values = top.mapping(("model", "gravity", "measured_from", "segments", "damping", "ranges", "rates", "rotors"))
     require_keys(top, values, ("model", "segments"))
     values["model"].string(("rabbit",))
     proximal = values["measured_from"].string(("proximal", "axis")) if "measured_from" in values else "proximal"

@@ -341,11 +341,18 @@ def _ranges(robot: Robot, legs: Sequence[SagittalLeg]) -> dict[str, LegJoint]:
     """What both legs' joints allow, as the planar model counts it."""
     joints = {}
     for index, kind in enumerate(_KINDS):
-        ends, rates = [], []
+        ends, rates, rotors = [], [], []
         for leg in legs:
             q, v = robot.index_q(leg.joints[index]), robot.index_v(leg.joints[index])
             limits = (float(robot.limits.lower[q]), float(robot.limits.upper[q]))
             ends.append(sorted(leg.signs[index] * limit + leg.shifts[index] for limit in limits))
             rates.append(float(robot.limits.velocity[v]))
-        joints[kind] = LegJoint(max(low for low, _ in ends), min(high for _, high in ends), min(rates))
+            rotors.append(float(robot.model.armature[v]))
+        if not np.isclose(rotors[0], rotors[1], rtol=1e-6):
+            raise InputError(
+                f"{kind}s have rotors of {rotors[0]:g} and {rotors[1]:g} kg m²",
+                element=f"robot '{robot.name}'",
+                remedy="Give both legs the same",
+            )
+        joints[kind] = LegJoint(max(low for low, _ in ends), min(high for _, high in ends), min(rates), rotor=rotors[0])
     return joints

@@ -30,6 +30,7 @@ def adjoint_rates(problem: PhaseProblem, x: Real, w: Real, u: Real) -> Real:
     w_q, w_p = w[:, :n], w[:, n:]
     turning = tree.turning.astype(float)
     M, N = tree.mass_matrix(q), tree.turning_matrix(q)
+    turned_part = M - tree.rotors
     v = np.linalg.solve(M, p[..., None])[..., 0]
 
     def times(matrix: Real, vector: Real) -> Real:
@@ -41,9 +42,9 @@ def adjoint_rates(problem: PhaseProblem, x: Real, w: Real, u: Real) -> Real:
     # eta^T M_{,k} v, then 1/2 sum_i w_i v^T M_{,ik} v: for i = k the row -M_kj, for others the entries M_ik.
     rate = turning * (eta * times(N, v) + v * times(N, eta))
     moving = v * turning
-    diagonal = tree.mass_matrix(q)[..., np.arange(n), np.arange(n)]
-    off = times(M, v) - diagonal * v
-    second = -turned * v * off + moving * (times(M, turned * v) - diagonal * turned * v)
+    diagonal = turned_part[..., np.arange(n), np.arange(n)]
+    off = times(turned_part, v) - diagonal * v
+    second = -turned * v * off + moving * (times(turned_part, turned * v) - diagonal * turned * v)
     rate -= turning * second
     rate += w_p * tree.potential_curvature(q)
     # w_p^T B_{,k} u: the Jacobian of a point has its own curvature on the diagonal alone.

@@ -3,14 +3,16 @@
 
 Each is a row that is affine in the controls u and in the momentum rate of the whole mechanism,
 
-    alpha . (P' + m g Y) + beta . u + constant >= 0,
+    alpha . (P' + m g Y) + beta . u + kappa . v' + constant >= 0,
 
-with P' + m g Y the force that the ground exerts in all. The contact at the root, which isn't cut, carries what the cut
+with P' + m g Y the force that the ground exerts in all, and kappa only where a motor's rotor stands between a foot and
+its leg. The contact at the root, which isn't cut, carries what the cut
 forces leave of it, so that unilaterality and friction of every foot have this form: equations (II.39) to (II.41).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -33,32 +35,41 @@ class ControlRow:
         ground: alpha, along X and Y.
         controls: (N,) beta.
         constant: [N].
+        accelerations: (n,) kappa; empty for none [kg m].
     """
 
     name: str
     ground: tuple[float, float]
     controls: tuple[float, ...]
     constant: float = 0.0
+    accelerations: tuple[float, ...] = ()
 
     @property
     def accelerated(self) -> bool:
         """Whether the row depends on accelerations, and so on the state."""
-        return self.ground != (0.0, 0.0)
+        return self.ground != (0.0, 0.0) or any(self.accelerations)
+
+    def on_accelerations(self, n: int) -> tuple[float, ...]:
+        """(n,) kappa."""
+        return self.accelerations or (0.0,) * n
 
     def combined(self, name: str, factor: float, other: ControlRow, other_factor: float) -> ControlRow:
         """Factor * self + other_factor * other."""
         beta = factor * np.array(self.controls) + other_factor * np.array(other.controls)
         alpha = factor * np.array(self.ground) + other_factor * np.array(other.ground)
+        n = max(len(self.accelerations), len(other.accelerations))
+        kappa = [np.array(row.on_accelerations(n)) for row in (self, other)]
         return ControlRow(
             name,
             (float(alpha[0]), float(alpha[1])),
             tuple(float(value) for value in beta),
             factor * self.constant + other_factor * other.constant,
+            _floats(factor * kappa[0] + other_factor * kappa[1]),
         )
 
     def above(self, least: float) -> ControlRow:
         """The row less ``least``: not negative where the function is at least that."""
-        return ControlRow(self.name, self.ground, self.controls, self.constant - least)
+        return dataclasses.replace(self, constant=self.constant - least)
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,8 @@ class FlatFoot:
         heel_to_centre: along X, c [m].
         mass: m_0 [kg].
         ankle_torque: control that turns the shank and leans on the foot, C_01.
+        ankle_rotor: inertia of that motor's rotor as seen at the joint: what speeds it up doesn't reach the foot
+            [kg m²].
     """
 
     length: float
@@ -80,6 +93,7 @@ class FlatFoot:
     heel_to_centre: float
     mass: float
     ankle_torque: str
+    ankle_rotor: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -151,7 +165,7 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
 
     The force of the foot on the shank is R = P' + m g Y less the cut forces; the moments about the heel give
 
-        l N_toe = C_01 + (l - b) R_y - a R_x + c m_0 g,     N_heel = m_0 g + R_y - N_toe.
+        l N_toe = C_01 - I_r q_shank'' + (l - b) R_y - a R_x + c m_0 g,     N_heel = m_0 g + R_y - N_toe.
 
     Raises:
         InputError: a length that isn't positive, or no such torque.
@@ -159,6 +173,7 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
     if not (math.isfinite(foot.length) and foot.length > 0.0):
         raise InputError(f"is {foot.length}", element=f"{name}.length", remedy="Give a length above 0")
     torque = np.array(_selected(model, foot.ankle_torque).controls)
+    shank = model.torque_matrix[:, model.control_names.index(foot.ankle_torque)]
     along, up = (np.array(row) for row in _rest(model))
     weight = foot.mass * model.tree.gravity
     length, a = foot.length, foot.ankle_height
@@ -168,6 +183,7 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
         (-a / length, behind / length),
         _floats((torque + behind * up - a * along) / length),
         foot.heel_to_centre * weight / length,
+        _floats(-foot.ankle_rotor / length * shank) if foot.ankle_rotor else (),
     )
     whole = ControlRow(f"{name} normal", (0.0, 1.0), _floats(up), weight)
     heel = whole.combined(f"{name} heel", 1.0, toe, -1.0)
@@ -187,7 +203,9 @@ def evaluate_rows(model: PhaseModel, rows: tuple[ControlRow, ...], q: Real, v: R
     ground = tree.mass * (centre + np.array([0.0, tree.gravity]))
     alpha = np.array([row.ground for row in rows])
     beta = np.array([row.controls for row in rows])
-    return np.asarray(ground @ alpha.T + u @ beta.T + np.array([row.constant for row in rows]))
+    kappa = np.array([row.on_accelerations(model.n) for row in rows])
+    constant = np.array([row.constant for row in rows])
+    return np.asarray(ground @ alpha.T + u @ beta.T + acceleration @ kappa.T + constant)
 
 
 def _selected(model: PhaseModel, control: str) -> ControlRow:

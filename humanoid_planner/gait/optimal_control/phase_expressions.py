@@ -95,6 +95,10 @@ class PhaseExpressions:
             N[j][i] = -N[i][j]
         for i in range(n):
             M[i][i] = self._symbols["inertia_diagonal"][i]
+        for k, (i, j) in enumerate(self.shape.rotors):
+            M[i][j] += self._symbols["rotors"][k]
+            if i != j:
+                M[j][i] = M[i][j]
         self.mass_matrix = casadi.vertcat(*(casadi.horzcat(*row) for row in M))
         turned = casadi.vertcat(*(casadi.horzcat(*row) for row in N))
         moving = casadi.vertcat(*self._moving)
@@ -204,6 +208,9 @@ class PhaseExpressions:
             row = casadi.dot(beta, self.u) + self._symbols["row_constant"][k]
             if accelerated:
                 row += casadi.dot(self._symbols["row_ground"][2 * k : 2 * k + 2], ground)
+                if self.shape.turned_rows:
+                    n = self.shape.n
+                    row += casadi.dot(self._symbols["row_accelerations"][k * n : (k + 1) * n], self.a)
             rows.append(row)
         return casadi.vertcat(*rows)
 

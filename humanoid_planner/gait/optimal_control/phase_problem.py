@@ -146,7 +146,7 @@ class PhaseProblem:
 
 
 def scaled_tree(tree: PlanarTree, factor: float, bodies: Mapping[str, float]) -> PlanarTree:
-    """A tree with masses and inertias scaled: all by ``factor``, single bodies by theirs as well."""
+    """A tree with masses and inertias scaled: all and the rotors by ``factor``, single bodies by theirs as well."""
     if factor == 1.0 and all(value == 1.0 for value in bodies.values()):
         return tree
     scales = [factor * bodies.get(body.name, 1.0) for body in tree.bodies]
@@ -159,4 +159,6 @@ def scaled_tree(tree: PlanarTree, factor: float, bodies: Mapping[str, float]) ->
     for body in scaled:
         own = tree.coordinate_of(body.name)
         inertia[own, own] += body.inertia
-    return dataclasses.replace(tree, bodies=scaled, inertia=inertia, moments=masses @ tree.centres)
+    return dataclasses.replace(
+        tree, bodies=scaled, inertia=inertia, moments=masses @ tree.centres, rotors=factor * tree.rotors
+    )

@@ -31,6 +31,7 @@ class PhaseShape:
         turning: which of them are angles.
         phase: directions of those that are translations [rad].
         inertia: pattern of E above the diagonal, row by row.
+        rotors: entries (i, j), i <= j, of the mass matrix that rotors add to.
         moments: pattern of nu.
         torque_columns: constant columns of the torques, as nested tuples.
         force_points: point and direction of each cut force.
@@ -45,6 +46,7 @@ class PhaseShape:
         clear_points: points that stay clear of the ground.
         obstacles: number of bumps on the ground.
         rows: of each affine constraint, whether it depends on accelerations.
+        turned_rows: whether one of them depends on angular accelerations by themselves, beside the total ground force.
         hard_closure: whether closures are rows of accelerations.
         hard_inequalities: whether state inequalities are constraints instead of penalties.
     """
@@ -53,6 +55,7 @@ class PhaseShape:
     turning: tuple[bool, ...]
     phase: tuple[float, ...]
     inertia: Pattern
+    rotors: tuple[tuple[int, int], ...]
     moments: Pattern
     torque_columns: tuple[tuple[float, ...], ...]
     force_points: tuple[tuple[str, complex], ...]
@@ -67,6 +70,7 @@ class PhaseShape:
     clear_points: tuple[str, ...]
     obstacles: int
     rows: tuple[bool, ...]
+    turned_rows: bool
     hard_closure: bool
     hard_inequalities: bool
 
@@ -88,9 +92,7 @@ class PhaseShape:
     @property
     def inequality_count(self) -> int:
         """Number of state inequalities h(q, v) <= 0."""
-        return (
-            len(self.lower_joints) + len(self.upper_joints) + 2 * len(self.rated_joints) + len(self.clear_points)
-        )
+        return len(self.lower_joints) + len(self.upper_joints) + 2 * len(self.rated_joints) + len(self.clear_points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +133,14 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
     fast = tuple(int(j) for j in np.flatnonzero(np.isfinite(model.rate_limit))) if rated else ()
     points = sorted(named | set(clear))
     rows = problem.all_rows
+    turned_rows = any(any(row.accelerations) for row in rows)
+    rotors = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(tree.rotors)), strict=True))
     shape = PhaseShape(
         n=tree.n,
         turning=tuple(bool(value) for value in tree.turning),
         phase=tuple(float(value) for value in tree.phase),
         inertia=_pattern(tree.inertia[upper]),
+        rotors=rotors,
         moments=_pattern(tree.moments),
         torque_columns=_nested(model.torque_matrix.T),
         force_points=tuple((force.point, complex(force.direction)) for force in model.cut_forces),
@@ -150,6 +155,7 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
         clear_points=clear,
         obstacles=len(penalties.obstacles),
         rows=tuple(row.accelerated for row in rows),
+        turned_rows=turned_rows,
         hard_closure=problem.hard_closure,
         hard_inequalities=problem.hard_inequalities,
     )
@@ -165,6 +171,7 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
         "inertia_diagonal": tree.inertia.diagonal().real.copy(),
         "inertia_re": tree.inertia[upper].real,
         "inertia_im": tree.inertia[upper].imag,
+        "rotors": np.array([tree.rotors[entry] for entry in rotors]),
         "moments_re": tree.moments.real,
         "moments_im": tree.moments.imag,
         "gravity": np.array([tree.gravity]),
@@ -185,6 +192,7 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
         "clearance": np.array([penalties.clearance]),
         "obstacles": np.array([obstacle.coefficients() for obstacle in penalties.obstacles]),
         "row_ground": np.array([row.ground for row in rows]),
+        "row_accelerations": np.array([row.on_accelerations(tree.n) for row in rows]) if turned_rows else np.zeros(0),
         "row_controls": np.array([row.controls for row in rows]),
         "row_constant": np.array([row.constant for row in rows]),
     }

@@ -126,7 +126,7 @@ class PhaseReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings; what isn't finite is None, as JSON has no other word for it."""
-        return dict(_plain(asdict(self)))
+        return dict(plain_values(asdict(self)))
 
     def text(self) -> str:
         """A page to read."""
@@ -232,11 +232,12 @@ def phase_report(solution: PhaseSolution) -> PhaseReport:
     )
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
+    """The same with tuples as lists and numbers that aren't finite as None."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

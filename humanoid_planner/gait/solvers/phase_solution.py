@@ -29,17 +29,31 @@ class PhaseStatus(enum.Enum):
     UNREACHABLE = "unreachable"
 
 
+class ViolationKind(enum.Enum):
+    """What sort of limit isn't kept; each calls for its own remedies (section 2.32.4)."""
+
+    RELEASED_FOOT_PULLS = "released foot pulls"
+    ROOT_FOOT_PULLS = "standing foot pulls"
+    FRICTION = "friction"
+    RANGE = "joint range"
+    RATE = "joint rate"
+    CLEARANCE = "clearance"
+    BOUND = "bound of a control"
+
+
 @dataclass(frozen=True)
 class Violation:
     """Something that a motion doesn't keep.
 
     Attributes:
+        kind: of the limit.
         what: the limit.
         time: when it is first exceeded [s].
         excess: by how much at most, in the limit's own unit.
         unit: of the excess.
     """
 
+    kind: ViolationKind
     what: str
     time: float
     excess: float
@@ -161,27 +175,32 @@ def find_violations(
     for foot in problem.checked_feet:
         name, series = foot.name, forces[foot.name]
         for row, normal in zip(foot.normal, series.normal.T, strict=True):
-            _add(contacts, f"{name}: unilaterality of {row.name}", t, -normal, tolerances.force, "N")
+            # A released foot's forces are controls; those of the foot at the root follow from the motion.
+            kind = ViolationKind.ROOT_FOOT_PULLS if row.accelerated else ViolationKind.RELEASED_FOOT_PULLS
+            _add(contacts, kind, f"{name}: unilaterality of {row.name}", t, -normal, tolerances.force, "N")
         if np.isfinite(problem.friction):
             excess = np.abs(series.tangential) - problem.friction * series.normal.sum(axis=1)
             most = float(np.abs(series.normal).sum(axis=1).max())
-            _add(contacts, f"{name}: friction {problem.friction:g}", t, excess, tolerances.friction * most, "N")
+            what = f"{name}: friction {problem.friction:g}"
+            _add(contacts, ViolationKind.FRICTION, what, t, excess, tolerances.friction * most, "N")
     limits: list[Violation] = []
     angles, rates = model.joint_angles(q), model.joint_rates(v)
     for j, name in enumerate(model.joint_names):
-        _add(limits, f"least angle of {name}", t, model.joint_lower[j] - angles[:, j], tolerances.angle, "rad")
-        _add(limits, f"greatest angle of {name}", t, angles[:, j] - model.joint_upper[j], tolerances.angle, "rad")
-        _add(limits, f"rate of {name}", t, np.abs(rates[:, j]) - model.rate_limit[j], tolerances.rate, "rad/s")
+        below, above = model.joint_lower[j] - angles[:, j], angles[:, j] - model.joint_upper[j]
+        _add(limits, ViolationKind.RANGE, f"least angle of {name}", t, below, tolerances.angle, "rad")
+        _add(limits, ViolationKind.RANGE, f"greatest angle of {name}", t, above, tolerances.angle, "rad")
+        fast = np.abs(rates[:, j]) - model.rate_limit[j]
+        _add(limits, ViolationKind.RATE, f"rate of {name}", t, fast, tolerances.rate, "rad/s")
     for name in model.points_to_clear(bool(problem.penalties.obstacles)):
         place = model.points[name].position(q)
         obstacles = problem.penalties.obstacles
         # A clearance above the ground is a wish that the penalty expresses; ends are often given on the ground.
         floor = min(problem.penalties.clearance, 0.0) + sum(item.envelope(place[:, 0]) for item in obstacles)
-        _add(limits, f"clearance of {name}", t, floor - place[:, 1], tolerances.clearance, "m")
+        _add(limits, ViolationKind.CLEARANCE, f"clearance of {name}", t, floor - place[:, 1], tolerances.clearance, "m")
     span = np.maximum(np.abs(u).max(axis=0), 1.0)
     for j, name in enumerate(model.control_names):
         excess = np.maximum(model.control_lower[j] - u[:, j], u[:, j] - model.control_upper[j])
-        _add(limits, f"bound of {name}", t, excess, tolerances.torque * span[j], "")
+        _add(limits, ViolationKind.BOUND, f"bound of {name}", t, excess, tolerances.torque * span[j], "")
     return contacts, limits
 
 
@@ -255,7 +274,9 @@ def solution_from_samples(
     )
 
 
-def _add(found: list[Violation], what: str, t: Real, excess: Real, tolerance: float, unit: str) -> None:
+def _add(
+    found: list[Violation], kind: ViolationKind, what: str, t: Real, excess: Real, tolerance: float, unit: str
+) -> None:
     beyond = excess > tolerance
     if beyond.any():
-        found.append(Violation(what, float(t[int(np.argmax(beyond))]), float(excess.max()), unit))
+        found.append(Violation(kind, what, float(t[int(np.argmax(beyond))]), float(excess.max()), unit))

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.planar_trees import random_state, random_tree
+from fixtures.planar_trees import random_state, random_tree, with_rotors
 from scipy.integrate import solve_ivp
 
 from humanoid_model.errors import InputError
@@ -16,6 +16,7 @@ from humanoid_planner.gait.mechanism.planar_body import PlanarBody
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 
 TREES = [random_tree(np.random.default_rng(seed), 3 + seed, floating=seed % 2 == 1) for seed in range(4)]
+TREES += [with_rotors(tree, np.random.default_rng(9)) for tree in TREES[2:]]
 
 
 def central_difference(function, q, k, step=1e-6):
@@ -235,6 +236,22 @@ def test_floating_needs_one_root_and_gravity_is_a_number():
         PlanarTree.from_bodies([GOOD, other], floating=True)
     with pytest.raises(InputError, match="gravity: is nan"):
         PlanarTree.from_bodies([GOOD], gravity=float("nan"))
+
+
+def test_rotors_that_are_none():
+    n = TREES[0].n
+    for wrong, message in (
+        (np.eye(2), "shape"),
+        (np.full((n, n), np.nan), "finite"),
+        (-np.eye(n), "take kinetic energy away"),
+        (np.triu(np.ones((n, n))), "take kinetic energy away"),
+    ):
+        with pytest.raises(InputError, match=message):
+            TREES[0].with_rotors(wrong)
+    across = np.zeros((n, n))
+    across[:2, :2] = 0.5  # of a joint that isn't the tree's own
+    with pytest.raises(InputError, match="couple joints"):
+        to_pinocchio(TREES[0].with_rotors(across + 0.1 * np.eye(n)))
 
 
 def test_unknown_names():

@@ -165,6 +165,24 @@ def test_redundancy():  # F-002
     assert mechanism.overactuation() == 1
 
 
+def test_rotors_add_to_the_joints_of_both_legs(tmp_path):
+    """Kinetic energy I (relative rate)² / 2 of each joint, from a file that has them beside the segments."""
+    text = find_resource("config/gait/bip.yaml").read_text()
+    path = tmp_path / "bip.yaml"
+    path.write_text(text + "\nrotors: {ankle: 0.3, knee: 0.2, hip: 0.1}\n")
+    bip, rng = load_bip(path), np.random.default_rng(3)
+    heavy, plainer = ([robot.double_support(0.5), robot.single_support()] for robot in (bip, load_bip()))
+    for model, plain in zip(heavy, plainer, strict=True):
+        q, v = rng.normal(size=model.n), rng.normal(size=model.n)
+        rotor = {"ankle": 0.3, "knee": 0.2, "hip": 0.1}
+        inertia = np.array([rotor[name.split("_")[1]] for name in model.joint_names])
+        expected = plain.tree.momentum(q, v) @ v + inertia @ model.joint_rates(v) ** 2
+        assert model.tree.momentum(q, v) @ v == pytest.approx(expected, rel=1e-12)
+    path.write_text(text + "\nrotors: {ankle: -0.3}\n")
+    with pytest.raises(InputError, match=r"rotors\.ankle: is -0\.3"):
+        load_bip(path)
+
+
 def test_damping_is_the_one_of_annex_c(tmp_path):  # F-016
     model = from_text(tmp_path, ("{ankle: 0, knee: 0, hip: 0}", "{ankle: 2, knee: 3, hip: 5}")).double_support(0.5)
     F = np.random.default_rng(5).normal(size=7)

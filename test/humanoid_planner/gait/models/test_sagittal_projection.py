@@ -14,6 +14,8 @@ from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_planner.gait.boundary import seven_link
+from humanoid_planner.gait.contact.foot_series import foot_series
+from humanoid_planner.gait.contact.stance_foot import stance_forces
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 
 
@@ -52,18 +54,12 @@ PROJECTIONS = {name: project_to_sagittal_plane(load_robot(name)) for name in ("h
 ALL = (*PROJECTIONS, "odd_False", "odd_True")
 
 
-def without_rotors(robot):
-    model = robot.model.copy()
-    model.armature = np.zeros(model.nv)
-    return model
-
-
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("support", ["double", "single"])
 def test_energies_momenta_and_points(projections, name, support):
     projection = projections[name]
     model = projection.bip.double_support(0.4) if support == "double" else projection.bip.single_support()
-    robot = without_rotors(projection.robot)
+    robot = projection.robot.model
     data = robot.createData()
     rng = np.random.default_rng(1)
     still = projection.bip.segments["rear_foot"].mass if support == "single" else 0.0
@@ -72,7 +68,9 @@ def test_energies_momenta_and_points(projections, name, support):
         q, v = rng.uniform(-3.0, 3.0, model.n), rng.normal(size=model.n)
         posture, velocity = projection.state(model, q, v, offset=0.7)
         kinetic = 0.5 * model.tree.momentum(q, v) @ v
-        assert pin.computeKineticEnergy(robot, data, posture, velocity) == pytest.approx(kinetic, rel=1e-9)
+        inertia = np.triu(pin.crba(robot, data, posture))  # with the rotors
+        whole = 0.5 * velocity @ (inertia + np.triu(inertia, 1).T) @ velocity
+        assert whole == pytest.approx(kinetic, rel=1e-9)
         potential = pin.computePotentialEnergy(robot, data, posture) - model.tree.potential(q)
         if support == "double":
             assert potential == pytest.approx(0.0, abs=1e-8)
@@ -126,7 +124,7 @@ def test_joint_efforts_are_pinocchios(projections, name):
     """Inverse dynamics of the whole robot along a motion of double support yields the planar controls."""
     projection = projections[name]
     model = projection.bip.double_support(0.4)
-    robot = without_rotors(projection.robot)
+    robot = projection.robot.model
     data = robot.createData()
     rng = np.random.default_rng(2)
     q, v, u = rng.uniform(-3, 3, 7), rng.normal(size=7), 20.0 * rng.normal(size=9)
@@ -164,6 +162,44 @@ def test_joint_efforts_are_pinocchios(projections, name):
         for joint in leg.joints:
             index = projection.robot.index_v(joint)
             assert torque[index] == pytest.approx(expected[index], abs=2e-4 * np.abs(u).max())
+
+
+@pytest.mark.parametrize("name", ["hrp2", "bip", "bip_planar"])
+def test_stance_foot_feels_what_pinocchio_tells(name):
+    """Heel, toe and tangential force are the wrench that the whole robot needs; rotors push no foot (III.22)."""
+    projection = PROJECTIONS[name]
+    robot, bip = projection.robot, projection.bip
+    model, data = bip.single_support(), projection.robot.model.createData()
+    assert (bip.joints["ankle"].rotor > 0.0) == (name != "bip_planar")
+    rng = np.random.default_rng(4)
+    q, v, u = np.array([1.3, 1.9, -1.2, -1.9, -0.7, 1.57]), rng.normal(size=6), 30.0 * rng.normal(size=6)
+    foot = stance_forces(bip, model)
+    series = foot_series(model, foot, foot.places, q[None], v[None], u[None])
+    acceleration, step = model.acceleration(q, v, u), 1e-5
+    posture, velocity = projection.state(model, q, v)
+    ends = [
+        projection.state(model, q + s * v + 0.5 * s**2 * acceleration, v + s * acceleration)[1] for s in (step, -step)
+    ]
+    efforts = pin.rnea(robot.model, data, posture, velocity, (ends[0] - ends[1]) / (2.0 * step))
+    pin.forwardKinematics(robot.model, data, posture)
+    if robot.base_joint is not None:
+        wrench = data.oMi[robot.base_joint].act(pin.Force(efforts[:6]))  # about the origin of the world
+        along, up, turning = wrench.linear[0], wrench.linear[2], wrench.angular[1]
+    else:
+        base = data.oMi[3].translation
+        along, up = efforts[:2]
+        turning = efforts[2] + base[2] * along - base[0] * up
+    heel = series.places[0, 0]
+    toe_force = -(turning + heel * up) / bip.foot.length
+    tolerance = 2e-4 * np.abs(u).max() + 1e-6 * abs(up)
+    assert series.normal[0].sum() == pytest.approx(up, abs=tolerance)
+    assert series.normal[0, 1] == pytest.approx(toe_force, abs=tolerance)
+    assert series.tangential[0] == pytest.approx(along, abs=tolerance)
+    controls = projection.torques(model, u)
+    driven = [robot.index_v(joint) for leg in (projection.rear, projection.front) for joint in leg.joints]
+    stance = [robot.index_v(joint) for joint in projection.rear.joints]
+    swing = [index for index in driven if index not in stance]
+    np.testing.assert_allclose(efforts[swing], controls[swing], atol=tolerance)
 
 
 def test_planar_bip_is_the_table_of_the_thesis():

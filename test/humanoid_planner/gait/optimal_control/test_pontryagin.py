@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from fixtures.gait_oracles import ORACLES
 from fixtures.gait_problems import oracle_problem, stance
+from fixtures.planar_trees import with_rotors
 
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.adjoint import adjoint_rates
@@ -43,9 +44,13 @@ def automatic(problem: PhaseProblem, x: np.ndarray, w: np.ndarray, u: np.ndarray
     return [tuple(np.array(item).ravel() for item in function(a, b, c)) for a, b, c in zip(x, w, u, strict=True)]
 
 
+@pytest.mark.parametrize("rotors", [False, True])
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
-def test_adjoint_is_that_of_automatic_differentiation(case):
+def test_adjoint_is_that_of_automatic_differentiation(case, rotors):
     problem = oracle_problem(case)
+    if rotors:
+        tree = with_rotors(problem.model.tree, np.random.default_rng(5))
+        problem = problem.replace(model=problem.model.replace(tree=tree))
     system = PontryaginSystem(problem)
     x, w = random_points(problem)
     at = system.evaluate(x, w)

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``python -m humanoid_planner.gait``: walks, single phases and the thesis' experiments, into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import get_context
+from pathlib import Path
+
+from tqdm import tqdm
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.resources import list_resources
+from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
+from humanoid_planner.gait.experiments import EXPERIMENTS, find_experiment
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
+from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
+from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.report.gait_figure import save_picture
+from humanoid_planner.gait.report.gait_files import write_gait_folder
+from humanoid_planner.gait.report.gait_report import gait_report
+from humanoid_planner.gait.report.phase_figure import phase_figure
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.walker_by_name import MODELS, load_walker
+
+_STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
+"""Step data of the models that come with the stack."""
+_KINDS = tuple(kind.value for kind in PhaseKind)
+_EXAMPLES = """examples:
+  python -m humanoid_planner.gait walk --cycles 2 --out walk
+  python -m humanoid_planner.gait walk --between-rests --friction 0.3 --limits --out walk
+  python -m humanoid_planner.gait walk --model rabbit --hold none --no-film
+  python -m humanoid_planner.gait walk --step bip_stairs_up --friction 0.5 --out stairs
+  python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over
+  python -m humanoid_planner.gait experiment            # lists them
+  python -m humanoid_planner.gait experiment B3 --out pictures"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: words of the command line; None: those of this process.
+
+    Returns:
+        0 when all went well, 1 when a phase isn't solved or an experiment isn't as it should be, 2 when something given
+        can't be used, 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except HumanoidError as problem:
+        tqdm.write(f"humanoid_planner.gait: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        tqdm.write("humanoid_planner.gait: interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m humanoid_planner.gait",
+        description="Synthesise walking that is optimal by Pontryagin's principle.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="walk | phase | experiment")
+
+    walk = commands.add_parser("walk", help="synthesise a walk")
+    walk.set_defaults(command=_walk)
+    _add_common(walk)
+    walk.add_argument("--cycles", type=int, default=1, metavar="N", help="cyclic steps (1)")
+    walk.add_argument(
+        "--between-rests", action="store_true", help="from rest to rest, by a start, a braking step, a stop"
+    )
+    walk.add_argument("--braking", metavar="STEP", help="braking step before the stop (bip_braking)")
+
+    phase = commands.add_parser("phase", help="synthesise one phase of a walk")
+    phase.set_defaults(command=_phase)
+    phase.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"of {', '.join(_KINDS)}")
+    _add_common(phase)
+    phase.add_argument("--duration", type=float, metavar="S", help="instead of the step's own [s]")
+
+    experiment = commands.add_parser("experiment", help="list the experiments of the thesis, or do some")
+    experiment.set_defaults(command=_experiment)
+    experiment.add_argument("names", nargs="*", metavar="NAME", help="name or number (B3); all; none lists them")
+    experiment.add_argument("--out", type=Path, metavar="FOLDER", help="where pictures go")
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    known = ", ".join(list_resources("config/gait/steps", (".yaml",)))
+    parser.add_argument(
+        "--model", default="bip", metavar="NAME", help=f"of {', '.join(MODELS)}, a .yaml file, or urdf:ROBOT (bip)"
+    )
+    parser.add_argument("--step", metavar="STEP", help=f"of {known}, or a .yaml file; the model's own if left out")
+    parser.add_argument(
+        "--friction", type=float, default=0.6, metavar="MU", help="of the ground, kept and checked (0.6)"
+    )
+    parser.add_argument("--toe-force", type=float, default=6.0, metavar="N", help="least force of the front toe (6)")
+    parser.add_argument(
+        "--hold",
+        default="6",
+        metavar="N",
+        help="least force under heel and toe of the standing foot (6); none checks only",
+    )
+    parser.add_argument("--point-feet", action="store_true", help="RABBIT without a torque at the stance tip")
+    parser.add_argument(
+        "--limits", action="store_true", help="keep joint ranges and rates in single support, by penalty"
+    )
+    parser.add_argument(
+        "--clearance", type=float, default=0.0, metavar="M", help="wished height of the swinging foot [m]"
+    )
+    parser.add_argument(
+        "--obstacle",
+        action="append",
+        default=[],
+        metavar="X,WIDTH,HEIGHT",
+        help="to step over in single support; X ahead of the stance toe [m]",
+    )
+    parser.add_argument("--transcription", action="store_true", help="by direct transcription alone")
+    parser.add_argument("--time-limit", type=float, default=math.inf, metavar="S", help="for each phase [s]")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="phases solved side by side (1)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where report, tables, pictures and film go")
+    parser.add_argument("--no-film", action="store_true", help="leave out gait.gif, which takes longest")
+    parser.add_argument("--progress", action="store_true", help="tell stages as they are done, and show bars")
+
+
+def _walk(options: argparse.Namespace) -> int:
+    walker, walk = _walker(options), _step(options)
+    if options.between_rests:
+        if isinstance(walker, RabbitWalker) and options.braking is None:
+            raise InputError("is missing", element="--braking", remedy="Give RABBIT's braking step, a .yaml file")
+        specs = walk_between_rests(walk, load_walk(options.braking or "bip_braking"), options.cycles)
+    elif options.braking is not None:
+        raise InputError("is of use with --between-rests alone", element="--braking", remedy="Give both, or none")
+    else:
+        specs = cyclic_walk(walk, options.cycles)
+    return _solve(options, walker, specs)
+
+
+def _phase(options: argparse.Namespace) -> int:
+    walker, walk = _walker(options), _step(options)
+    kind = PhaseKind(options.kind)
+    spec = next(spec for spec in walk_between_rests(walk, walk) if spec.kind is kind)
+    if options.duration is not None:
+        spec = PhaseSpec(kind, options.duration, spec.step, spec.previous, spec.next, spec.rest)
+    return _solve(options, walker, (spec,), alone=True)
+
+
+def _experiment(options: argparse.Namespace) -> int:
+    if not options.names:
+        for experiment in EXPERIMENTS:
+            print(f"{experiment.id:<5}{experiment.name:<26}{experiment.title}")
+        return 0
+    chosen = EXPERIMENTS if options.names == ["all"] else [find_experiment(name) for name in options.names]
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for experiment in tqdm(chosen, unit="experiment", disable=len(chosen) == 1):
+        try:
+            result = experiment.run()
+        except HumanoidError as problem:  # the others are still worth doing
+            tqdm.write(f"{experiment.id} {experiment.name}: {problem}", file=sys.stderr)
+            failed.append(experiment.id)
+            continue
+        tqdm.write(f"\n{result.id}: {result.title}\n{result.table()}")
+        if not result.passes:
+            failed.append(experiment.id)
+        if options.out and result.draw is not None:
+            save_picture(result.draw(), options.out / f"{experiment.name}.png")
+    if failed:
+        tqdm.write(f"not as they should be: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _solve(
+    options: argparse.Namespace, walker: BipWalker | RabbitWalker, specs: Sequence[PhaseSpec], alone: bool = False
+) -> int:
+    """Synthesises phases, writes them, and prints the report; of a phase ``alone`` its own picture as well."""
+    settings = _settings(options, walker)
+    if options.workers < 1:
+        raise InputError(f"is {options.workers}", element="--workers", remedy="Give one or more")
+    pool: AbstractContextManager[Executor | None] = (
+        ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) if options.workers > 1 else nullcontext()
+    )
+    with pool as executor:
+        gait = synthesize_gait(walker, specs, settings, executor, _teller() if options.progress else None)
+    report = gait_report(gait)
+    if options.out:
+        write_gait_folder(gait, options.out, animation=not options.no_film, progress=options.progress)
+        if alone:
+            save_picture(phase_figure(gait.phases[0]), options.out / "phase.png")
+    print(report.text())
+    _tell_rescues(gait)
+    return 0 if gait.converged else 1
+
+
+def _tell_rescues(gait: GaitSolution) -> None:
+    """Prints the log of phases that the first transcription didn't lead to a solution."""
+    for index, solution in enumerate(gait.phases):
+        if len(solution.log) > 2 and not any(solution is earlier for earlier in gait.phases[:index]):
+            tqdm.write(f"phase {index + 1} was not solved at once:", file=sys.stderr)
+            for line in solution.log:
+                tqdm.write(f"  {line}", file=sys.stderr)
+
+
+def _teller() -> Callable[[str, float, float], bool]:
+    def tell(stage: str, residual: float, cost: float) -> bool:
+        tqdm.write(stage, file=sys.stderr)
+        return False
+
+    return tell
+
+
+def _walker(options: argparse.Namespace) -> BipWalker | RabbitWalker:
+    return load_walker(options.model, options.friction, options.toe_force, ankle_torque=not options.point_feet)
+
+
+def _step(options: argparse.Namespace) -> WalkData:
+    if options.step is not None:
+        return load_walk(options.step)
+    if options.model not in _STEPS:
+        raise InputError("is missing", element="--step", remedy=f"Give step data that fit '{options.model}'")
+    return load_walk(_STEPS[options.model])
+
+
+def _settings(options: argparse.Namespace, walker: BipWalker | RabbitWalker) -> GaitSettings:
+    """Settings of the reference solutions, with what the command line asks for."""
+    rabbit = isinstance(walker, RabbitWalker)
+    effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2) if rabbit else QuadraticEffort()
+    weight = 1.0 if options.limits else 0.0
+    swing = Penalties(
+        range_weight=weight,
+        rate_weight=weight,
+        clearance=options.clearance,
+        obstacles=tuple(_obstacle(text) for text in options.obstacle),
+    )
+    hold = _hold(options.hold)
+    return GaitSettings(
+        PhaseSettings(effort, root_force_lower=hold),
+        PhaseSettings(effort, swing, root_force_lower=hold),
+        friction=options.friction,
+        synthesis=SynthesisOptions(
+            method="direct" if options.transcription else "pontryagin", time_limit=_time_limit(options.time_limit)
+        ),
+    )
+
+
+def _time_limit(seconds: float) -> float:
+    if not seconds > 0.0:
+        raise InputError(f"is {seconds}", element="--time-limit", remedy="Give more than 0 s")
+    return seconds
+
+
+def _hold(text: str) -> float | None:
+    if text == "none":
+        return None
+    try:
+        force = float(text)
+    except ValueError:
+        raise InputError(f"is '{text}'", element="--hold", remedy="Give a force [N], or none") from None
+    if not 0.0 <= force < math.inf:
+        raise InputError(f"is {text} N", element="--hold", remedy="Give 0 N or more, or none")
+    return force
+
+
+def _obstacle(text: str) -> Obstacle:
+    try:
+        centre, width, height = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"is '{text}'", element="--obstacle", remedy="Give three numbers: place, width and height [m]"
+        ) from None
+    return Obstacle(centre, width, height)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

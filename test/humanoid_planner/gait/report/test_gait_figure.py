@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from humanoid_model.errors import InputError
+from humanoid_planner.gait.report.gait_figure import PANELS, gait_figure, save_picture
+
+
+def panels(figure):
+    return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
+
+
+def test_picture_shows_what_it_says(bip_gait):
+    found = panels(gait_figure(bip_gait, figures=5))
+    assert len(found) == 1 + sum(len(row) for row in PANELS)
+    for title in ("joint angles", "joint rates", "torques"):
+        axes = found[title]
+        assert len(axes.lines) - 4 == 6 * 4  # six joints in four phases, beside the lines at the phases' beginnings
+        assert axes.get_xlim() == pytest.approx((0.0, bip_gait.duration))
+    names = {text.get_text() for text in found["torques"].get_legend().get_texts()}
+    assert names == {f"{leg}_{joint}" for leg in ("left", "right") for joint in ("hip", "knee", "ankle")}
+    levels = found["H of each phase, constant along an extremal"].lines[0].get_ydata()
+    np.testing.assert_array_equal(levels, bip_gait.phases[0].hamiltonian)
+    sticks = next(axes for title, axes in found.items() if title.startswith("postures"))
+    assert len([line for line in sticks.lines if line.get_linewidth() == 1.8]) == 2 * 5  # two legs each
+    assert len(sticks.texts) >= 5
+
+
+def test_robot_without_feet(rabbit_gait, stopped_gait):
+    found = panels(gait_figure(rabbit_gait))
+    assert "stance foot on ground" in {text.get_text() for text in found["torques"].get_legend().get_texts()}
+    assert "NOT CONVERGED" in gait_figure(stopped_gait).get_suptitle()
+
+
+def test_bad_input(rabbit_gait, tmp_path):
+    with pytest.raises(InputError, match="figures: is 0"):
+        gait_figure(rabbit_gait, figures=0)
+    with pytest.raises(InputError, match="can't be written"):
+        save_picture(Figure(), tmp_path / "missing" / "gait.png")
+    with pytest.raises(InputError, match="can't be written"):
+        save_picture(Figure(), tmp_path / "gait.nonsense")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``python -m humanoid_planner.gait``."""
+
+import json
+
+import pytest
+
+from humanoid_model.resources import find_resource
+from humanoid_planner.gait.__main__ import main
+
+RABBIT = ["--model", "rabbit"]
+
+
+def test_walk_prints_its_report(capsys):
+    assert main(["walk", *RABBIT, "--cycles", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "0.852 m/s (3.07 km/h); converged" in out
+    assert out.count("double_support") == 4
+    assert "nothing is violated" in out
+
+
+def test_phase_into_a_folder(tmp_path, capsys):
+    assert main(["phase", "double_support", *RABBIT, "--out", str(tmp_path), "--no-film", "--progress"]) == 0
+    assert {"report.txt", "gait.csv", "gait.json", "gait.png", "phase.png", "strip.png"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+    assert json.loads((tmp_path / "gait.json").read_text())["report"]["cost"] == pytest.approx(0.035879, rel=1e-3)
+    told = capsys.readouterr()
+    assert "double_support: transcription, 20 intervals" in told.err
+    assert (tmp_path / "report.txt").read_text() == told.out
+
+
+def test_duration_of_a_phase(capsys):
+    assert main(["phase", "double_support", *RABBIT, "--duration", "0.12", "--transcription"]) == 0
+    assert "0.120 s" in capsys.readouterr().out
+
+
+def test_time_that_runs_out_is_told_with_what_there_is(capsys):
+    assert main(["phase", "single_support", *RABBIT, "--time-limit", "1e-6"]) == 1
+    told = capsys.readouterr()
+    assert "NOT CONVERGED" in told.out
+    assert "not converged" in told.out
+    assert "! phase 1: stopped" in told.out
+
+
+@pytest.mark.slow
+def test_walk_between_rests_with_a_film(tmp_path, capsys):
+    words = ["--between-rests", "--friction", "0.3", "--limits", "--out", str(tmp_path), "--workers", "2"]
+    assert main(["walk", *words]) == 0
+    out = capsys.readouterr().out
+    assert "1.806 s, 0.950 m" in out
+    assert (tmp_path / "gait.gif").stat().st_size > 50_000
+    assert (tmp_path / "phase_5_stop.csv").is_file()
+
+
+@pytest.mark.slow
+def test_obstacle_is_stepped_over(capsys):
+    """It takes finer transcriptions, which the command tells."""
+    assert main(["phase", "single_support", "--obstacle", "0.1,0.05,0.05"]) == 0
+    assert "transcription, 40 intervals" in capsys.readouterr().err
+
+
+def test_experiments(tmp_path, capsys):
+    assert main(["experiment"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == ["F1", "F2", "R1", "R2", "B1", "B2", "B3", "B4", "B5", "B6"]
+    assert main(["experiment", "F1", "large_transfer", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "F2: Five-bar mechanism, large transfer" in out
+    assert (tmp_path / "small_transfer.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["walk", "--model", "ostrich"], "unknown model 'ostrich'"),
+        (["walk", "--model", "urdf:hrp2"], "--step: is missing"),
+        (["walk", "--step", "nowhere"], "unknown step 'nowhere'"),
+        (["walk", "--step", "nowhere.yaml"], "nowhere.yaml"),
+        (["walk", "--cycles", "0"], "cycles: is 0"),
+        (["walk", "--friction", "nan"], "friction: is nan"),
+        (["walk", "--friction", "-1"], "friction: is -1.0"),
+        (["walk", "--toe-force", "-6"], "toe_force_lower: is -6.0"),
+        (["walk", "--hold", "much"], "--hold: is 'much'"),
+        (["walk", "--hold", "nan"], "--hold: is nan"),
+        (["walk", "--clearance", "inf"], "clearance: is inf"),
+        (["walk", "--obstacle", "1,2"], "--obstacle: is '1,2'"),
+        (["walk", "--obstacle", "0,0.1,-1"], "obstacle.height: is -1.0"),
+        (["walk", "--time-limit", "0"], "--time-limit: is 0.0"),
+        (["walk", "--time-limit", "nan"], "--time-limit: is nan"),
+        (["walk", "--workers", "0"], "--workers: is 0"),
+        (["walk", "--braking", "bip_braking"], "--between-rests alone"),
+        (["walk", *RABBIT, "--between-rests"], "--braking: is missing"),
+        (["phase", "stop", "--duration", "-1"], "stop.duration: is -1.0 s"),
+        (["phase", "start", "--duration", "nan"], "start.duration: is nan s"),
+        (["experiment", "B9"], "there is no experiment 'B9'"),
+    ],
+)
+def test_bad_words(words, told, capsys):
+    assert main(words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_leg_that_cannot_reach(tmp_path, capsys):
+    step = tmp_path / "high.yaml"
+    step.write_text(find_resource("config/gait/steps/bip_cyclic.yaml").read_text().replace("0.830]", "0.950]"))
+    assert main(["walk", "--step", str(step)]) == 2
+    assert "rear leg at the end: has to span" in capsys.readouterr().err
+
+
+def test_folder_that_cannot_be(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["phase", "double_support", *RABBIT, "--out", str(tmp_path / "file")]) == 2
+    assert "can't be written to" in capsys.readouterr().err
+
+
+def test_unknown_kind_of_phase():
+    with pytest.raises(SystemExit) as end:
+        main(["phase", "flight"])
+    assert end.value.code == 2
