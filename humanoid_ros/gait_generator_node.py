@@ -200,9 +200,7 @@ class GaitGeneratorNode(Node):
         self._gait.publish(gait)
         if gait.trajectory.joints.points:
             self._trajectory.publish(gait.trajectory)
-            joints = gait.trajectory.joints
-            joints.header = gait.trajectory.header
-            self._joints.publish(joints)
+            self._joints.publish(gait.trajectory.joints)
         self._shown = gait, gait.header.stamp
         self._draw()
         self._replay.play(gait, text(self, "replay"))

@@ -36,6 +36,7 @@ def whole_body_trajectory(
     message = WholeBodyTrajectory(robot=trajectory.robot)
     message.header.frame_id = world
     message.joints = JointTrajectory(joint_names=list(trajectory.joint_names))
+    message.joints.header.frame_id = world
     rows = zip(
         trajectory.positions[kept],
         trajectory.velocities[kept],

@@ -59,6 +59,7 @@ pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NAN = float("nan")
 STEP = step_message("rabbit")
+DIRECT = GaitSolverOptions(method="direct")  # takes the least time
 DOUBLE, SINGLE = GaitPhaseRequest.DOUBLE_SUPPORT, GaitPhaseRequest.SINGLE_SUPPORT
 
 
@@ -179,13 +180,13 @@ def test_a_walk_from_rest_to_rest(gait_generator: Any) -> None:
         double("bip_braking", kind=GaitPhaseRequest.BRAKE),
         GaitPhaseRequest(kind=GaitPhaseRequest.STOP, duration=0.5, step=braking),
     ]
-    answer = generated(gait_generator, GaitRequest(model="bip", phases=phases, options=GaitSolverOptions(method="direct")))
+    answer = generated(gait_generator, GaitRequest(model="bip", phases=phases, options=DIRECT))
     assert answer.success, answer.message
     assert [phase.kind for phase in answer.gait.phases] == [phase.kind for phase in phases]
     velocities = [point.velocities for point in answer.gait.trajectory.joints.points]
     np.testing.assert_allclose([velocities[0], velocities[-1]], 0.0, atol=1e-9)
     lower = GaitPhaseRequest(kind=GaitPhaseRequest.STOP, duration=0.5, step=braking, rest=GaitRest(hip_height=0.8))
-    other = generated(gait_generator, GaitRequest(model="bip", phases=[*phases[:-1], lower]))
+    other = generated(gait_generator, GaitRequest(model="bip", phases=[*phases[:-1], lower], options=DIRECT))
     assert other.gait.trajectory.base[-1].position.z == pytest.approx(0.8, abs=1e-9)
 
 
@@ -225,7 +226,7 @@ def test_weights_bounds_and_free_states_are_honoured(gait_generator: Any) -> Non
 
 def test_contact_forces_are_kept_where_that_is_asked_for(gait_generator: Any) -> None:
     bounds = GaitBounds(enforce_unilateral=True, min_normal_force=5.0, enforce_friction=True, friction=0.7)
-    request = cycle(BIP, phases=[single("bip_cyclic")], bounds=bounds)
+    request = cycle(BIP, phases=[single("bip_cyclic")], bounds=bounds, options=DIRECT)
     answer = generated(gait_generator, request)
     assert answer.success, answer.message
     (phase,) = answer.gait.phases
@@ -235,15 +236,25 @@ def test_contact_forces_are_kept_where_that_is_asked_for(gait_generator: Any) ->
 
 
 def test_ranges_rates_and_obstacles_are_honoured(gait_generator: Any) -> None:
-    plain = generated(gait_generator, cycle(phases=[single("rabbit")])).gait.phases[0]
-    fast = max(plain.report.max_rates)
-    slow = GaitBounds(max_velocities=[0.5 * fast] * 4)
-    told = generated(gait_generator, cycle(phases=[single("rabbit")], bounds=slow)).gait.phases[0]
-    assert any("rate of" in item.constraint for item in told.report.violations)  # only reported
-    kept = generated(gait_generator, cycle(phases=[single("rabbit")], bounds=slow, weights=GaitWeights(rate=1.0)))
-    assert max(kept.gait.phases[0].report.max_rates) < 0.9 * fast
+    def swing(**changes: Any) -> Gait:
+        answer = generated(gait_generator, cycle(phases=[single("rabbit")], options=DIRECT, **changes))
+        assert answer.success, answer.message
+        return answer.gait
+
+    fast = max(swing().phases[0].report.max_rates)
+    slow = GaitBounds(max_velocities=[0.7 * fast] * 4)
+    told = swing(bounds=slow).phases[0].report
+    assert any("rate of" in item.constraint for item in told.violations)  # only reported
+    assert max(told.max_rates) == pytest.approx(fast, rel=1e-6)
+    assert max(swing(bounds=slow, weights=GaitWeights(rate=0.1)).phases[0].report.max_rates) < 0.72 * fast
+    bent = swing().trajectory.joints
+    knee = list(bent.joint_names).index("front_knee")
+    most = max(point.positions[knee] for point in bent.points)
+    ranges = GaitBounds(max_positions=[most - 0.2] * 4)
+    straighter = swing(bounds=ranges, weights=GaitWeights(range=1.0)).trajectory.joints
+    assert max(point.positions[knee] for point in straighter.points) < most - 0.19
     bump = GaitBounds(obstacles=[GaitObstacle(centre=0.0, width=0.1, height=0.06)])
-    over = generated(gait_generator, cycle(phases=[single("rabbit")], bounds=bump)).gait
+    over = swing(bounds=bump)
     names = list(over.figure.point_names)
     tip = np.array(over.figure.points).reshape(-1, len(names), 2)[:, names.index("right_tip")]
     assert tip[np.abs(tip[:, 0]) < 0.05, 1].min() > 0.055

@@ -129,6 +129,8 @@ def synthesize_phase(
         return run.without_motion(PhaseStatus.UNREACHABLE, open_end)
     direct: DirectResult | None = None
     for intervals in (options.direct.intervals, 2 * options.direct.intervals, 4 * options.direct.intervals):
+        if direct is not None and 2 * intervals + 1 > options.collocation.max_nodes:
+            break
         solved = run.direct(intervals)
         if solved.converged or direct is None:
             direct = solved
