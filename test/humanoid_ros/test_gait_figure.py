@@ -50,7 +50,8 @@ def test_legs_take_turns_from_step_to_step(gait: GaitSolution, figure: GaitFigur
     size = len(figure.times) // 3
     for name, other in (("left_knee", "right_knee"), ("right_heel", "left_heel"), ("hip", "hip")):
         first, second = track(figure, name)[:size], track(figure, other)[size : 2 * size]
-        np.testing.assert_allclose(second, first + [CYCLIC.step.step_length, 0.0], atol=1e-12)
+        advance = np.array([CYCLIC.step.step_length, 0.0])
+        np.testing.assert_allclose(second, first + advance, atol=1e-12)
         np.testing.assert_allclose(
             np.array(figure.times[size : 2 * size]) - figure.times[0], np.array(figure.times[:size]) + gait.duration
         )

@@ -113,7 +113,8 @@ def test_a_gait_comes_with_what_proves_it(rabbit: Any) -> None:
         assert phase.report.transversality == 0.0
         assert phase.report.closure < 1e-3
         assert phase.report.positive_energy > 0.0 > phase.report.negative_energy
-        assert phase.report.energy == pytest.approx(phase.report.positive_energy - phase.report.negative_energy, rel=1e-3)
+        work = phase.report.positive_energy - phase.report.negative_energy
+        assert phase.report.energy == pytest.approx(work, rel=1e-3)
         assert len(phase.report.max_torques) == len(phase.report.max_rates) == 4
         assert phase.time > 0.0
     first, second = gait.phases
@@ -393,6 +394,7 @@ def step(**fields: Any) -> GaitRequest:
     return phase(step=step_message("rabbit", **fields))
 
 
+HIGHER = step_message("rabbit", final_hip=Point(x=0.2556, z=0.71))
 FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
 
 
@@ -406,7 +408,7 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         (cycle(speed=0.5), "speed: is 0.5, but phases are given, which fix it"),
         (cycle(step_length=0.5), "step_length: is 0.5, but phases are given"),
         (cycle(cycles=2000), "cycles: is 2000. Give at most 1000"),
-        (cycle(cycles=2, phases=[double("rabbit")]), "cycles: is 2, but the phases begin and end with the same support"),
+        (cycle(cycles=2, phases=[double("rabbit")]), "cycles: is 2, but the phases begin and end with the same"),
         (GaitRequest(model="rabbit", speed=NAN), "speed: is nan. Give a finite number"),
         (GaitRequest(model="rabbit", speed=-0.5), "speed: is -0.5 m/s. Give one from 0.01 to 5 m/s, or phases"),
         (GaitRequest(model="rabbit"), "speed: is 0 m/s"),
@@ -435,8 +437,8 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         ),
         (cycle(phases=[double("rabbit"), double("rabbit")]), "phases[1].kind: is DOUBLE_SUPPORT after DOUBLE_SUPPORT"),
         (
-            cycle(phases=[double("rabbit"), single("rabbit", step=step_message("rabbit", final_hip=Point(x=0.26, z=0.7)))]),
-            "phases[1]: ",
+            cycle(phases=[double("rabbit"), single("rabbit", step=HIGHER)]),
+            "phases[1]: swing_knee jumps by 1.17e-02 m, ",
         ),
         (phase(initial_state=[0.0] * 3), "phases[0].initial_state: has 3 values. Give 10: angles, then rates"),
         (phase(final_state=[NAN] * 10), "phases[0].final_state: is [nan, "),
@@ -452,7 +454,7 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         (step(final_hip_velocity=Vector3(x=math.inf)), "phases[0].step.final_hip_velocity: is [inf"),
         (step(initial_sole_angle=0.2), "phases[0].step.initial_sole_angle: is 0.2, but 'rabbit' has no feet"),
         (bounds(min_controls=[1.0]), "bounds.min_controls: has 1 values. Give 4 (torques) or 6 (torques, then contact"),
-        (bounds(min_controls=[1.0] * 4, max_controls=[0.0] * 4), "bounds.min_controls[0]: is 1, above 0 in bounds.max_"),
+        (bounds(min_controls=[1.0] * 4, max_controls=[0.0] * 4), "bounds.min_controls[0]: is 1, above 0 in bounds"),
         (bounds(max_controls=[NAN] * 4), "bounds.max_controls: is [nan, "),
         (bounds(min_positions=[0.0] * 3), "bounds.min_positions: has 3 values. Give 4: rear_knee"),
         (bounds(min_positions=[9.0] * 4), "bounds.min_positions: leaves"),
@@ -467,19 +469,19 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         ),
         (weights(torque=-1.0), "weights.torque: is -1. Give a finite number above 0, 0 for the default"),
         (weights(force=NAN), "weights.force: is nan"),
-        (weights(control_scales=[0.0] * 4), "weights.control_scales: is [0.0, 0.0, 0.0, 0.0]. Give finite numbers above"),
+        (weights(control_scales=[0.0] * 4), "weights.control_scales: is [0.0, 0.0, 0.0, 0.0]. Give finite numbers"),
         (weights(control_sizes=[1.0] * 5), "weights.control_sizes: has 5 values"),
         (options(method="magic"), "options.method: there is no method 'magic'. Known are: indirect, direct, shooting."),
         (options(tolerance=-1.0), "options.tolerance: is -1"),
         (options(tolerance=2.0), "options.tolerance: is 2. Give a number below 1"),
         (options(max_nodes=3), "options.max_nodes: is 3. Give a number from 11 to 100000"),
         (options(time_limit=Duration(sec=-1)), "options.time_limit: is -1 s. Give one above 0"),
-        (options(stages=[GaitStage(quantity=9, values=[1.0])]), "options.stages[0].quantity: is 9. Give one of 0 (CLOS"),
+        (options(stages=[GaitStage(quantity=9, values=[1.0])]), "options.stages[0].quantity: is 9. Give one of 0 (CL"),
         (options(stages=[GaitStage()]), "options.stages[0].values: is []"),
-        (options(stages=[GaitStage(quantity=5, values=[0.5])]), "options.stages[0].values: is [0.5]. Give scales of 1"),
-        (options(method="direct", stages=[GaitStage(values=[1.0])]), "options.stages: are given, but the method is 'di"),
+        (options(stages=[GaitStage(quantity=5, values=[0.5])]), "options.stages[0].values: is [0.5]. Give scales of"),
+        (options(method="direct", stages=[GaitStage(values=[1.0])]), "options.stages: are given, but the method is '"),
         (GaitRequest(model="five_bar", speed=0.5), "phases: is empty, but 'five_bar' doesn't walk"),
-        (five_bar(phases=[GaitPhaseRequest(duration=0.4)]), "phases[0].initial_state: is empty, but 'five_bar' doesn't"),
+        (five_bar(phases=[GaitPhaseRequest(duration=0.4)]), "phases[0].initial_state: is empty, but 'five_bar'"),
         (five_bar(phases=[double("rabbit")]), "phases[0].step: is given, but 'five_bar', which doesn't walk, has none"),
         (five_bar(bounds=GaitBounds(friction=0.5)), "bounds.friction: is given, but 'five_bar' doesn't walk"),
     ],
@@ -514,7 +516,7 @@ def test_a_hip_out_of_reach_is_told_with_its_reason(gait_generator: Any) -> None
         ({"model": "nobody", "step": STEP}, "model: there is no model or robot 'nobody'"),
         ({"model": "rabbit"}, "step.step_length: is 0 m"),
         ({"model": "rabbit", "step": step_message("rabbit", initial_hip=Point(x=NAN))}, "step.initial_hip: is [nan"),
-        ({"model": "rabbit", "step": step_message("rabbit", final_rear_foot_rate=1.0)}, "step.final_rear_foot_rate: is 1"),
+        ({"model": "rabbit", "step": step_message("rabbit", final_rear_foot_rate=1.0)}, "step.final_rear_foot_rate:"),
     ],
 )
 def test_bad_requests_for_states_are_answered(gait_generator: Any, fields: dict[str, Any], message: str) -> None:
