@@ -65,6 +65,7 @@ STACK_ARGUMENTS = (
     LaunchArgument("port", "8080", "TCP port of the page; 0 takes any free one"),
     LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", ("true", "false")),
     LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", ("true", "false")),
+    LaunchArgument("gait_generator", "true", "offer optimal gaits", ("true", "false")),
     LaunchArgument("rviz", "false", "start RViz with the stack's displays", ("true", "false")),
 )
 
@@ -119,6 +120,15 @@ def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
                 executable="contact_planner",
                 namespace=values["namespace"],
                 parameters={"scene": values["scene"]},
+                respawn=True,
+            )
+        )
+    if values["gait_generator"] == "true":
+        nodes.append(
+            NodeEntry(
+                name="gait_generator",
+                executable="gait_generator",
+                namespace=values["namespace"],
                 respawn=True,
             )
         )

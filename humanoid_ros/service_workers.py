@@ -82,7 +82,7 @@ class ServiceWorkers:
                 response.success = True
                 await answer_of(self._node, worker.submit(action, request, response))
             except Exception as error:
-                response = type(response)(success=False, message=self._refusal(name, error))
+                response = type(response)(success=False, message=self.refusal(name, error))
                 if failed is not None:
                     failed(response, response.message)
             finally:
@@ -126,7 +126,13 @@ class ServiceWorkers:
         # What follows an answer takes milliseconds, and uses the node.
         self._follow_up.shutdown(wait=True, cancel_futures=True)
 
-    def _refusal(self, name: str, error: Exception) -> str:
+    def refusal(self, name: str, error: Exception) -> str:
+        """Note that a request could not be served, and why; returns what to tell who asked.
+
+        Args:
+            name: of the service.
+            error: that came up; what isn't a HumanoidError is logged with its traceback.
+        """
         if isinstance(error, HumanoidError):
             message = str(error)
         elif isinstance(error, CancelledError | RuntimeError) and self.closing.is_set():

@@ -44,6 +44,7 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
+from humanoid_ros.gait_studio import GaitStudio
 from humanoid_ros.posture_editor import PostureEditor
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
 from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
@@ -57,6 +58,8 @@ from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panel import Panel
 from humanoid_ros.viewer.pull_handle import PullHandle, Spring
 from humanoid_ros.viewer.request import (
+    CancelGait,
+    GenerateGait,
     LoadScene,
     Pause,
     PickLink,
@@ -66,6 +69,7 @@ from humanoid_ros.viewer.request import (
     ResetPosture,
     SetPostureOptions,
     Show,
+    ShowGait,
     ShowPosture,
     Step,
     UsePlace,
@@ -194,6 +198,13 @@ class ViewerNode(Node):
             cone_scale=self._number("cone_scale"),
             arrow_scale=self._number("arrow_scale"),
         )
+        self._studio = GaitStudio(
+            self,
+            self.page,
+            self._panel.gait,
+            arrow_scale=self._number("gait_arrow_scale"),
+            time_limit=self._number("gait_time_limit"),
+        )
         self.create_timer(1.0 / self._number("rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
@@ -235,6 +246,8 @@ class ViewerNode(Node):
         number("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
         number("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]")
         number("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
+        number("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
+        number("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
 
     def _number(self, name: str) -> float:
         return float(self.get_parameter(name).get_parameter_value().double_value)
@@ -402,6 +415,7 @@ class ViewerNode(Node):
             self._soles.update(self._tree.placement)
             self._update_pull()
             self._update_editor()
+            self._studio.update(time.monotonic())
         if not self._aimed:
             self._aim()
 
@@ -469,6 +483,8 @@ class ViewerNode(Node):
                 self._pull.release()
             elif isinstance(request, ShowPosture | ResetPosture | UsePlace | SetPostureOptions):
                 self._editor.answer(request)
+            elif isinstance(request, GenerateGait | CancelGait | ShowGait):
+                self._studio.answer(request)
             else:
                 self._call(request)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, postures, what is shown, plot."""
+"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, what is shown, plot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import viser
 
 from humanoid_ros.viewer.force_plot import ForcePlot
+from humanoid_ros.viewer.gait_panel import GaitPanel
 from humanoid_ros.viewer.posture_panel import PosturePanel
 from humanoid_ros.viewer.request import (
     LoadScene,
@@ -75,6 +76,7 @@ class Panel:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
         self.posture = PosturePanel(gui, send)
+        self.gait = GaitPanel(gui, send)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):

@@ -105,5 +105,43 @@ class SetPostureOptions:
     collisions: bool
 
 
+@dataclass(frozen=True)
+class GenerateGait:
+    """Generate the step of a walking model that is best at a speed.
+
+    Attributes:
+        model: Name of a walking model or a robot.
+        speed: Mean speed [m/s].
+        step_length: [m]; 0 leaves it to the optimum.
+        steps: How many of them are shown.
+    """
+
+    model: str
+    speed: float
+    step_length: float
+    steps: int
+
+
+@dataclass(frozen=True)
+class CancelGait:
+    """Give up the gait that is being generated."""
+
+
+@dataclass(frozen=True)
+class ShowGait:
+    """How the gait is shown.
+
+    Attributes:
+        figure: One of `gait_panel.FIGURES`.
+        forces: Whether with the forces under the feet.
+        aside: How far from the middle of the scene, to the left [m].
+    """
+
+    figure: str
+    forces: bool
+    aside: float
+
+
+GaitRequest: TypeAlias = GenerateGait | CancelGait | ShowGait
 PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
-Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show | PostureRequest
+Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show | PostureRequest | GaitRequest

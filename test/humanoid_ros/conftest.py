@@ -119,10 +119,11 @@ class Client:
     def action(self, kind: type, name: str) -> Any:
         from rclpy.action import ActionClient
 
-        if name not in self._clients:
-            self._clients[name] = ActionClient(self.node, kind, name, callback_group=self._group)
-            assert self._clients[name].wait_for_server(10.0), name
-        return self._clients[name]
+        key = f"action {name}"  # a service may have the same name
+        if key not in self._clients:
+            self._clients[key] = ActionClient(self.node, kind, name, callback_group=self._group)
+            assert self._clients[key].wait_for_server(10.0), name
+        return self._clients[key]
 
     @staticmethod
     def result(future: Any, timeout: float = 30.0) -> Any:
@@ -193,6 +194,14 @@ def contact_planner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client
     """A running contact planner."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed")
     with running_node("contact_planner", tmp_path_factory.mktemp("contact_planner")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def gait_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running gait generator."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    with running_node("gait_generator", tmp_path_factory.mktemp("gait_generator")) as client:
         yield client
 
 

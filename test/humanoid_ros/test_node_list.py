@@ -13,26 +13,28 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
-    simulator, viewer, generator, planner = stack_nodes({})
+    simulator, viewer, generator, planner, gaits = stack_nodes({})
     assert (simulator.name, simulator.required) == ("simulator", True)
     assert simulator.parameters == {"scene": "stand"}
     assert (viewer.name, viewer.respawn, viewer.required) == ("viewer", True, False)
     assert viewer.parameters == {"host": "127.0.0.1", "port": 8080}
     assert (generator.name, generator.respawn, generator.required) == ("model_generator", True, False)
     assert (planner.name, planner.respawn, planner.required) == ("contact_planner", True, False)
+    assert (gaits.name, gaits.respawn, gaits.required) == ("gait_generator", True, False)
 
 
 def test_arguments_reach_the_nodes():
-    simulator, viewer, generator, planner = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
+    simulator, viewer, generator, planner, gaits = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
     assert simulator.parameters["scene"] == "stairs"
     assert viewer.parameters["port"] == 0
     assert planner.parameters["scene"] == "stairs"
-    assert {simulator.namespace, viewer.namespace, generator.namespace, planner.namespace} == {"lab"}
+    namespaces = {node.namespace for node in (simulator, viewer, generator, planner, gaits)}
+    assert namespaces == {"lab"}
 
 
 def test_all_but_the_simulator_can_be_left_out():
     names = [node.name for node in stack_nodes({})]
-    for left_out in ("viewer", "model_generator", "contact_planner"):
+    for left_out in ("viewer", "model_generator", "contact_planner", "gait_generator"):
         rest = [node.name for node in stack_nodes({left_out: "false"})]
         assert rest == [name for name in names if name != left_out]
     assert [node.name for node in simulator_nodes({})] == ["simulator"]

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
+from humanoid_planner.gait.solvers.continuation import Stage, follow, with_parameters
 from humanoid_planner.gait.solvers.direct import DirectOptions, DirectResult, solve_direct
 from humanoid_planner.gait.solvers.phase_solution import (
     PhaseSolution,
@@ -25,6 +27,7 @@ from humanoid_planner.gait.solvers.phase_solution import (
     Tolerances,
     solution_from_samples,
 )
+from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
 
 Real = NDArray[np.floating[Any]]
 
@@ -33,13 +36,37 @@ Feedback = Callable[[str, float, float], bool]
 
 
 @dataclass(frozen=True)
+class Progress:
+    """Where a synthesis is.
+
+    Attributes:
+        stage: what was done last.
+        residual: of the boundary value problem, NaN while there is none.
+        nodes: of the mesh.
+        cost: of the transcription, NaN while there is none.
+    """
+
+    stage: str
+    residual: float
+    nodes: int
+    cost: float
+
+
+Watch = Callable[[Progress], bool]
+"""Told of progress; returns True to cancel."""
+
+
+@dataclass(frozen=True)
 class SynthesisOptions:
     """How a phase is solved.
 
     Attributes:
-        method: ``pontryagin``, or ``direct`` for the transcription alone.
+        method: ``pontryagin``; ``shooting`` for the same conditions by multiple shooting; ``direct`` for the
+            transcription alone.
         direct: settings of the transcription.
         collocation: settings of the boundary value problem.
+        shooting: settings of shooting.
+        schedule: continuation to the problem from that of the first values; the latter is what is transcribed then.
         tolerances: of the checks afterwards.
         rescue: give back the transcribed solution as the result where Pontryagin's conditions can't be solved.
         time_limit: [s].
@@ -49,14 +76,33 @@ class SynthesisOptions:
     method: str = "pontryagin"
     direct: DirectOptions = field(default_factory=DirectOptions)
     collocation: CollocationOptions = field(default_factory=CollocationOptions)
+    shooting: ShootingOptions = field(default_factory=ShootingOptions)
+    schedule: tuple[Stage, ...] = ()
     tolerances: Tolerances = field(default_factory=Tolerances)
     rescue: bool = False
     time_limit: float = math.inf
     samples: int = 201
 
+    def __post_init__(self) -> None:
+        """Check the method.
+
+        Raises:
+            InputError: an unknown one, or a continuation of a mere transcription.
+        """
+        if self.method not in METHODS:
+            raise InputError(f"is '{self.method}'", element="method", remedy=f"Use one of {', '.join(METHODS)}")
+        if self.schedule and self.method == "direct":
+            raise InputError("isn't empty", element="schedule", remedy="Use another method than direct with it")
+
+
+METHODS = ("pontryagin", "shooting", "direct")
+
 
 def synthesize_phase(
-    problem: PhaseProblem, options: SynthesisOptions | None = None, feedback: Feedback | None = None
+    problem: PhaseProblem,
+    options: SynthesisOptions | None = None,
+    feedback: Feedback | None = None,
+    watch: Watch | None = None,
 ) -> PhaseSolution:
     """Solves a phase from nothing but its data.
 
@@ -68,6 +114,7 @@ def synthesize_phase(
         problem: the phase.
         options: settings.
         feedback: called between stages; cancels by returning True.
+        watch: called between stages and on each mesh of the boundary value problem; likewise.
 
     Returns:
         The solution with its status; the best iterate where there is no solution.
@@ -76,12 +123,14 @@ def synthesize_phase(
         InputError: the problem contradicts itself.
     """
     options = options or SynthesisOptions()
-    run = _Run(problem, options, feedback)
+    run = _Run(problem, options, feedback, watch)
     open_end = _unreachable(problem)
     if open_end:
         return run.without_motion(PhaseStatus.UNREACHABLE, open_end)
     direct: DirectResult | None = None
     for intervals in (options.direct.intervals, 2 * options.direct.intervals, 4 * options.direct.intervals):
+        if direct is not None and 2 * intervals + 1 > options.collocation.max_nodes:
+            break
         solved = run.direct(intervals)
         if solved.converged or direct is None:
             direct = solved
@@ -109,22 +158,33 @@ def synthesize_phase(
 class _Run:
     """State of one synthesis."""
 
-    def __init__(self, problem: PhaseProblem, options: SynthesisOptions, feedback: Feedback | None) -> None:
-        self.problem, self.options, self.feedback = problem, options, feedback
+    def __init__(
+        self, problem: PhaseProblem, options: SynthesisOptions, feedback: Feedback | None, watch: Watch | None
+    ) -> None:
+        self.problem, self.options, self.feedback, self.watch = problem, options, feedback, watch
+        first = {stage.parameter: stage.values[0] for stage in reversed(options.schedule)}
+        self.transcribed = with_parameters(problem, first) if first else problem
         self.started = time.perf_counter()
         self.log: list[str] = []
         self.stopped = False
         self.last_message = ""
         self.extremal = ExtremalProblem(problem)
 
-    def tell(self, stage: str, residual: float, cost: float) -> None:
+    def tell(self, stage: str, residual: float, nodes: int, cost: float) -> None:
         """Notes a stage, passes it on, and sees whether to stop."""
         elapsed = time.perf_counter() - self.started
         self.log.append(f"{elapsed:7.3f} s  {stage}")
         if self.feedback is not None and self.feedback(stage, residual, cost):
             self.stopped = True
+        self.look(Progress(stage, residual, nodes, cost))
         if elapsed > self.options.time_limit:
             self.stopped = True
+
+    def look(self, progress: Progress) -> bool:
+        """Passes on what isn't a stage of its own; True to stop."""
+        if self.watch is not None and self.watch(progress):
+            self.stopped = True
+        return self.stopped
 
     def direct(self, intervals: int) -> DirectResult:
         """Transcribes, with reduced masses on the way where the full ones fail."""
@@ -132,15 +192,15 @@ class _Run:
         left = self.options.time_limit - (time.perf_counter() - self.started)
         limit = min(settings.time_limit, max(left, 1e-3))
         settings = dataclasses.replace(settings, intervals=intervals, time_limit=limit)
-        result = solve_direct(self.problem, settings)
-        self.tell(_direct_line(result, intervals, 1.0), math.nan, result.cost)
+        result = solve_direct(self.transcribed, settings)
+        self.tell(_direct_line(result, intervals, 1.0), math.nan, len(result.s), result.cost)
         if result.converged or self.stopped:
             return result
         warm: DirectResult | None = None
         for scale in _MASS_SCALES:
-            lighter = self.problem.replace(mass_scale=scale * self.problem.mass_scale)
+            lighter = self.transcribed.replace(mass_scale=scale * self.transcribed.mass_scale)
             trial = solve_direct(lighter, settings, warm_start=warm)
-            self.tell(_direct_line(trial, intervals, scale), math.nan, trial.cost)
+            self.tell(_direct_line(trial, intervals, scale), math.nan, len(trial.s), trial.cost)
             if self.stopped:
                 break
             if trial.converged:
@@ -151,16 +211,43 @@ class _Run:
         """Boundary value problem from a transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         y = self.extremal.pack(x, direct.costates, direct.duration)
-        deadline = self.started + self.options.time_limit
-        result = solve_collocation(self.extremal, direct.s, y, self.options.collocation, deadline=deadline)
-        self.last_message = result.message
+        if not self.options.schedule:
+            result = self.boundary_value_problem(self.extremal, direct.s, y, direct.cost)
+            self.last_message = result.message
+        else:
+
+            def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+                extremal = self.extremal if problem is self.problem else ExtremalProblem(problem)
+                return self.boundary_value_problem(extremal, mesh, guess, direct.cost)
+
+            def stage(text: str) -> bool:
+                self.tell(f"continuation, {text}", math.nan, 0, direct.cost)
+                return self.stopped
+
+            path = follow(self.problem, self.options.schedule, solve, direct.s, y, watch=stage)
+            result = path.result if path.converged else dataclasses.replace(path.result, converged=False)
+            self.last_message = path.message
         self.tell(
             f"boundary value problem: {result.message}, {len(result.mesh)} nodes, {result.newton_steps} Newton steps, "
             f"residual {result.residual:.1e}",
             result.residual,
+            len(result.mesh),
             direct.cost,
         )
         return result
+
+    def boundary_value_problem(
+        self, extremal: ExtremalProblem, mesh: Real, y: Real, cost: float
+    ) -> BoundaryValueResult:
+        """Solves one by the method that was asked for."""
+        deadline = self.started + self.options.time_limit
+        if self.options.method == "shooting":
+            return solve_shooting(extremal, mesh, y, self.options.shooting, deadline)
+
+        def look(nodes: int, residual: float) -> bool:
+            return self.look(Progress("boundary value problem", residual, nodes, cost))
+
+        return solve_collocation(extremal, mesh, y, self.options.collocation, look, deadline)
 
     def from_pontryagin(self, result: BoundaryValueResult, direct: DirectResult) -> PhaseSolution:
         """The solution of the boundary value problem."""
@@ -174,7 +261,9 @@ class _Run:
         cost = float(T / 6.0 * (np.diff(result.mesh) * running).sum())
         s = np.linspace(0.0, 1.0, self.options.samples)
         x, w = self.extremal.split(result.at(s))
-        return self._solution(T * s, x, w, None, "pontryagin", True, "converged", result.residual, cost, direct.cost)
+        transcribed = math.nan if self.options.schedule else direct.cost
+        method = self.options.method
+        return self._solution(T * s, x, w, None, method, True, "converged", result.residual, cost, transcribed)
 
     def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
         """The transcribed solution."""

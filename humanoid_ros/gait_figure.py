@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stick figures of a gait over time, left and right leg taking turns, as a message."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from humanoid_stack.msg import GaitFigure
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.report.gait_series import LEGS, gait_series
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+
+Real = NDArray[np.floating[Any]]
+
+LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
+TIP_LEG = (("hip", "knee"), ("knee", "tip"))
+"""Lines of a leg, with a foot and without."""
+
+
+def gait_figure(gait: GaitSolution, cycles: int) -> GaitFigure:
+    """Stick figures of a walk.
+
+    Args:
+        gait: of at least one solved phase.
+        cycles: how often it is repeated; legs that have changed parts go on so.
+    """
+    series = gait_series(gait)
+    lines = LEG if "left_ankle" in series.points else TIP_LEG
+    pairs = [("hip", "trunk_top")]
+    for side, line in itertools.product(LEGS, lines):
+        pairs.append((_of_leg(side, line[0]), _of_leg(side, line[1])))
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    places = np.stack([series.points[name] for name in names], axis=1)
+    forces = np.zeros((len(series.t), 2, 2))
+    pressed = np.zeros((len(series.t), 2, 2))
+    for column, leg in enumerate(LEGS):
+        foot = series.forces[leg]
+        bears = foot.bears & np.isfinite(foot.pressure)
+        forces[bears, column] = np.stack([foot.tangential, foot.total], axis=1)[bears]
+        pressed[bears, column] = np.stack([foot.pressure, foot.ground], axis=1)[bears]
+    advance = gait.plan.next_offset - gait.plan.offsets[0]
+    swaps = sum(phase.double for phase in gait.plan.phases) % 2 == 1
+    other = [names.index(_other_leg(name)) for name in names]
+    parts: list[tuple[Real, Real, Real, Real]] = []
+    for cycle in range(cycles):
+        swapped = swaps and cycle % 2 == 1
+        order, feet = (other, [1, 0]) if swapped else (list(range(len(names))), [0, 1])
+        parts.append(
+            (
+                series.t + cycle * gait.duration,
+                places[:, order] + cycle * advance,
+                pressed[:, feet] + cycle * advance,
+                forces[:, feet],
+            )
+        )
+    times, points, at, force = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return _message(times, names, points, pairs, LEGS, at, force)
+
+
+def chain_figure(phases: Sequence[PhaseSolution], lengths: Sequence[float]) -> GaitFigure:
+    """Stick figures of a planar chain that begins at the origin.
+
+    Args:
+        phases: solved, at least one.
+        lengths: of the links, whose absolute angles are the coordinates [m].
+    """
+    times, points, start = [], [], 0.0
+    for phase in phases:
+        angles = phase.q[:, : len(lengths)]
+        ways = np.stack([np.cos(angles), np.sin(angles)], axis=2) * np.asarray(lengths)[None, :, None]
+        places = np.concatenate([np.zeros((len(angles), 1, 2)), np.cumsum(ways, axis=1)], axis=1)
+        times.append(start + phase.t)
+        points.append(places)
+        start += phase.duration
+    names = [f"joint_{i + 1}" for i in range(len(lengths) + 1)]
+    instants = np.concatenate(times)
+    nothing = np.zeros((len(instants), 0, 2))
+    return _message(instants, names, np.concatenate(points), list(itertools.pairwise(names)), (), nothing, nothing)
+
+
+def figure_points(figure: GaitFigure) -> Real:
+    """(K, P, 2) places of a figure's points [m]."""
+    return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 2)
+
+
+def figure_forces(figure: GaitFigure) -> tuple[Real, Real]:
+    """(K, F, 2) centres of pressure [m] and (K, F, 2) forces [N] of a figure's feet."""
+    shape = (len(figure.times), len(figure.foot_names), 2)
+    at, forces = (np.array(values, dtype=float).reshape(shape) for values in (figure.force_points, figure.forces))
+    return at, forces
+
+
+def _message(
+    times: Real,
+    names: Sequence[str],
+    points: Real,
+    pairs: Sequence[tuple[str, str]],
+    feet: Sequence[str],
+    force_points: Real,
+    forces: Real,
+) -> GaitFigure:
+    index = {name: i for i, name in enumerate(names)}
+    return GaitFigure(
+        times=times.tolist(),
+        point_names=list(names),
+        points=points.ravel().tolist(),
+        lines=[index[name] for pair in pairs for name in pair],
+        foot_names=list(feet),
+        force_points=force_points.ravel().tolist(),
+        forces=forces.ravel().tolist(),
+    )
+
+
+def _of_leg(side: str, point: str) -> str:
+    return point if point == "hip" else f"{side}_{point}"
+
+
+def _other_leg(name: str) -> str:
+    for side, other in (LEGS, LEGS[::-1]):
+        if name.startswith(f"{side}_"):
+            return f"{other}_{name.removeprefix(f'{side}_')}"
+    return name

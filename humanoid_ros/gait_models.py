@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walking models and mechanisms by their names, with the robots that their gaits are trajectories of."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from humanoid_model import Robot, load_robot
+from humanoid_model.errors import InputError
+from humanoid_model.resources import list_resources
+from humanoid_model.yaml_node import read_yaml
+from humanoid_planner.gait.boundary.step_data import RestData, load_walk
+from humanoid_planner.gait.mechanism.phase_model import PhaseModel
+from humanoid_planner.gait.models.bip import Bip, load_bip
+from humanoid_planner.gait.models.five_bar import load_five_bar
+from humanoid_planner.gait.models.rabbit import load_rabbit
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection, project_to_sagittal_plane
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+
+BIP, RABBIT, FIVE_BAR = "bip", "rabbit", "five_bar"
+NAMES = (BIP, RABBIT, FIVE_BAR)
+ROBOTS = {BIP: "bip_planar", RABBIT: "rabbit"}
+"""Robots that move as the models do."""
+YAML = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class FootSizes:
+    """What the thesis leaves open of walkers' feet.
+
+    Attributes:
+        length: of BIP's sole, 0 for that of its file [m].
+        ankle_height: of BIP's ankle above the sole, likewise [m].
+        ankle_torque: whether the ground turns RABBIT's stance shank as a foot would (erratum ER-19); no robot has an
+            actuator there, so that the gait is no trajectory of one.
+    """
+
+    length: float = 0.0
+    ankle_height: float = 0.0
+    ankle_torque: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class GaitModel:
+    """What gaits are generated for.
+
+    Attributes:
+        name: as it was asked for.
+        walker: None of a mechanism that doesn't walk.
+        mechanism: closed mechanism that doesn't walk; None of walkers.
+        robot: that the gait becomes a trajectory of; None of mechanisms.
+        start_rest: standing before the first step; None where it isn't known.
+        stop_rest: standing after the last one, likewise.
+        chain: lengths of a mechanism's links [m].
+    """
+
+    name: str
+    walker: BipWalker | RabbitWalker | None
+    mechanism: PhaseModel | None = None
+    robot: Robot | SagittalProjection | None = None
+    start_rest: RestData | None = None
+    stop_rest: RestData | None = None
+    chain: tuple[float, ...] = ()
+
+
+def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitModel:
+    """A model by its name, the path of its file, or a robot to be walked in its sagittal plane.
+
+    Args:
+        name: of :data:`NAMES`, a path, or a robot's name.
+        feet: where they are open.
+        field: that gives the name, for errors.
+
+    Raises:
+        InputError: there is no such model, its file can't be used, or the robot can't walk in the plane.
+    """
+    if not name.strip():
+        raise InputError("is empty", element=field, remedy=_known())
+    files = (Path(name), Path(name).with_suffix(".yaml")) if Path(name).suffix else ()
+    return _load(name, feet, field, tuple(_changed(file) for file in files))
+
+
+@functools.lru_cache(8)
+def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitModel:
+    """Keeps the last models until their files change."""
+    kind, path = name, None
+    if Path(name).suffix in YAML:
+        path = Path(name)
+        values = read_yaml(path, InputError).mapping()
+        if "model" not in values:
+            raise InputError("'model' is missing", source=path, element=field, remedy=f"Give {', '.join(NAMES)}")
+        kind = values["model"].string(NAMES)
+    if kind == FIVE_BAR:
+        bars = load_five_bar(path)
+        return GaitModel(name, None, bars.phase(), chain=tuple(bar.length for bar in bars.bars))
+    if kind == RABBIT:
+        rabbit = RabbitWalker(load_rabbit(path), feet.ankle_torque)
+        return GaitModel(name, rabbit, robot=None if feet.ankle_torque else load_robot(ROBOTS[RABBIT]))
+    if kind == BIP:
+        walker = BipWalker(_with_feet(load_bip(path), feet))
+        rests = load_walk("bip_cyclic").rest, load_walk("bip_braking").rest
+        return GaitModel(name, walker, None, load_robot(ROBOTS[BIP]), *rests)
+    if Path(name).suffix != ".urdf" and name not in list_resources("urdf", (".urdf",)):
+        raise InputError(f"there is no model or robot '{name}'", element=field, remedy=_known())
+    try:
+        projection = project_to_sagittal_plane(load_robot(name))
+    except InputError as error:
+        raise InputError(
+            f"'{name}' can't be walked in its sagittal plane: {error}", element=field, remedy="Give another robot"
+        ) from error
+    return GaitModel(name, BipWalker(projection.bip), robot=projection)
+
+
+def _with_feet(bip: Bip, feet: FootSizes) -> Bip:
+    changes = {"length": feet.length, "ankle_height": feet.ankle_height}
+    given = {key: value for key, value in changes.items() if value > 0.0}
+    return bip.with_foot(dataclasses.replace(bip.foot, **given)) if given else bip
+
+
+def _changed(file: Path) -> int:
+    """When a file was changed last [ns]; 0 if there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _known() -> str:
+    return f"Give {', '.join(NAMES)}, the path of such a model's YAML file, or the name or path of a biped's URDF"

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to requests for gaits, worked out in a process of their own; requests and answers travel as bytes.
+
+Importing this module loads all that a request needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from humanoid_stack.msg import Gait, GaitPhase, GaitRequest
+from humanoid_stack.srv import ComputeGaitStates
+from rclpy.serialization import deserialize_message, serialize_message
+
+from humanoid_model import Robot
+from humanoid_model.errors import InputError
+from humanoid_planner.gait.phases.gait_plan import GaitPlan
+from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
+from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase
+from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
+from humanoid_planner.gait.solvers.synthesize import Progress, synthesize_phase
+from humanoid_planner.gait.trajectory import gait_trajectory
+from humanoid_ros.gait_figure import chain_figure, gait_figure
+from humanoid_ros.gait_messages import hip_advance, phase_message
+from humanoid_ros.gait_models import load_gait_model
+from humanoid_ros.gait_phase_problems import (
+    UnreachableError,
+    asked_problem,
+    mechanism_problem,
+    plan_asked_gait,
+)
+from humanoid_ros.gait_request import (
+    AskedGait,
+    AskedPhase,
+    GaitDefaults,
+    PhaseKind,
+    check_step_feet,
+    read_gait_request,
+    read_step,
+)
+from humanoid_ros.gait_trajectory_message import whole_body_trajectory
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class StageNews:
+    """Where the work is.
+
+    Attributes:
+        phase: that is worked on, from 0.
+        stage: what was done last.
+        residual: NaN while there is none.
+        nodes: of the mesh.
+        cost: NaN while there is none.
+    """
+
+    phase: int
+    stage: str
+    residual: float
+    nodes: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class GaitNews:
+    """What has been solved so far.
+
+    Attributes:
+        gait: serialised.
+    """
+
+    gait: bytes
+
+
+@dataclass(frozen=True)
+class GaitAnswer:
+    """The end of the work.
+
+    Attributes:
+        success: whether all phases are solved.
+        message: why not, or what isn't kept.
+        gait: serialised; what is solved, and the best iterate of what isn't.
+    """
+
+    success: bool
+    message: str
+    gait: bytes
+
+
+Tell = Callable[[StageNews | GaitNews], None]
+
+
+def generate(request: bytes, defaults: GaitDefaults, tell: Tell) -> GaitAnswer:
+    """Answer a request for a gait.
+
+    Args:
+        request: serialised ``GaitRequest``.
+        defaults: what it may leave open.
+        tell: told of stages, and of what is solved so far.
+
+    Raises:
+        InputError: a field can't be used; the message names it.
+    """
+    asked = read_gait_request(deserialize_message(request, GaitRequest), defaults)
+    if asked.model.mechanism is not None:
+        return _mechanism(asked, tell)
+    return _walk(asked, tell)
+
+
+def compute_states(request: bytes, defaults: GaitDefaults, _: Tell) -> bytes:
+    """Answer a ``compute_gait_states`` request, serialised as its answer is.
+
+    Raises:
+        InputError: a field can't be used, or a leg can't reach.
+    """
+    asked = deserialize_message(request, ComputeGaitStates.Request)
+    step = read_step(asked.step, "step")
+    model = load_gait_model(asked.model or defaults.model, defaults.feet)
+    if model.walker is None:
+        raise InputError(f"'{model.name}' doesn't walk", element="model", remedy="Give a model with two legs")
+    check_step_feet(step, model, "step")
+    try:
+        planned = plan_phase(model.walker, PhaseSpec(SpecKind.DOUBLE, 1.0, step=step))
+    except InputError as error:
+        raise InputError(error.problem, element=f"step: {error.element}", remedy=error.remedy) from error
+    response = ComputeGaitStates.Response(success=True, coordinate_names=list(planned.model.tree.coordinates))
+    for name, state in (("initial", planned.start), ("final", planned.end)):
+        setattr(response, f"{name}_coordinates", state.q.tolist())
+        setattr(response, f"{name}_rates", state.v.tolist())
+        setattr(response, f"{name}_momenta", state.phase_variables(planned.model)[planned.model.n :].tolist())
+    return bytes(serialize_message(response))
+
+
+def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
+    try:
+        plan = plan_asked_gait(asked)
+    except UnreachableError as error:
+        gait = Gait(model=asked.model.name)
+        kind = asked.phases[error.phase].kind
+        gait.phases = [GaitPhase(kind=kind, status=GaitPhase.UNREACHABLE, message=str(error))]
+        return GaitAnswer(False, str(error), bytes(serialize_message(gait)))
+    problems = [asked_problem(asked, plan, index) for index in range(len(asked.phases))]
+    answer = Gait()
+
+    def so_far(solutions: list[PhaseSolution]) -> Gait:
+        done = GaitPlan(plan.walker, plan.phases[: len(solutions)], plan.offsets[: len(solutions)])
+        cycles = asked.cycles if len(solutions) == len(plan.phases) else 1
+        return walk_message(asked, GaitSolution(done, tuple(solutions)), cycles)
+
+    solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
+    answer = so_far(solutions)
+    return _answer(asked, solutions, answer)
+
+
+def _mechanism(asked: AskedGait, tell: Tell) -> GaitAnswer:
+    problems = [mechanism_problem(asked, index) for index in range(len(asked.phases))]
+
+    def so_far(solutions: list[PhaseSolution]) -> Gait:
+        gait = Gait(model=asked.model.name)
+        _fill_phases(gait, asked, solutions, [0.0] * len(solutions))
+        gait.figure = chain_figure(solutions, asked.model.chain)
+        return gait
+
+    solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
+    return _answer(asked, solutions, so_far(solutions))
+
+
+def _solve(
+    asked: AskedGait, problems: list[Any], done: Callable[[list[PhaseSolution]], None], tell: Tell
+) -> list[PhaseSolution]:
+    """Solve phases one after the other, those that repeat once; the last one may be the first that isn't solved."""
+    deadline = time.perf_counter() + asked.options.time_limit
+    solutions: list[PhaseSolution] = []
+    for index, problem in enumerate(problems):
+        same = _same_phase(asked.phases, index)
+        if same is not None:
+            solutions.append(solutions[same])
+            continue
+        tell(StageNews(index, f"{asked.phases[index].kind.name.lower().replace('_', ' ')}", math.nan, 0, math.nan))
+        left = deadline - time.perf_counter()
+        options = dataclasses.replace(asked.options, time_limit=max(left, 1e-3))
+
+        def watch(progress: Progress, phase: int = index) -> bool:
+            tell(StageNews(phase, progress.stage, progress.residual, progress.nodes, progress.cost))
+            return False
+
+        solutions.append(synthesize_phase(problem, options, watch=watch))
+        if not solutions[-1].converged:
+            break
+        done(solutions)
+    return solutions
+
+
+def _same_phase(phases: tuple[AskedPhase, ...], index: int) -> int | None:
+    """An earlier phase with the very same data."""
+    own = phases[index]
+    for other in range(index):
+        item = phases[other]
+        data = (item.kind, item.duration, item.step, item.next_step, item.rest)
+        plain = all(values is None for phase in (own, item) for values in phase.ends)
+        fixed = not any(mask.any() for phase in (own, item) for mask in phase.free)
+        if plain and fixed and data == (own.kind, own.duration, own.step, own.next_step, own.rest):
+            return other
+    return None
+
+
+def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int) -> Gait:
+    """Message of solved phases; the trajectory is there once all of them are solved.
+
+    Args:
+        asked: what was asked for.
+        gait: its solution, or the first phases of it.
+        cycles: how often the trajectory repeats it.
+    """
+    message = Gait(model=asked.model.name)
+    message.header.frame_id = WORLD
+    _fill_phases(message, asked, list(gait.phases), [float(offset[0]) for offset in gait.plan.offsets])
+    jumps = gait.jumps()
+    message.max_velocity_jump = max((jump.rate for jump in jumps), default=0.0)
+    message.figure = gait_figure(gait, cycles)
+    robot = asked.model.robot
+    if gait.converged and robot is not None:
+        trajectory = gait_trajectory(gait, robot, rate=asked.sample_rate, cycles=cycles)
+        model = robot if isinstance(robot, Robot) else robot.robot
+        message.trajectory = whole_body_trajectory(trajectory, model, asked.bounds.friction, WORLD)
+    return message
+
+
+def _fill_phases(message: Gait, asked: AskedGait, solutions: list[PhaseSolution], offsets: list[float]) -> None:
+    start = 0.0
+    kinds = [phase.kind for phase in asked.phases] or [
+        PhaseKind.DOUBLE_SUPPORT if solution.problem.model.cut_forces else PhaseKind.SINGLE_SUPPORT
+        for solution in solutions
+    ]
+    for solution, kind, offset in zip(solutions, kinds, offsets, strict=False):
+        message.phases.append(phase_message(kind, solution, start, offset))
+        start += solution.duration
+    message.duration = float(start)
+    message.distance = sum(hip_advance(solution) for solution in solutions)
+    message.speed = message.distance / message.duration if message.duration > 0.0 else 0.0
+    message.cost = float(sum(solution.cost for solution in solutions))
+    tree = solutions[0].problem.model.tree
+    weight = tree.mass * tree.gravity
+    positive = sum(solution.energies.positive for solution in solutions)
+    message.cost_of_transport = positive / (weight * message.distance) if weight * message.distance > 0.0 else math.nan
+
+
+def _answer(asked: AskedGait, solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:
+    last = solutions[-1]
+    if not last.converged:
+        index = len(solutions) - 1
+        message = f"phases[{index}]: {last.status.value}: {last.message}"
+        return GaitAnswer(False, message, bytes(serialize_message(gait)))
+    broken = [
+        f"phases[{index}]: {solution.status.value}: {solution.message}"
+        for index, solution in enumerate(solutions)
+        if solution.status is not PhaseStatus.CONVERGED
+    ]
+    return GaitAnswer(True, "; ".join(broken), bytes(serialize_message(gait)))

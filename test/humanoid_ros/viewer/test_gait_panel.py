@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gait panel turns clicks into requests, and shows how far a gait is and what came of it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import viser
+
+from humanoid_ros.viewer.gait_panel import STRIP, GaitPanel
+from humanoid_ros.viewer.gait_plots import GaitCurves
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.request import CancelGait, GaitRequest, GenerateGait, ShowGait
+
+
+@pytest.fixture
+def panel(page: Page) -> tuple[GaitPanel, list[GaitRequest]]:
+    sent: list[GaitRequest] = []
+    return GaitPanel(page.server.gui, sent.append), sent
+
+
+def click(control: object) -> None:
+    """What viser does when a person presses a button."""
+    for callback in control._impl.update_cb:  # type: ignore[attr-defined]
+        callback(SimpleNamespace(target=control))
+
+
+def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, sent = panel
+    control._speed.value = 0.9
+    control._length.value = 0.45
+    control._model.value = "rabbit"
+    control._steps.value = 2
+    click(control._generate)
+    assert sent == [GenerateGait("rabbit", pytest.approx(0.9), pytest.approx(0.45), 2)]
+
+
+def test_work_can_be_cancelled(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, sent = panel
+    assert not control._cancel.visible
+    control.working = True
+    assert control._cancel.visible
+    assert control._generate.disabled
+    click(control._cancel)
+    assert sent == [CancelGait()]
+    control.working = False
+    assert not control._cancel.visible
+    assert not control._generate.disabled
+
+
+def test_how_it_is_shown_is_asked_for_once_there_is_something(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, sent = panel
+    assert not control._figure.visible
+    control.offer_figures()
+    assert all(part.visible for part in (control._figure, control._forces, control._aside))
+    control._figure.value = STRIP
+    control._forces.value = False
+    assert sent[-1] == ShowGait(STRIP, False, 0.8)
+
+
+def test_messages_are_escaped_and_coloured(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, _ = panel
+    control.say("too <long>\nby far", False)
+    assert "too &lt;long&gt;<br>by far" in control._result.content
+    bad = control._result.content
+    control.say("too <long>\nby far", True)
+    assert control._result.content != bad
+    control.say("")
+    assert not control._result.visible
+
+
+def test_curves_are_drawn_and_replaced(page: Page, panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, _ = panel
+
+    def charts() -> list[viser.GuiUplotHandle]:
+        return [part for part in control.plots._parts if isinstance(part, viser.GuiUplotHandle)]
+
+    time = np.array([0.0, 0.1, 0.1, 0.2])
+    knee = np.array([1.0, 2.0, 3.0, 4.0])
+    control.plots.show(GaitCurves(time, {"knee": knee}, time, {"left normal": 100 * knee}, time, knee))
+    assert len(charts()) == 3
+    torques = charts()[0]
+    assert (np.diff(torques.data[0]) > 0.0).all()  # transitions have two samples at one time
+    np.testing.assert_allclose(torques.data[0], time, atol=1e-6)
+    np.testing.assert_allclose(torques.data[1], knee)
+    assert [series["label"] for series in torques.series] == ["t", "knee"]
+    empty = np.zeros(0)
+    control.plots.show(GaitCurves(empty, {}, time, {"left normal": knee}, time, knee))
+    assert len(charts()) == 2
