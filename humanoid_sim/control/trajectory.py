@@ -53,6 +53,7 @@ class JointTrajectory:
         positions: Sequence[ArrayLike | None] | np.ndarray,
         velocities: Sequence[ArrayLike | None] | np.ndarray | None = None,
         accelerations: Sequence[ArrayLike | None] | np.ndarray | None = None,
+        *,
         efforts: Sequence[ArrayLike] | np.ndarray | None = None,
     ) -> None:
         """Fit the polynomials.
