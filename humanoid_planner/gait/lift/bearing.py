@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.equilibrium.support_polygon import convex_hull
 
 Real = NDArray[np.float64]
 
@@ -130,13 +130,8 @@ def support_margin(places: Real, point: Real) -> float:
     """How far a point of the ground is inside the hull of bearing corners [m]; negative outside.
 
     Args:
-        places: (k, 3) corners, level [m].
+        places: (k, 3) corners, level, not all on one line [m].
         point: (2,) [m].
     """
-    corners = convex_hull(places[:, :2])
-    if len(corners) < 3:
-        return -float(np.linalg.norm(corners - point, axis=1).min())
-    edges = np.roll(corners, -1, axis=0) - corners
-    normals = np.column_stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
-    heights = ((point - corners) * normals).sum(axis=1)
-    return -float(heights.max())
+    edges = ConvexHull(places[:, :2]).equations
+    return -float((edges[:, :2] @ point + edges[:, 2]).max())
