@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -63,7 +63,13 @@ class LegPlacement:
         self._base_q, self._base_v = base.idx_q, base.idx_v
 
     def place(
-        self, q_plane: Real, v_plane: Real, lateral: tuple[float, float], shift: tuple[float, float], guess: Real
+        self,
+        q_plane: Real,
+        v_plane: Real,
+        lateral: tuple[float, float],
+        shift: tuple[float, float],
+        guess: Real,
+        still: Mapping[str, pin.SE3],
     ) -> tuple[Real, Real]:
         """Configuration and velocity.
 
@@ -73,15 +79,19 @@ class LegPlacement:
             lateral: y of the centre of mass [m] and its rate [m/s].
             shift: of the base along x [m] and its rate [m/s].
             guess: (nq,) where the search begins: a neighbouring result, or ``q_plane``.
+            still: soles that don't move, and where the joints that carry them are, whatever ``q_plane`` says.
 
         Raises:
             InputError: the legs can't reach; by how much they stay short.
         """
         model, data = self._robot.model, self._data
         pin.forwardKinematics(model, data, q_plane, v_plane)
-        goals = [data.oMi[sole.joint].copy() for sole in self._soles]
+        goals = [still.get(sole.name, data.oMi[sole.joint].copy()) for sole in self._soles]
         twists = [
-            pin.getVelocity(model, data, sole.joint, pin.ReferenceFrame.LOCAL).vector.copy() for sole in self._soles
+            np.zeros(6)
+            if sole.name in still
+            else pin.getVelocity(model, data, sole.joint, pin.ReferenceFrame.LOCAL).vector.copy()
+            for sole in self._soles
         ]
         q = q_plane.copy()
         q[self._q] = guess[self._q]

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry, bearing_points, sole_of_leg, support_margin
+from humanoid_planner.gait.lift.bearing import (
+    Bearing,
+    Part,
+    SoleGeometry,
+    bearing_points,
+    sole_of_leg,
+    support_margin,
+)
 from humanoid_planner.gait.lift.ground_forces import GroundForces, ground_forces
 from humanoid_planner.gait.lift.lateral_sway import PendulumPhase, solve_pendulum
 from humanoid_planner.gait.lift.leg_placement import LegPlacement
@@ -238,9 +245,10 @@ class _Lift:
         guess = self._phases[0].q[0]
         for phase, sways, shifts in zip(self._phases, lateral, shift, strict=True):
             q, v = np.empty_like(phase.q), np.empty_like(phase.v)
+            still = self._still(phase)
             for i, time in enumerate(phase.t):
                 try:
-                    q[i], v[i] = self._placement.place(phase.q[i], phase.v[i], sways[i], shifts[i], guess)
+                    q[i], v[i] = self._placement.place(phase.q[i], phase.v[i], sways[i], shifts[i], guess, still)
                 except InputError as problem:
                     raise InputError(
                         f"at {time:.3f} s {problem.problem}", element=problem.element, remedy=problem.remedy
@@ -248,6 +256,19 @@ class _Lift:
                 guess = q[i]
             result.append((q, v, accelerations(phase.t, v)))
         return result
+
+    def _still(self, phase: SagittalPhase) -> dict[str, pin.SE3]:
+        """Where soles are that bear as a whole.
+
+        The closed chain of double support is held by penalties, which let its front foot turn by a degree or so on the
+        way; at the phase's end it is in place.
+        """
+        pin.forwardKinematics(self._robot.model, self._data, phase.q[-1])
+        return {
+            bearing.sole: self._data.oMi[self._soles[bearing.sole].joint].copy()
+            for bearing in phase.bearings
+            if bearing.part is Part.WHOLE
+        }
 
     def _result(
         self, motion: Sequence[tuple[Real, Real, Real]], zmp: Sequence[Real], references: Sequence[Real], errors: Real
