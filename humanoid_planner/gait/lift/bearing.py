@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -15,7 +16,7 @@ from scipy.spatial import ConvexHull
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 _SAME = 1e-6
 """Distance along a sole within which vertices belong to one edge [m]."""
@@ -103,27 +104,21 @@ def sole_of_leg(robot: Robot, ankle: str) -> SoleGeometry:
     )
 
 
-def bearing_points(
-    soles: dict[str, SoleGeometry], data: pin.Data, bearings: Iterable[Bearing]
-) -> tuple[list[int], Real]:
-    """Joints and places in the world of all corners that bear.
+def bearing_points(soles: Mapping[str, SoleGeometry], data: pin.Data, bearings: Iterable[Bearing]) -> Real:
+    """(k, 3) places in the world of all corners that bear, bearing after bearing [m].
 
     Args:
         soles: by name.
         data: with the placements of a posture.
         bearings: feet on the ground.
-
-    Returns:
-        For each of the k corners the joint that carries it, and (k, 3) places [m].
     """
-    joints: list[int] = []
-    places: list[Real] = []
-    for bearing in bearings:
-        sole = soles[bearing.sole]
-        for corner in sole.corners(bearing.part):
-            joints.append(sole.joint)
-            places.append(data.oMi[sole.joint].act(corner))
-    return joints, np.array(places)
+    return np.array(
+        [
+            data.oMi[soles[bearing.sole].joint].act(corner)
+            for bearing in bearings
+            for corner in soles[bearing.sole].corners(bearing.part)
+        ]
+    )
 
 
 def support_margin(places: Real, point: Real) -> float:

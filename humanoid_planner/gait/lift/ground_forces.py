@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
 from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 _LEAST_SHARE = 1e-3
 """Of a foot that has all but handed over its load: the program stays strictly convex."""
@@ -23,13 +23,11 @@ class GroundForces(NamedTuple):
     """What the ground does at one instant.
 
     Attributes:
-        joints: of each corner the model joint that carries it.
         places: (k, 3) corners in the world [m].
         forces: (k, 3) on the robot, in the world [N].
         torques: (nv,) of the joints; the base's are what no force balances, zero up to rounding [N m].
     """
 
-    joints: tuple[int, ...]
     places: Real
     forces: Real
     torques: Real
@@ -65,7 +63,6 @@ def ground_forces(
     torques = np.array(pin.rnea(model, data, q, v, a))
     pin.computeJointJacobians(model, data, q)
     rows: list[Real] = []
-    joints: list[int] = []
     places: list[Real] = []
     weights: list[float] = []
     for bearing, share in zip(bearings, shares, strict=True):
@@ -76,11 +73,10 @@ def ground_forces(
         for corner in corners:
             lever = own.rotation @ corner
             rows.append(jacobian[:3] - pin.skew(lever) @ jacobian[3:])
-            joints.append(sole.joint)
             places.append(own.translation + lever)
             weights.append(1.0 / max(share, _LEAST_SHARE))
     J = np.vstack(rows)
-    count = len(joints)
+    count = len(places)
     # Tangential forces are dearer than normal ones: none is used that only strains the closed chain of the legs.
     H = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count))
     inner = friction / np.sqrt(2.0)
@@ -94,4 +90,4 @@ def ground_forces(
     )
     if solution is None:
         return None
-    return GroundForces(tuple(joints), np.array(places), solution.x.reshape(-1, 3), torques - J.T @ solution.x)
+    return GroundForces(np.array(places), solution.x.reshape(-1, 3), torques - J.T @ solution.x)

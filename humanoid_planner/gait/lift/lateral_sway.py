@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from scipy.sparse.linalg import splu
 
 from humanoid_model.errors import InputError
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ def solve_pendulum(
     system = _System(size)
     node = 0
     for phase in phases:
-        places = 2 * (node + np.arange(len(phase.t)))
+        places = [2 * (node + i) for i in range(len(phase.t))]
         for i, (here, there) in enumerate(itertools.pairwise(places)):
             h = float(phase.t[i + 1] - phase.t[i])
             system.row(((there, 1.0), (here, -1.0), (here + 1, -0.5 * h), (there + 1, -0.5 * h)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +15,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import SoleGeometry
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 _CLOSE = 1e-11
 """Greatest error of a place [m] or an attitude [rad] that is left."""

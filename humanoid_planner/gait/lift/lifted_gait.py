@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -22,15 +23,15 @@ from humanoid_planner.gait.lift.bearing import (
     support_margin,
 )
 from humanoid_planner.gait.lift.ground_forces import GroundForces, ground_forces
-from humanoid_planner.gait.lift.lateral_sway import PendulumPhase, solve_pendulum
+from humanoid_planner.gait.lift.lateral_sway import PendulumMotion, PendulumPhase, solve_pendulum
 from humanoid_planner.gait.lift.leg_placement import LegPlacement
-from humanoid_planner.gait.lift.sagittal_samples import STANDING, SagittalPhase, accelerations, sample_gait
+from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_point
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.phases.phase_spec import PhaseKind
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ class LiftedPhase:
         zmp: (K, 2) of all bodies [m].
         zmp_reference: (K, 2) what it should be [m].
         margin: (K,) of ``zmp`` inside what bears [m].
-        ground: (K,) forces on the corners and joint torques.
+        forces: (K, k, 3) of the ground on the corners that bear, bearing after bearing, in the world [N].
+        places: (K, k, 3) where these corners are [m].
+        torques: (K, nv) of the joints; the base's are zero [N m].
         sagittal: the same phase in the plane.
     """
 
@@ -94,7 +97,9 @@ class LiftedPhase:
     zmp: Real
     zmp_reference: Real
     margin: Real
-    ground: tuple[GroundForces, ...]
+    forces: Real
+    places: Real
+    torques: Real
     sagittal: SagittalPhase
 
 
@@ -104,12 +109,16 @@ class LiftedGait:
 
     Attributes:
         robot: that walks.
+        legs: limbs; the projection's rear leg first.
+        soles: of these legs, by name.
         phases: in order; both sides of a transition are sampled.
         filter_errors: (passes + 1,) greatest distance of the zero-moment point from its reference after each pass of
             the dynamic filter [m].
     """
 
     robot: Robot
+    legs: tuple[str, str]
+    soles: dict[str, SoleGeometry]
     phases: tuple[LiftedPhase, ...]
     filter_errors: Real
 
@@ -131,8 +140,8 @@ def lift_gait(
 
     1. Soles and hips keep their places in the plane, and the trunk its attitude. Feet stay as far apart as they are in
        the projection's posture.
-    2. The centre of mass sways such that the zero-moment point is under the sole that bears, and goes over from one to
-       the other in double support (:mod:`.lateral_sway`).
+    2. The centre of mass sways such that the zero-moment point is under the sole that bears. In double support it is
+       where the loads that the sagittal gait puts on both feet have their middle (:mod:`.lateral_sway`).
     3. Roll joints, and what that changes of the others, by inverse kinematics (:mod:`.leg_placement`).
     4. The zero-moment point of all bodies, by inverse dynamics, differs from the plan: along x from what the sagittal
        gait has, along y from the pendulum's. The difference goes through the pendulum's equation and corrects hips and
@@ -169,10 +178,10 @@ class _Lift:
                 remedy="Give one from rest to rest, or double and single supports that repeat",
             )
         self._mirrored = len(kinds) // 2 % 2 == 1
-        legs = [_limb_of(robot, leg.joints[2]) for leg in (projection.rear, projection.front)]
+        self._legs = _limb_of(robot, projection.rear.joints[2]), _limb_of(robot, projection.front.joints[2])
         soles = [sole_of_leg(robot, leg.joints[2]) for leg in (projection.rear, projection.front)]
         self._soles: dict[str, SoleGeometry] = {sole.name: sole for sole in soles}
-        self._placement = LegPlacement(robot, legs, soles)
+        self._placement = LegPlacement(robot, self._legs, soles)
         self._data = robot.model.createData()
 
     def make(self) -> LiftedGait:
@@ -203,7 +212,8 @@ class _Lift:
                     references[i][:, axis] += correction.zmp[i] - off[i]
         return self._result(motion, zmp, references, np.array(errors))
 
-    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real], mirrored: bool):  # type: ignore[no-untyped-def]
+    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real], mirrored: bool) -> PendulumMotion:
+        """Motion of the pendulum along one axis, at rest at both ends or cyclic."""
         ends = ((0.0, 0.0), (0.0, 0.0)) if self._rests else None
         pieces = []
         for i, (phase, k, p) in enumerate(zip(self._phases, stiffness, zmp, strict=True)):
@@ -235,7 +245,7 @@ class _Lift:
             centre if name is None else middles[name] + math.copysign(self._settings.inset, centre - middles[name])
             for name in phase.stance
         )
-        return before + (after - before) * _crossing(phase)
+        return before + (after - before) * phase.transferred
 
     def _motion(
         self, lateral: Sequence[Real], shift: Sequence[Real]
@@ -276,13 +286,11 @@ class _Lift:
         model, data = self._robot.model, self._data
         lifted = []
         for phase, (q, v, a), points, wanted in zip(self._phases, motion, zmp, references, strict=True):
-            crossing = _crossing(phase)
-            margin, ground = np.empty(len(phase.t)), []
+            margin, ground = np.empty(len(phase.t)), list[GroundForces]()
             for i, time in enumerate(phase.t):
                 pin.forwardKinematics(model, data, q[i])
-                _, places = bearing_points(self._soles, data, phase.bearings)
-                margin[i] = support_margin(places, points[i])
-                shares = _shares(phase, float(crossing[i]))
+                margin[i] = support_margin(bearing_points(self._soles, data, phase.bearings), points[i])
+                shares = _shares(phase, float(phase.transferred[i]))
                 forces = ground_forces(
                     model, data, self._soles, phase.bearings, shares, (q[i], v[i], a[i]), self._settings.friction
                 )
@@ -295,30 +303,35 @@ class _Lift:
                     )
                 ground.append(forces)
             lifted.append(
-                LiftedPhase(phase.kind, phase.t, q, v, a, phase.bearings, points, wanted, margin, tuple(ground), phase)
+                LiftedPhase(
+                    phase.kind,
+                    phase.t,
+                    q,
+                    v,
+                    a,
+                    phase.bearings,
+                    points,
+                    wanted,
+                    margin,
+                    np.array([instant.forces for instant in ground]),
+                    np.array([instant.places for instant in ground]),
+                    np.array([instant.torques for instant in ground]),
+                    phase,
+                )
             )
-        return LiftedGait(self._robot, tuple(lifted), errors)
+        return LiftedGait(self._robot, self._legs, self._soles, tuple(lifted), errors)
 
 
 def _limb_of(robot: Robot, joint: str) -> str:
     return next(name for name, joints in robot.limbs.items() if joint in joints)
 
 
-def _crossing(phase: SagittalPhase) -> Real:
-    """(K,) from 0 to 1 over a phase, at rest at both ends: the quintic."""
-    s = (phase.t - phase.t[0]) / (phase.t[-1] - phase.t[0])
-    return np.asarray(s**3 * (10.0 + s * (-15.0 + 6.0 * s)))
-
-
-def _shares(phase: SagittalPhase, crossing: float) -> list[float]:
-    """Which share of the load each foot should have."""
+def _shares(phase: SagittalPhase, transferred: float) -> list[float]:
+    """Share of the load that each foot should have, once so much has gone over."""
     before, after = phase.stance
     names = [bearing.sole for bearing in phase.bearings]
     parts = []
     for name in names:
         start, end = (1.0 / len(names) if one is None else float(one == name) for one in (before, after))
-        parts.append(start + (end - start) * crossing)
+        parts.append(start + (end - start) * transferred)
     return parts
-
-
-__all__ = ["STANDING", "LiftSettings", "LiftedGait", "LiftedPhase", "lift_gait"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,9 @@ from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.phases.phase_spec import PhaseKind
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 STANDING = "standing"
 """Kind of the phases before a start and after a stop."""
@@ -40,6 +42,7 @@ class SagittalPhase:
         bearings: feet on the ground.
         stance: sole that bears before a transfer of weight, and after it; the same one where there is none. None for
             both soles together.
+        transferred: (K,) share of the weight that has gone over from the one to the other.
     """
 
     kind: str
@@ -48,6 +51,7 @@ class SagittalPhase:
     v: Real
     bearings: tuple[Bearing, ...]
     stance: tuple[str | None, str | None]
+    transferred: Real
 
 
 def accelerations(t: Real, v: Real) -> Real:
@@ -98,9 +102,10 @@ def sample_gait(
             part = Part.HEEL if step is not None and step.sole_angle > 0.0 else Part.WHOLE
             bearings: tuple[Bearing, ...] = (Bearing(rear, Part.TOE), Bearing(front, part))
             stance: tuple[str | None, str | None] = (rear, front)
+            transferred = _front_share(solution, local)
         else:
-            bearings, stance = (Bearing(rear),), (rear, rear)
-        phases.append(SagittalPhase(kind.value, time + local, q, v, bearings, stance))
+            bearings, stance, transferred = (Bearing(rear),), (rear, rear), np.zeros(len(local))
+        phases.append(SagittalPhase(kind.value, time + local, q, v, bearings, stance, transferred))
         time += solution.duration
         if kind is PhaseKind.STOP:
             phases.append(_standing(projection, q[-1], time, standing[1], period, (rear, front), (rear, None)))
@@ -140,6 +145,14 @@ def _states(
     return np.array([q for q, _ in pairs]), np.array([v for _, v in pairs])
 
 
+def _front_share(solution: PhaseSolution, local: Real) -> Real:
+    """(K,) share of the normal forces that the front foot of a double support bears."""
+    front = {contact.name for contact in solution.problem.model.contacts}
+    bears = {name: np.interp(local, solution.t, series.total_normal) for name, series in solution.forces.items()}
+    total = sum(bears.values())
+    return np.asarray(sum(values for name, values in bears.items() if name in front) / total)
+
+
 def _standing(
     projection: SagittalProjection,
     q: Real,
@@ -159,4 +172,10 @@ def _standing(
         np.zeros((len(t), model.nv)),
         tuple(Bearing(sole) for sole in feet),
         stance,
+        quintic((t - time) / duration),
     )
+
+
+def quintic(s: Real) -> Real:
+    """(K,) from 0 at s = 0 to 1 at s = 1, at rest at both ends."""
+    return np.asarray(s**3 * (10.0 + s * (-15.0 + 6.0 * s)))

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
 def multibody_zero_moment_point(model: pin.Model, q: Real, v: Real, a: Real) -> tuple[Real, Real]:
