@@ -11,7 +11,7 @@ homogeneous solutions grow and fade like exp(±ωt), so that it is solved betwee
 
 Between rests position and velocity are given at both ends, two conditions more than the equation has: two shapes are
 added to p, with amplitudes that are found along with the motion. They act while the robot stands on both feet. In
-cyclic walking the end is the beginning again, or its mirror image after an odd number of steps.
+cyclic walking the end is the beginning again.
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ class PendulumMotion:
 
 
 def solve_pendulum(
-    phases: Sequence[PendulumPhase],
-    ends: tuple[tuple[float, float], tuple[float, float]] | None = None,
-    mirrored: bool = False,
+    phases: Sequence[PendulumPhase], ends: tuple[tuple[float, float], tuple[float, float]] | None = None
 ) -> PendulumMotion:
     """Solves for position and velocity, continuous over all phases; coefficients may jump between phases.
 
@@ -79,7 +77,6 @@ def solve_pendulum(
     Args:
         phases: in order.
         ends: position [m] and velocity [m/s] at the beginning and at the end; cyclic if left out, without the shapes.
-        mirrored: of a cyclic motion, whether it ends at its beginning's mirror image.
 
     Raises:
         InputError: no phase, values that aren't finite, a stiffness that isn't positive, or shapes that leave the ends
@@ -112,9 +109,8 @@ def solve_pendulum(
         for place, value in ((0, y0), (1, v0), (last, y1), (last + 1, v1)):
             system.row(((place, 1.0),), value)
     else:
-        sign = 1.0 if mirrored else -1.0
-        system.row(((last, 1.0), (0, sign)))
-        system.row(((last + 1, 1.0), (1, sign)))
+        system.row(((last, 1.0), (0, -1.0)))
+        system.row(((last + 1, 1.0), (1, -1.0)))
         system.row(((size - 2, 1.0),))
         system.row(((size - 1, 1.0),))
     solution = system.solve()

@@ -54,6 +54,24 @@ def with_reserves(projection: SagittalProjection) -> SagittalProjection:
     return dataclasses.replace(projection, bip=dataclasses.replace(projection.bip, joints=joints))
 
 
+def level_walker(projection: SagittalProjection) -> BipWalker:
+    """The robot in the plane, its front foot pressed down and kept from sliding in double support."""
+    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=FORCE_RESERVE[0])
+
+
+def level_settings() -> GaitSettings:
+    """What is minimised and kept in each phase."""
+    double, single = FORCE_RESERVE
+    # A weak penalty, as the thesis has it, lets the front sole turn by a degree below the ground on its way.
+    in_double = Penalties(slap=1500.0, range_weight=1.0)
+    in_single = Penalties(range_weight=1.0, rate_weight=1.0, clearance=0.01, inequality=3e3)
+    return GaitSettings(
+        double=PhaseSettings(penalties=in_double, root_force_lower=double, root_friction=FRICTION),
+        single=PhaseSettings(penalties=in_single, root_force_lower=single, root_friction=FRICTION),
+        friction=1.2 * FRICTION,
+    )
+
+
 def level_walk(
     projection: SagittalProjection, steady: int = 10, executor: Executor | None = None, feedback: Feedback | None = None
 ) -> GaitSolution:
@@ -74,18 +92,8 @@ def level_walk(
     if steady < 1:
         raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
     first, middle, last = load_walk(START), load_walk(STEADY), load_walk(LAST)
-    double, single = FORCE_RESERVE
-    # A weak penalty, as the thesis has it, lets the front sole turn by a degree below the ground on its way.
-    in_double = Penalties(slap=1500.0, range_weight=1.0)
-    in_single = Penalties(range_weight=1.0, rate_weight=1.0, clearance=0.01, inequality=3e3)
-    settings = GaitSettings(
-        double=PhaseSettings(penalties=in_double, root_force_lower=double, root_friction=FRICTION),
-        single=PhaseSettings(penalties=in_single, root_force_lower=single, root_friction=FRICTION),
-        friction=1.2 * FRICTION,
-    )
-    walker = BipWalker(projection.bip, friction=FRICTION, toe_force_lower=double)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
     specs = walk_through(
         (first, *(middle,) * (steady + 1), last), first.rest, last.rest, SWING_FROM_REST, SWING_FROM_REST
     )
-    return synthesize_gait(walker, specs, settings, executor, feedback)
+    return synthesize_gait(level_walker(projection), specs, level_settings(), executor, feedback)

@@ -148,7 +148,8 @@ def lift_gait(
        centre of mass; after a few passes little of it is left (Kajita et al. 2003, there by preview control).
     5. Forces of the ground and joint torques by inverse dynamics (:mod:`.ground_forces`).
 
-    A gait from rest to rest begins and ends standing. Any other one has to repeat: its sway is cyclic.
+    A gait from rest to rest begins and ends standing. Any other one has to repeat after an even number of steps, with
+    both legs where they began: its sway is cyclic.
 
     Args:
         gait: of the projection's model, on level ground.
@@ -171,13 +172,12 @@ class _Lift:
         self._phases = sample_gait(gait, projection, settings.period, settings.standing, settings.right_first)
         kinds = [phase.spec.kind for phase in gait.plan.phases]
         self._rests = kinds[0] is PhaseKind.START and kinds[-1] is PhaseKind.STOP
-        if not self._rests and (PhaseKind.START in kinds or PhaseKind.STOP in kinds or len(kinds) % 2):
+        if not self._rests and (PhaseKind.START in kinds or PhaseKind.STOP in kinds or len(kinds) % 4):
             raise InputError(
                 f"phases are {', '.join(kind.value for kind in kinds)}",
                 element="gait",
-                remedy="Give one from rest to rest, or double and single supports that repeat",
+                remedy="Give one from rest to rest, or an even number of steps that repeat: legs have to be back",
             )
-        self._mirrored = len(kinds) // 2 % 2 == 1
         self._legs = _limb_of(robot, projection.rear.joints[2]), _limb_of(robot, projection.front.joints[2])
         soles = [sole_of_leg(robot, leg.joints[2]) for leg in (projection.rear, projection.front)]
         self._soles: dict[str, SoleGeometry] = {sole.name: sole for sole in soles}
@@ -193,7 +193,7 @@ class _Lift:
             stiffness.append(self._stiffness(phase, a))
             forward.append(multibody_zero_moment_point(model, phase.q, phase.v, a)[0][:, 0])
         wanted = [self._lateral_reference(phase) for phase in phases]
-        sway = self._solve(stiffness, wanted, self._mirrored)
+        sway = self._solve(stiffness, wanted)
         lateral = [np.column_stack([y, s]) for y, s in zip(sway.position, sway.velocity, strict=True)]
         shift = [np.zeros((len(phase.t), 2)) for phase in phases]
         references = [np.column_stack([x, y]) for x, y in zip(forward, sway.zmp, strict=True)]
@@ -206,13 +206,13 @@ class _Lift:
                 break
             for axis, moved in ((0, shift), (1, lateral)):
                 off = [r[:, axis] - z[:, axis] for z, r in zip(zmp, references, strict=True)]
-                correction = self._solve(stiffness, off, self._mirrored and axis == 1)
+                correction = self._solve(stiffness, off)
                 for i in range(len(phases)):
                     moved[i] = moved[i] + np.column_stack([correction.position[i], correction.velocity[i]])
                     references[i][:, axis] += correction.zmp[i] - off[i]
         return self._result(motion, zmp, references, np.array(errors))
 
-    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real], mirrored: bool) -> PendulumMotion:
+    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real]) -> PendulumMotion:
         """Motion of the pendulum along one axis, at rest at both ends or cyclic."""
         ends = ((0.0, 0.0), (0.0, 0.0)) if self._rests else None
         pieces = []
@@ -221,7 +221,7 @@ class _Lift:
             bump, none = 16.0 * (s * (1.0 - s)) ** 2, np.zeros(len(s))
             first, last = self._rests and i == 0, self._rests and i == len(self._phases) - 1
             pieces.append(PendulumPhase(phase.t, k, p, bump if first else none, bump if last else none))
-        return solve_pendulum(pieces, ends, mirrored)
+        return solve_pendulum(pieces, ends)
 
     def _stiffness(self, phase: SagittalPhase, a: Real) -> Real:
         """(K,) (z'' + g)/z of the motion in the plane [1/s²]."""
