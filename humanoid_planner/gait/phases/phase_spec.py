@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -202,6 +204,37 @@ def walk_between_rests(
         PhaseSpec(PhaseKind.DOUBLE, braking.double_support, step=braking.step),
         PhaseSpec(PhaseKind.STOP, stop_duration, previous=braking.step, rest=braking.rest),
     )
+
+
+def walk_through(
+    steps: Sequence[WalkData],
+    before: RestData,
+    after: RestData,
+    start_duration: float = START_DURATION,
+    stop_duration: float = STOP_DURATION,
+) -> tuple[PhaseSpec, ...]:
+    """From rest to rest through any double supports: speed and length may change from step to step.
+
+    Args:
+        steps: double supports in order; the duration of the swing that follows one is its ``single_support``. Rests of
+            steps aren't looked at.
+        before: rest before the first swing.
+        after: rest after the last one.
+        start_duration: of the swing from rest [s].
+        stop_duration: of the swing to rest [s].
+
+    Raises:
+        InputError: no step, or a duration that isn't positive.
+    """
+    if not steps:
+        raise InputError("no step", element="steps", remedy="Give one or more")
+    phases = [PhaseSpec(PhaseKind.START, start_duration, next=steps[0].step, rest=before)]
+    for first, second in itertools.pairwise(steps):
+        phases.append(PhaseSpec(PhaseKind.DOUBLE, first.double_support, step=first.step))
+        phases.append(PhaseSpec(PhaseKind.SINGLE, first.single_support, previous=first.step, next=second.step))
+    phases.append(PhaseSpec(PhaseKind.DOUBLE, steps[-1].double_support, step=steps[-1].step))
+    phases.append(PhaseSpec(PhaseKind.STOP, stop_duration, previous=steps[-1].step, rest=after))
+    return tuple(phases)
 
 
 def _given(rest: RestData | None) -> RestData:

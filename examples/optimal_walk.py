@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BIP2000 walks on its feet: least-effort steps of the sagittal plane, lifted to all fifteen joints, in the simulator.
+
+Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``; 20 s, of which the walk itself takes 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+import pinocchio as pin
+from scipy.spatial import ConvexHull
+
+from humanoid_model import load_robot
+from humanoid_model.robot import Robot
+from humanoid_planner.gait.lift.level_walk import level_walk, with_reserves
+from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftSettings, lift_gait
+from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
+from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
+from humanoid_sim import Simulation
+from humanoid_sim.actuation import TrajectoryPlayer
+from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.monitoring import BalanceMonitor
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+SETTINGS = LiftSettings(inset=0.02, friction=0.6)
+STANDING = 2.0
+"""Time that the robot is watched after the walk [s]."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What came of a walk.
+
+    Attributes:
+        fallen: time of a fall, None without one [s].
+        steps: feet put down.
+        speed: mean over the steady steps [m/s].
+        astray: greatest distance of the pelvis from its plan, along x, y and z, shape (3,) [m].
+        joint_error: greatest one [rad].
+        margin: least one of the measured zero-moment point inside of what bears, in single support [m].
+        peaks: greatest share of its effort limit that each joint needed, by name.
+        times: of the postures [s].
+        postures: every 10 ms, shape (k, nq).
+    """
+
+    fallen: float | None
+    steps: int
+    speed: float
+    astray: np.ndarray
+    joint_error: float
+    margin: float
+    peaks: dict[str, float]
+    times: np.ndarray
+    postures: np.ndarray
+
+
+def plan(steady: int = 10) -> LiftedGait:
+    """So many steady steps of 0.4 m at 0.53 m/s, two shorter steps before and two after them."""
+    projection = with_reserves(project_to_sagittal_plane(load_robot("bip")))
+    return lift_gait(level_walk(projection, steady), projection, SETTINGS)
+
+
+def walk(gait: LiftedGait) -> Walked:
+    """Plays a gait: servos with the robot's own gains, and the planned torques."""
+    simulation, trajectory = Simulation("bip_walk"), whole_trajectory(gait)
+    bip = simulation.robots["bip"]
+    bip.set_state(trajectory.q[0])
+    player = TrajectoryPlayer(
+        "bip",
+        JointTrajectory(
+            trajectory.joint_names,
+            trajectory.times,
+            trajectory.positions,
+            trajectory.velocities,
+            trajectory.accelerations,
+            trajectory.torques,
+        ),
+    )
+    balance = BalanceMonitor("bip", interval=2)
+    simulation.add_module(player)
+    simulation.add_module(balance)
+    limits = np.array([bip.robot.limits.effort[bip.robot.index_v(name)] for name in bip.joint_names])
+    peaks, astray = np.zeros(len(limits)), np.zeros(3)
+    kept = trajectory.increasing
+    clock = np.arange(0.0, trajectory.duration, simulation.dt)
+    planned = np.array([np.interp(clock, trajectory.times[kept], x) for x in trajectory.q[kept, :3].T]).T
+    times, postures, fallen = [], [], None
+    while simulation.time < trajectory.duration + STANDING:
+        if simulation.step_count % 10 == 0:
+            times.append(simulation.time)
+            postures.append(bip.q.copy())
+        simulation.step()
+        place = bip.placement_world_base.translation
+        if place[2] < 0.7 * trajectory.q[0, 2]:
+            fallen = simulation.time
+            break
+        peaks = np.maximum(peaks, np.abs(bip.joint_efforts) / limits)
+        if simulation.step_count < len(planned):
+            astray = np.maximum(astray, np.abs(place - planned[simulation.step_count]))
+    landings = [contact.start for contact in trajectory.contacts if contact.part == "sole" and contact.start > 0.0]
+    reached = [time for time in landings if fallen is None or time < fallen]
+    first, last = landings[1], landings[-2]
+    x = np.interp([first, last], times, np.array(postures)[:, 0])
+    single = np.zeros(len(balance.series.time), dtype=bool)
+    for phase in gait.phases:
+        if len(phase.bearings) == 1:
+            # Not while the other foot is landing or leaving.
+            single |= (balance.series.time > phase.t[0] + 0.02) & (balance.series.time < phase.t[-1] - 0.02)
+    return Walked(
+        fallen,
+        len(reached),
+        float((x[1] - x[0]) / (last - first)),
+        astray,
+        float(player.tracking_error.largest.max()),
+        float(balance.series.margin[single].min()),
+        dict(zip(bip.joint_names, peaks.tolist(), strict=True)),
+        np.array(times),
+        np.array(postures),
+    )
+
+
+def draw(robot: Robot, walked: Walked, path: str) -> None:
+    """Strips from the side and from behind: start, two steady steps, stop."""
+    figure, axes = plt.subplots(4, 1, figsize=(11, 9.2), layout="constrained")
+    end = walked.fallen or walked.times[-1]
+    spans = [(1.0, 3.8, 0.2, 0), (4.4, 6.0, 0.115, 0), (end - 6.1, end - 3.3, 0.2, 0), (1.0, 5.2, 0.3, 1)]
+    for axis, (first, last, every, along) in zip(axes, spans, strict=True):
+        for index, time in enumerate(np.arange(max(first, 0.0), min(last, end), every)):
+            at = min(int(np.searchsorted(walked.times, time)), len(walked.times) - 1)
+            q = walked.postures[at]
+            _figure(robot, axis, q, along, 0.65 * index - (q[0] if along == 0 else 0.0))
+            axis.text(0.65 * index, -0.12, f"{time:.2f} s", ha="center", fontsize=7, color="0.3")
+        view = "from behind" if along else "from the right"
+        axis.set(title=f"{view}, figures moved apart", ylabel="z [m]", xticks=[], ylim=(-0.17, 1.78))
+        axis.set_aspect("equal")
+        axis.axhline(0.0, color="0.3", linewidth=0.8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: float) -> None:
+    """Outlines of all shapes, seen along y (``along`` 0) or along x (1: from behind, y to the left)."""
+    data, geometry = robot.model.createData(), robot.collision_model.createData()
+    pin.updateGeometryPlacements(robot.model, data, robot.collision_model, geometry, q)
+    shapes = []
+    for shape, place in zip(robot.collision_model.geometryObjects, geometry.oMg, strict=True):
+        box = shape.geometry
+        box.computeLocalAABB()
+        low, high = box.aabb_local.min_, box.aabb_local.max_
+        corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+        world = corners @ place.rotation.T + place.translation
+        flat = np.column_stack([(world[:, 0] if along == 0 else -world[:, 1]) + offset, world[:, 2]])
+        depth = place.translation[1] if along == 0 else -place.translation[0]
+        shapes.append((depth, shape.name, flat[ConvexHull(flat).vertices]))
+    for _, name, outline in sorted(shapes, key=lambda item: -item[0]):
+        colour = {"l": "tab:blue", "r": "tab:red"}.get(name[0] if name[1:2] == "_" else "", "0.55")
+        axis.fill(*outline.T, facecolor=colour, edgecolor="k", linewidth=0.3, alpha=0.55)
+
+
+def main() -> None:
+    """Plan, walk, tell, draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("picture", nargs="?", default="optimal_walk.png")
+    parser.add_argument("--steps", type=int, default=10, help="steady steps")
+    chosen = parser.parse_args()
+    gait = plan(chosen.steps)
+    walked = walk(gait)
+    worst = max(walked.peaks, key=lambda name: walked.peaks[name])
+    print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
+    print(f"{walked.speed:.3f} m/s over the steady steps")
+    print("pelvis off its plan by at most " + ", ".join(f"{1e3 * d:.1f}" for d in walked.astray) + " mm in x, y, z")
+    print(f"joints by at most {np.degrees(walked.joint_error):.2f} degrees")
+    print(f"zero-moment point at least {1e3 * gait.margin:.0f} mm inside as planned, ", end="")
+    print(f"{1e3 * walked.margin:.0f} mm as measured in single support")
+    print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")
+    draw(gait.robot, walked, chosen.picture)
+
+
+if __name__ == "__main__":
+    main()

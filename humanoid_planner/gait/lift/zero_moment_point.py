@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Zero-moment point that the motion of all bodies asks for, by inverse dynamics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+Real = NDArray[np.floating[Any]]
+
+
+def multibody_zero_moment_point(model: pin.Model, q: Real, v: Real, a: Real) -> tuple[Real, Real]:
+    """Zero-moment points on the ground z = 0, and the forces there.
+
+    Args:
+        model: of the robot; its gravity is along -z.
+        q: (K, nq) configurations.
+        v: (K, nv) velocities.
+        a: (K, nv) accelerations.
+
+    Returns:
+        (K, 2) points [m], and (K, 3) forces of the ground [N].
+    """
+    data = model.createData()
+    mass = pin.computeTotalMass(model)
+    weight = -mass * model.gravity.linear
+    points, forces = np.empty((len(q), 2)), np.empty((len(q), 3))
+    for i in range(len(q)):
+        rate = pin.computeCentroidalMomentumTimeVariation(model, data, q[i], v[i], a[i])
+        force = rate.linear + weight
+        moment = rate.angular + np.cross(data.com[0], force)
+        points[i] = -moment[1] / force[2], moment[0] / force[2]
+        forces[i] = force
+    return points, forces

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BIP2000 walks more than ten steps on its feet at 0.5 m/s and stands (issue of the optimal gaits, part 7)."""
+
+import numpy as np
+import pytest
+
+from examples.optimal_walk import draw, plan, walk
+
+
+@pytest.fixture(scope="module")
+def gait():
+    return plan(10)
+
+
+@pytest.mark.slow
+def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp_path):
+    walked = walk(gait)
+    assert walked.fallen is None
+    assert walked.steps == 14  # ten steady ones, two before and two after them
+    assert walked.speed > 0.52
+    assert (walked.astray < [0.01, 0.01, 2e-3]).all()
+    assert walked.joint_error < np.radians(0.5)
+    assert walked.margin > 0.015
+    assert max(walked.peaks.values()) < 0.99
+    # It stands still in the end, both feet level where the last step put them.
+    np.testing.assert_allclose(walked.postures[-1], walked.postures[-50], atol=1e-4)
+    np.testing.assert_allclose(walked.postures[-1][:2], gait.phases[-1].q[-1][:2], atol=0.01)
+    draw(gait.robot, walked, str(tmp_path / "walk.png"))
+    assert (tmp_path / "walk.png").stat().st_size > 20_000
