@@ -207,6 +207,10 @@ def _on_closure(problem: PhaseProblem, end: EndState) -> _End:
     inverse = np.linalg.inv(M)
     by_q = np.stack([model.tree.mass_derivative(end.q, k) @ v for k in range(n)], axis=1)
     rate_by_q = model.closure_hessian(end.q) * v - G @ inverse @ by_q
+    if problem.hard_angles:
+        turned = np.eye(n)[[model.tree.index(closure.coordinate) for closure in model.angle_closures]]
+        rate_by_q = np.concatenate([rate_by_q, -turned @ inverse @ by_q])
+        G = np.concatenate([G, turned])
     normals = np.block([[G, np.zeros_like(G)], [rate_by_q, G @ inverse]])
     m2 = len(normals)
     _, _, right = np.linalg.svd(normals, full_matrices=True)

@@ -219,6 +219,11 @@ class PhaseExpressions:
             return casadi.SX(0, 1)
         gap, rate, acceleration = self._closure()
         beta = self._symbols["closure_rate"]
+        if self.shape.hard_angles:
+            turning = list(self.shape.angle_closures)
+            gap = casadi.vertcat(gap, self.slap)
+            rate = casadi.vertcat(rate, self.v[turning])
+            acceleration = casadi.vertcat(acceleration, self.a[turning])
         return acceleration + 2.0 * beta * rate + beta**2 * gap
 
 

@@ -42,6 +42,7 @@ class PhaseProblem:
         feet: whose forces are reported and checked; the cut contacts if left out.
         friction: coefficient that the feet are checked against.
         hard_closure: the closures hold exactly, by their accelerations, instead of by penalty.
+        hard_angles: so do the closures by an angle: a front foot that is flat stays so.
         hard_inequalities: ranges, rates and clearances hold at the nodes, without penalty; direct transcription alone
             can do that.
         duration_range: least and greatest duration where it is free [s].
@@ -59,6 +60,7 @@ class PhaseProblem:
     feet: tuple[FootForces, ...] | None = None
     friction: float = math.inf
     hard_closure: bool = False
+    hard_angles: bool = False
     hard_inequalities: bool = False
     duration_range: tuple[float, float] | None = None
     mass_scale: float = 1.0
@@ -106,6 +108,12 @@ class PhaseProblem:
                     remedy=f"Use one of {', '.join(clear) or 'none, this model has none'}",
                 )
         self.effort.diagonal(self.model)
+        if self.hard_angles and not (self.hard_closure and self.model.angle_closures):
+            raise InputError(
+                "is set without a closure by an angle, or with other closures by penalty",
+                element="hard_angles",
+                remedy="Set hard_closure too, for a model whose front foot comes down",
+            )
         if self.hard_closure and not self.model.point_closures:
             raise InputError("has no closure to hold", element="hard_closure", remedy="Leave it off for this model")
 

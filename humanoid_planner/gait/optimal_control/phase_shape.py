@@ -48,6 +48,7 @@ class PhaseShape:
         rows: of each affine constraint, whether it depends on accelerations.
         turned_rows: whether one of them depends on angular accelerations by themselves, beside the total ground force.
         hard_closure: whether closures are rows of accelerations.
+        hard_angles: whether closures by an angle are, too.
         hard_inequalities: whether state inequalities are constraints instead of penalties.
     """
 
@@ -72,6 +73,7 @@ class PhaseShape:
     rows: tuple[bool, ...]
     turned_rows: bool
     hard_closure: bool
+    hard_angles: bool
     hard_inequalities: bool
 
     @property
@@ -87,7 +89,8 @@ class PhaseShape:
     @property
     def equality_count(self) -> int:
         """Number of equality rows of the controls."""
-        return 2 * len(self.point_closures) if self.hard_closure else 0
+        points = 2 * len(self.point_closures) if self.hard_closure else 0
+        return points + (len(self.angle_closures) if self.hard_angles else 0)
 
     @property
     def inequality_count(self) -> int:
@@ -157,6 +160,7 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
         rows=tuple(row.accelerated for row in rows),
         turned_rows=turned_rows,
         hard_closure=problem.hard_closure,
+        hard_angles=problem.hard_angles,
         hard_inequalities=problem.hard_inequalities,
     )
     targets = np.array([closure.target for closure in model.point_closures], dtype=complex)

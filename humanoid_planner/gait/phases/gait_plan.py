@@ -141,11 +141,13 @@ class GaitPlan:
         first, second = self.phases[index], self.phases[index + 1]
         last = first.end if before is None else before
         begin = second.start if after is None else after
-        points = {single: names[1] if first.double else names[0] for single, names in self.walker.same_points.items()}
         worst = (0.0, "")
         velocity = 0.0
-        for single, double in points.items():
-            one, other = (double, single) if first.double else (single, double)
+        for single, names in self.walker.same_points.items():
+            if first.double and second.double:
+                one = other = names[0]
+            else:
+                one, other = (names[1], single) if first.double else (single, names[0])
             gap = np.abs(self.place(index, one, last.q) - self.place(index + 1, other, begin.q)).max()
             worst = max(worst, (float(gap), single))
             speeds = [
@@ -153,8 +155,12 @@ class GaitPlan:
                 for phase, name, state in ((first, one, last), (second, other, begin))
             ]
             velocity = max(velocity, float(np.abs(speeds[0] - speeds[1]).max()))
-        mapped = self.walker.single_from_double(last) if first.double else self.walker.single_from_touch_down(begin)
-        rates = (mapped.v, begin.v) if first.double else (last.v, mapped.v)
+        if first.double and second.double:
+            rates = (last.v, begin.v)
+        elif first.double:
+            rates = (self.walker.single_from_double(last).v, begin.v)
+        else:
+            rates = (last.v, self.walker.single_from_touch_down(begin).v)
         return TransitionJump(worst[0], velocity, float(np.abs(rates[0] - rates[1]).max()), worst[1])
 
     def jumps(self) -> tuple[TransitionJump, ...]:

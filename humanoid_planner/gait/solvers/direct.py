@@ -97,7 +97,7 @@ class DirectResult:
     multipliers: Real
 
 
-class _Transcription:
+class Transcription:
     """Program of one shape and one number of intervals; every number of the problem is a parameter."""
 
     def __init__(
@@ -277,18 +277,18 @@ class _Transcription:
 ONE_AT_A_TIME = threading.Lock()
 """IPOPT's linear solver keeps global state: threads take turns, processes run side by side."""
 
-_TRANSCRIPTIONS: dict[tuple[PhaseShape, int], _Transcription] = {}
+_TRANSCRIPTIONS: dict[tuple[PhaseShape, int], Transcription] = {}
 
 
-def transcription(problem: PhaseProblem, intervals: int) -> _Transcription:
+def transcription(problem: PhaseProblem, intervals: int) -> Transcription:
     """Program of the problem's shape; built once, unless the ends have conditions of their own."""
     parameters = phase_parameters(problem)
     own = (_condition_function(problem, parameters, "start"), _condition_function(problem, parameters, "end"))
     if own != (None, None):
-        return _Transcription(parameters, intervals, own)
+        return Transcription(parameters, intervals, own)
     key = (parameters.shape, intervals)
     if key not in _TRANSCRIPTIONS:
-        _TRANSCRIPTIONS[key] = _Transcription(parameters, intervals, (None, None))
+        _TRANSCRIPTIONS[key] = Transcription(parameters, intervals, (None, None))
     return _TRANSCRIPTIONS[key]
 
 
@@ -318,8 +318,8 @@ def solve_direct(
     program = transcription(problem, options.intervals)
     n, P, width = program.n, program.points, program.width
     unit = 1.0 / np.sqrt(parameters.values["effort"])
-    lower, upper = _variable_bounds(problem, program, unit)
-    g_lower, g_upper = _constraint_bounds(problem, parameters, program)
+    lower, upper = variable_bounds(problem, program, unit)
+    g_lower, g_upper = constraint_bounds(problem, parameters, program)
     if warm_start is not None:
         x0 = warm_start.variables
     else:
@@ -385,7 +385,8 @@ def solve_direct(
     return result
 
 
-def _variable_bounds(problem: PhaseProblem, program: _Transcription, unit: Real) -> tuple[Real, Real]:
+def variable_bounds(problem: PhaseProblem, program: Transcription, unit: Real) -> tuple[Real, Real]:
+    """Least and greatest unknowns: T, then those of each point; controls in units (N,) of their own."""
     n, P, model = program.n, program.points, problem.model
     lower, upper = np.full((P, program.width), -np.inf), np.full((P, program.width), np.inf)
     controls = slice(2 * n, 2 * n + program.N)
@@ -402,9 +403,10 @@ def _variable_bounds(problem: PhaseProblem, program: _Transcription, unit: Real)
     )
 
 
-def _constraint_bounds(
-    problem: PhaseProblem, parameters: PhaseParameters, program: _Transcription
+def constraint_bounds(
+    problem: PhaseProblem, parameters: PhaseParameters, program: Transcription
 ) -> tuple[Real, Real]:
+    """Least and greatest constraints: defects, then what holds at each point, then further conditions at the ends."""
     shape, P = parameters.shape, program.points
     equal = program.accelerated_count + shape.equality_count
     rows = len(shape.rows)
