@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well a gait that was solved as a whole fulfils Pontryagin's conditions (003 sections 2.21 and 2.24).
+
+1. Each phase is solved again by itself: the boundary value problem of Pontryagin's conditions between the ends and in
+   the time that were found. Its cost has to be the transcription's. State limits that the motion touches are penalties
+   there, raised step by step to a factor at which they hold to some 1e-6.
+2. Transversality. With dJ_i = -w_i(0) dx_i(0) + w_i(T) dx_i(T) - H_i dT_i, the derivative of the whole criterion F by
+   the ends of all phases, the durations and the step lengths has to be a combination of the gradients of what ties
+   them: links, closures, fixed and bounded entries. What is left after the best such combination is the residual, part
+   by part. The costates here are those of the boundary value problems, which know nothing of links or of each other.
+3. Durations. H is the same in all phases whose duration isn't at a bound, where a mean speed is asked; zero else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.global_step.global_problem import GlobalProblem
+from humanoid_planner.gait.global_step.multiphase_program import MultiphaseProgram
+from humanoid_planner.gait.global_step.solve_global import GlobalIterate
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
+from humanoid_planner.gait.solvers.collocation import solve_collocation
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+
+Real = NDArray[np.floating[Any]]
+
+_TOUCHED = 1e-7
+"""Multiplier of a state limit, times the objective's scale of one, above which the motion touches it."""
+_FACTORS = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
+"""Penalty factors on state limits, one after the other until the cost hardly changes."""
+_AGREED = 5e-3
+"""Relative difference of cost beyond which both solutions aren't the same one."""
+_SETTLED = 1e-4
+"""Relative change of the cost from one factor to the next that is hardly one."""
+_KEPT_NODES = 100
+"""Above which every other node is left out for the next factor, so that meshes don't only grow."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalityProof:
+    """Residuals of the conditions of optimality.
+
+    Attributes:
+        phases: each phase as Pontryagin's conditions give it.
+        cost_gaps: (P,) relative difference of each phase's cost to the transcription's.
+        cost_gap: of the sum.
+        touched: names of the state limits that each phase touches, which are penalties in ``phases``.
+        hamiltonians: (P,) H of each phase, of its own cost.
+        free_durations: (P,) whether the duration is at neither bound.
+        hamiltonian_gap: greatest difference of H between free durations (with a speed asked), or of H from zero, over
+            the mean rate of cost |J| / T or the greatest |H|, whichever is greater.
+        jumps: (transitions,) of the costates at each transition what links don't account for, over their size.
+        length_gap: what they don't account for in the step lengths, over F.
+        seconds: time of it all.
+    """
+
+    phases: tuple[PhaseSolution, ...]
+    cost_gaps: Real
+    cost_gap: float
+    touched: tuple[tuple[str, ...], ...]
+    hamiltonians: Real
+    free_durations: NDArray[np.bool_]
+    hamiltonian_gap: float
+    jumps: Real
+    length_gap: float
+    seconds: float
+
+    @property
+    def solved(self) -> bool:
+        """Whether Pontryagin's conditions were solved in every phase."""
+        return all(phase.converged for phase in self.phases)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they were, and give the transcription's cost to within half a percent."""
+        return self.solved and self.cost_gap <= _AGREED
+
+    def report(self) -> str:
+        """A few lines."""
+        touched = sorted({name for names in self.touched for name in names})
+        H = ", ".join(
+            f"{value:.4f}{'' if free else ' (duration at a bound)'}"
+            for value, free in zip(self.hamiltonians, self.free_durations, strict=True)
+        )
+        return "\n".join(
+            [
+                f"Pontryagin's conditions {'met' if self.solved else 'not met'} in each phase, "
+                f"cost {self.cost_gap:.1e} off, by phase {', '.join(f'{gap:.1e}' for gap in self.cost_gaps)}",
+                f"H {H}; gap {self.hamiltonian_gap:.1e}",
+                f"costates at transitions {', '.join(f'{jump:.1e}' for jump in self.jumps)} off, "
+                f"step lengths {self.length_gap:.1e}",
+                f"limits touched: {', '.join(touched) or 'none'}",
+            ]
+        )
+
+
+def prove_optimality(
+    problem: GlobalProblem,
+    iterate: GlobalIterate,
+    finals: Sequence[PhaseProblem],
+    time_limit: float = math.inf,
+) -> OptimalityProof:
+    """Solves each phase by Pontryagin's conditions and compares.
+
+    Args:
+        problem: that was solved.
+        iterate: its solution.
+        finals: its phases by themselves, between the ends that were found.
+        time_limit: [s].
+    """
+    started = time.perf_counter()
+    touched = tuple(_touched(problem, iterate, i) for i in range(len(finals)))
+    phases = tuple(
+        _extremal(own, iterate, i, names, started + time_limit)
+        for i, (own, names) in enumerate(zip(finals, touched, strict=True))
+    )
+    costs = np.array([motion.cost for motion in iterate.phases])
+    found = np.array([phase.cost for phase in phases])
+    H = np.array([float(phase.hamiltonian.mean()) for phase in phases])
+    T = np.array([motion.duration for motion in iterate.phases])
+    ranges = np.array([phase.problem.duration_range for phase in problem.phases])
+    free = (T - ranges[:, 0] > 1e-3 * T) & (ranges[:, 1] - T > 1e-3 * T)
+    scale = max(float(np.abs(H).max()), float(costs.sum() / T.sum()))
+    inner = H[free]
+    spread = 0.0
+    if len(inner):
+        spread = float(np.ptp(inner)) if problem.speed is not None else float(np.abs(inner).max())
+    jumps, length_gap = _transversality(problem, iterate, finals, phases, H)
+    return OptimalityProof(
+        phases,
+        np.abs(found / costs - 1.0),
+        float(abs(found.sum() / costs.sum() - 1.0)),
+        touched,
+        H,
+        free,
+        spread / scale,
+        jumps,
+        length_gap,
+        time.perf_counter() - started,
+    )
+
+
+def _touched(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> tuple[str, ...]:
+    """State limits with a multiplier between the ends of a phase, where no link or fixed end keeps them."""
+    phase, program = problem.phases[index], problem.program()
+    own, shape = phase.program, phase_parameters(phase.problem).shape
+    model = phase.problem.model
+    first = int(program.rows[index]) + 2 * own.n * own.A2.shape[1]
+    rest = iterate.multipliers[first : first + own.points * own.rest_count].reshape(own.points, own.rest_count)
+    multipliers = np.abs(rest[1:-1, own.rest_count - shape.inequality_count :]).max(axis=0)
+    names = [f"least angle of {model.joint_names[j]}" for j in shape.lower_joints]
+    names += [f"greatest angle of {model.joint_names[j]}" for j in shape.upper_joints]
+    names += [f"rate of {model.joint_names[j]}" for j in shape.rated_joints] * 2
+    names += [f"clearance of {name}" for name in shape.clear_points]
+    return tuple(dict.fromkeys(name for name, value in zip(names, multipliers, strict=True) if value > _TOUCHED))
+
+
+def _extremal(
+    own: PhaseProblem, iterate: GlobalIterate, index: int, touched: Sequence[str], deadline: float
+) -> PhaseSolution:
+    """A phase by Pontryagin's conditions, from the transcribed motion and costates."""
+    started = time.perf_counter()
+    motion = iterate.phases[index]
+    own = own.replace(hard_inequalities=False)
+    penalties = dataclasses.replace(
+        own.penalties,
+        range_weight=float(any("angle" in name for name in touched)),
+        rate_weight=float(any(name.startswith("rate") for name in touched)),
+        clearance_weight=float(any(name.startswith("clearance") for name in touched)),
+    )
+    mesh: Real = motion.s
+    y: Real = np.empty(0)
+    log: list[str] = []
+    best: tuple[ExtremalProblem, BoundaryValueResult, float] | None = None
+    for factor in _FACTORS if touched else (0.0,):
+        extremal = ExtremalProblem(own.replace(penalties=dataclasses.replace(penalties, inequality=factor)))
+        if best is None:
+            p = own.tree.momentum(motion.q, motion.v)
+            y = extremal.pack(np.concatenate([motion.q, p], axis=1), motion.costates, motion.duration)
+        result = solve_collocation(extremal, mesh, y, deadline=deadline)
+        log.append(f"penalty factor {factor:g}: {result.message}, {len(result.mesh)} nodes")
+        if not result.converged:
+            break
+        cost = _cost(extremal, result, motion.duration)
+        settled = best is not None and abs(cost - best[2]) <= _SETTLED * abs(cost)
+        best = (extremal, result, cost)
+        if settled:
+            break
+        thinning = 2 if len(result.mesh) > _KEPT_NODES and len(result.mesh) % 2 else 1
+        mesh = result.mesh[::thinning]
+        y = result.y[::thinning]
+    solved = best is not None
+    extremal, result, cost = best if best is not None else (extremal, result, float("nan"))
+    s = np.linspace(0.0, 1.0, SynthesisOptions().samples)
+    x, w = extremal.split(result.at(s))
+    return solution_from_samples(
+        extremal.problem,
+        extremal.system,
+        motion.duration * s,
+        x,
+        w,
+        None,
+        method="pontryagin",
+        solved=solved,
+        message="converged" if solved else result.message,
+        residual=result.residual,
+        cost=cost,
+        direct_cost=motion.cost,
+        log=tuple(log),
+        seconds=time.perf_counter() - started,
+        tolerances=Tolerances(),
+    )
+
+
+def _cost(extremal: ExtremalProblem, result: BoundaryValueResult, duration: float) -> float:
+    """Criterion by Simpson's rule on the solution's own mesh."""
+    middles = 0.5 * (result.mesh[1:] + result.mesh[:-1])
+    nodes, between = (
+        extremal.system.evaluate(*extremal.split(y)).running_cost for y in (result.y, result.at(middles))
+    )
+    return float(duration / 6.0 * (np.diff(result.mesh) * (nodes[:-1] + 4.0 * between + nodes[1:])).sum())
+
+
+def _transversality(
+    problem: GlobalProblem,
+    iterate: GlobalIterate,
+    finals: Sequence[PhaseProblem],
+    phases: Sequence[PhaseSolution],
+    H: Real,
+) -> tuple[Real, float]:
+    """Residual of the costates at each transition, and of the step lengths."""
+    program: MultiphaseProgram = problem.program()
+    distance = float(iterate.step_lengths.sum()) + problem.advance_at_rests
+    per = 1.0 / distance if problem.settings.per_metre else 1.0
+    slopes, normals = [], []
+    for own, phase, rate in zip(finals, phases, H, strict=True):
+        begin, end = phase.costates[0], phase.costates[-1]
+        slopes.append(
+            np.concatenate([[-rate], -_by_rates(own, phase, 0, begin), _by_rates(own, phase, -1, end)])
+        )
+    slope = np.concatenate([*slopes, np.zeros(len(iterate.step_lengths))]) * per
+    if problem.settings.per_metre:
+        slope[-len(iterate.step_lengths) :] -= iterate.objective / distance
+    y = iterate.x[program.ends_index]
+    _, J = (np.array(item) for item in program.link_functions(y, problem.numbers))
+    normals.append(J)
+    lower, upper, _, _ = problem.bounds(program)
+    low, high = lower[program.ends_index], upper[program.ends_index]
+    # Bounds that a multiplier says are active tie an entry as fixed ones do.
+    held = (high - low < 1e-9) | (np.abs(iterate.bound_multipliers[program.ends_index]) > _TOUCHED)
+    normals.append(np.eye(len(y))[held])
+    normals += _end_normals(problem, iterate, finals, len(y))
+    N = np.concatenate(normals)
+    left = slope - N.T @ np.linalg.lstsq(N.T, slope, rcond=1e-10)[0]
+    jumps = []
+    sizes = [2 * own.model.n for own in finals]
+    starts = np.cumsum([0, *(1 + 2 * size for size in sizes)])
+    count = len(finals) - (0 if problem.cyclic else 1)
+    for i in range(count):
+        j = (i + 1) % len(finals)
+        entries = np.concatenate(
+            [starts[i] + 1 + sizes[i] + np.arange(sizes[i]), starts[j] + 1 + np.arange(sizes[j])]
+        )
+        jumps.append(float(np.linalg.norm(left[entries]) / np.linalg.norm(slope[entries])))
+    lengths = left[-len(iterate.step_lengths) :]
+    return np.array(jumps), float(np.abs(lengths).max() * distance / abs(iterate.objective))
+
+
+def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Real) -> Real:
+    """(2n,) derivative by (q, v) of what has derivative w by (q, p = M v)."""
+    tree, n = own.tree, own.model.n
+    q, v = phase.q[place], phase.v[place]
+    by_q = np.stack([tree.mass_derivative(q, k) @ v for k in range(n)], axis=1)
+    return np.concatenate([w[:n] + by_q.T @ w[n:], tree.mass_matrix(q) @ w[n:]])
+
+
+def _end_normals(
+    problem: GlobalProblem, iterate: GlobalIterate, finals: Sequence[PhaseProblem], size: int
+) -> list[Real]:
+    """Gradients of what else holds at ends: closures at the end of double support, and touched limits."""
+    found: list[Real] = []
+    place = 0
+    program = problem.program()
+    for i, own in enumerate(finals):
+        model, n = own.model, own.model.n
+        motion, transcribed = iterate.phases[i], problem.phases[i].program
+        shape = phase_parameters(problem.phases[i].problem).shape
+        first = int(program.rows[i]) + 2 * n * transcribed.A2.shape[1]
+        count = transcribed.points * transcribed.rest_count
+        rest = iterate.multipliers[first : first + count].reshape(transcribed.points, transcribed.rest_count)
+        for end in (0, -1):
+            columns = place + 1 + (0 if end == 0 else 2 * n)
+            q, v = motion.q[end], motion.v[end]
+            if own.hard_closure and end == -1:
+                G = model.closure_jacobian(q)
+                rows = np.zeros((2 * len(G), size))
+                rows[: len(G), columns : columns + n] = G
+                rows[len(G) :, columns : columns + n] = model.closure_hessian(q) * v
+                rows[len(G) :, columns + n : columns + 2 * n] = G
+                # What the loop is closed at moves with the foothold, at this end as at the other.
+                length = problem.phases[i].length
+                assert length is not None
+                rows[: len(G) : 2, int(size - len(iterate.step_lengths) + length)] = -1.0
+                found.append(rows)
+                if own.hard_angles:
+                    for closure in model.angle_closures:
+                        j = model.tree.index(closure.coordinate)
+                        rows = np.zeros((2, size))
+                        rows[0, columns + j] = rows[1, columns + n + j] = 1.0
+                        found.append(rows)
+            joints = model.joint_matrix
+            gradients = [np.concatenate([joints[j], np.zeros(n)]) for j in (*shape.lower_joints, *shape.upper_joints)]
+            gradients += [np.concatenate([np.zeros(n), joints[j]]) for j in shape.rated_joints] * 2
+            for name in shape.clear_points:
+                point = model.points[name]
+                x, step = float(point.position(q)[0]), 1e-6
+                rise = sum(
+                    float(item.envelope(x + step) - item.envelope(x - step)) / (2.0 * step)
+                    for item in own.penalties.obstacles
+                )
+                jacobian = point.jacobian(q)
+                gradients.append(np.concatenate([jacobian[1] - rise * jacobian[0], np.zeros(n)]))
+            near = rest[:3] if end == 0 else rest[-3:]
+            multipliers = np.abs(near[:, transcribed.rest_count - shape.inequality_count :]).max(axis=0)
+            for gradient, value in zip(gradients, multipliers, strict=True):
+                if value > _TOUCHED:
+                    # What a limit pushes within the interval beside an end has changed rates there as well.
+                    rows = np.zeros((2, size))
+                    rows[0, columns : columns + 2 * n] = gradient
+                    rows[1, columns + n : columns + 2 * n] = gradient[:n]
+                    found.append(rows)
+        place += 1 + 4 * n
+    return found
+
+
