@@ -35,7 +35,7 @@ _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 _KINDS = tuple(kind.value for kind in PhaseKind)
 _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --cycles 2 --out walk
-  python -m humanoid_planner.gait walk --between-rests --friction 0.3 --limits --out walk
+  python -m humanoid_planner.gait walk --between-rests --friction 0.3 --out walk
   python -m humanoid_planner.gait walk --model rabbit --hold none --no-film
   python -m humanoid_planner.gait walk --step bip_stairs_up --friction 0.5 --out stairs
   python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over
@@ -113,7 +113,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--point-feet", action="store_true", help="RABBIT without a torque at the stance tip")
     parser.add_argument(
-        "--limits", action="store_true", help="keep joint ranges and rates in single support, by penalty"
+        "--no-limits", action="store_true", help="leave joint ranges and rates of single support to the check"
     )
     parser.add_argument(
         "--clearance", type=float, default=0.0, metavar="M", help="wished height of the swinging foot [m]"
@@ -236,7 +236,7 @@ def _settings(options: argparse.Namespace, walker: BipWalker | RabbitWalker) -> 
     """Settings of the reference solutions, with what the command line asks for."""
     rabbit = isinstance(walker, RabbitWalker)
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2) if rabbit else QuadraticEffort()
-    weight = 1.0 if options.limits else 0.0
+    weight = 0.0 if options.no_limits else 1.0
     swing = Penalties(
         range_weight=weight,
         rate_weight=weight,

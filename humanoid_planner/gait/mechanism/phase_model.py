@@ -482,7 +482,7 @@ def _known(name: str, known: Mapping[str, object] | Sequence[str], element: str)
 
 
 def _ordered(name: str, lower: float, upper: float) -> None:
-    if not lower <= upper:
+    if not lower <= upper or lower == math.inf or upper == -math.inf:
         raise InputError(
             f"bounds {lower} and {upper} cross", element=name, remedy="Let the lower be below the upper one"
         )

@@ -119,8 +119,10 @@ class Bip:
             step_height: of the ground under the front foot [m].
 
         Raises:
-            InputError: the step isn't finite.
+            InputError: the step isn't finite, or the least force isn't finite and at least zero.
         """
+        if not 0.0 <= toe_force_lower < math.inf:
+            raise InputError(f"is {toe_force_lower} N", element="toe_force_lower", remedy="Give 0 N or more")
         foot = self.foot
         points = {
             "rear_toe": ("rear_foot", 0j),

@@ -120,7 +120,13 @@ class FootForces:
         return total
 
     def unilateral(self, least: float = 0.0) -> tuple[ControlRow, ...]:
-        """Rows of normal forces that are at least ``least`` [N]."""
+        """Rows of normal forces that are at least ``least`` [N].
+
+        Raises:
+            InputError: the force isn't finite.
+        """
+        if not math.isfinite(least):
+            raise InputError(f"is {least} N", element=f"{self.name}: least force", remedy="Give a finite force")
         return tuple(row.above(least) for row in self.normal)
 
     def friction(self, coefficient: float) -> tuple[ControlRow, ControlRow]:

@@ -90,6 +90,10 @@ class PhaseProblem:
                     element=f"row '{row.name}'",
                     remedy=f"Give {self.model.control_count}, as the model has",
                 )
+            if not np.isfinite([*row.ground, *row.controls, *row.accelerations, row.constant]).all():
+                raise InputError("isn't finite", element=f"row '{row.name}'", remedy="Give finite coefficients")
+        if not self.friction > 0.0:
+            raise InputError(f"is {self.friction}", element="friction", remedy="Give a coefficient above 0")
         for name, factor in {"mass_scale": self.mass_scale, **self.body_scales}.items():
             if not (math.isfinite(factor) and factor > 0.0):
                 raise InputError(f"is {factor}", element=name, remedy="Give a factor above 0")

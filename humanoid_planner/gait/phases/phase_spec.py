@@ -59,8 +59,11 @@ class PhaseSpec:
         """Check that the phase has the data of its kind and no other.
 
         Raises:
-            InputError: the duration isn't positive, or data are missing or don't belong to the kind.
+            InputError: no kind, the duration isn't positive, or data are missing or don't belong to the kind.
         """
+        if not isinstance(self.kind, PhaseKind):
+            known = ", ".join(f"PhaseKind.{kind.name}" for kind in PhaseKind)
+            raise InputError(f"is {self.kind!r}", element="phase.kind", remedy=f"Use one of {known}")
         if not (math.isfinite(self.duration) and self.duration > 0.0):
             raise InputError(
                 f"is {self.duration} s", element=f"{self.kind.value}.duration", remedy="Give a time above 0"
@@ -169,8 +172,8 @@ def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
     Raises:
         InputError: fewer than one cycle.
     """
-    if cycles < 1:
-        raise InputError(f"is {cycles}", element="cycles", remedy="Give one or more")
+    if not (isinstance(cycles, int) and cycles >= 1):
+        raise InputError(f"is {cycles}", element="cycles", remedy="Give a whole number, one or more")
     double = PhaseSpec(PhaseKind.DOUBLE, walk.double_support, step=walk.step)
     single = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=walk.step)
     return (double, single) * cycles

@@ -49,6 +49,19 @@ class PhaseSettings:
     root_force_lower: float | None = None
     root_friction: float = math.inf
 
+    def __post_init__(self) -> None:
+        """Check the force and the coefficient.
+
+        Raises:
+            InputError: a force that isn't finite and at least zero, or a coefficient that isn't above zero.
+        """
+        if self.root_force_lower is not None and not 0.0 <= self.root_force_lower < math.inf:
+            raise InputError(
+                f"is {self.root_force_lower} N", element="root_force_lower", remedy="Give 0 N or more, or None"
+            )
+        if not self.root_friction > 0.0:
+            raise InputError(f"is {self.root_friction}", element="root_friction", remedy="Give a number above 0")
+
 
 @dataclass(frozen=True)
 class GaitSettings:
@@ -65,6 +78,15 @@ class GaitSettings:
     single: PhaseSettings = field(default_factory=PhaseSettings)
     friction: float = math.inf
     synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
+
+    def __post_init__(self) -> None:
+        """Check the coefficient.
+
+        Raises:
+            InputError: it isn't above zero.
+        """
+        if not self.friction > 0.0:
+            raise InputError(f"is {self.friction}", element="gait.friction", remedy="Give a number above 0")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
 
@@ -44,6 +45,20 @@ class CollocationOptions:
     max_nodes: int = 3000
     max_newton: int = 30
     max_meshes: int = 12
+
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            InputError: a tolerance that isn't above 0, or a number that isn't at least one.
+        """
+        for name in ("tolerance", "condition_tolerance"):
+            if not getattr(self, name) > 0.0:
+                raise InputError(f"is {getattr(self, name)}", element=f"collocation.{name}", remedy="Give more than 0")
+        for name in ("max_nodes", "max_newton", "max_meshes"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 1):
+                raise InputError(f"is {value}", element=f"collocation.{name}", remedy="Give a whole number, 1 or more")
 
 
 _LEAST_DAMPING = 1e-3

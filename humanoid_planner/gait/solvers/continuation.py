@@ -25,8 +25,9 @@ class Stage:
 
     Attributes:
         parameter: ``mass_scale`` (all masses and inertias), ``body:<name>`` (one body's), ``closure``, ``slap`` or
-            ``inequality`` (penalty factors, as multiples of the problem's own), or ``bounds`` (by how much the
-            controls' bounds are widened, in multiples of their own size; 0 are the problem's own).
+            ``inequality`` (penalty factors, as multiples of the problem's own), ``bounds`` (by how much the
+            controls' bounds are widened, in multiples of their own size; 0 are the problem's own), or ``rows`` (by how
+            much the problem's rows may be violated, in newtons; 0 are the rows themselves).
         values: in the order in which they are taken.
     """
 
@@ -39,7 +40,7 @@ class Stage:
         Raises:
             InputError: an unknown parameter, no values, or one that isn't finite.
         """
-        known = ("mass_scale", "closure", "slap", "inequality", "bounds")
+        known = ("mass_scale", "closure", "slap", "inequality", "bounds", "rows")
         if self.parameter not in known and not self.parameter.startswith("body:"):
             raise InputError(
                 f"unknown parameter '{self.parameter}'",
@@ -87,8 +88,10 @@ def with_parameters(problem: PhaseProblem, parameters: dict[str, float]) -> Phas
             )
         }
         model = model.with_bounds(**wide)
+    slack = parameters.get("rows", 0.0)
     return problem.replace(
         model=model,
+        rows=tuple(row.above(-slack) for row in problem.rows) if slack > 0.0 else problem.rows,
         penalties=penalties,
         body_scales=bodies,
         mass_scale=problem.mass_scale * parameters.get("mass_scale", 1.0),
@@ -182,6 +185,7 @@ def follow(
         or reached.penalties != problem.penalties
         or dict(reached.body_scales) != {**{name: problem.body_scales.get(name, 1.0) for name in reached.body_scales}}
         or current.get("bounds", 0.0) != 0.0
+        or current.get("rows", 0.0) != 0.0
     ):
         result = solve(problem, mesh, y)
         path.append(("as asked", 1.0, len(result.mesh), result.converged))

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.extremal_problem import end_conditions
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
@@ -56,6 +57,20 @@ class DirectOptions:
     max_iterations: int = 500
     time_limit: float = math.inf
     verbose: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            InputError: no interval, or a tolerance, number of iterations or time limit that isn't above 0.
+        """
+        for name in ("intervals", "max_iterations"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 1):
+                raise InputError(f"is {value}", element=f"direct.{name}", remedy="Give a whole number, one or more")
+        for name in ("tolerance", "time_limit"):
+            if not getattr(self, name) > 0.0:
+                raise InputError(f"is {getattr(self, name)}", element=f"direct.{name}", remedy="Give more than 0")
 
 
 @dataclass(frozen=True, eq=False)

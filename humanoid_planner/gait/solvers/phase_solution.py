@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
@@ -82,6 +85,17 @@ class Tolerances:
     rate: float = 2e-2
     clearance: float = 1e-3
     torque: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            InputError: one isn't finite and at least zero.
+        """
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if not 0.0 <= value < math.inf:
+                raise InputError(f"is {value}", element=f"tolerances.{field.name}", remedy="Give 0 or more")
 
 
 @dataclass(frozen=True, eq=False)

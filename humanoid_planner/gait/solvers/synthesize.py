@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_planner.gait.optimal_control.control_rows import evaluate_rows
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
@@ -84,15 +86,20 @@ class SynthesisOptions:
     samples: int = 201
 
     def __post_init__(self) -> None:
-        """Check the method.
+        """Check the settings.
 
         Raises:
-            InputError: an unknown one, or a continuation of a mere transcription.
+            InputError: an unknown method, a continuation of a mere transcription, a time limit that isn't above 0, or
+                fewer than three samples.
         """
         if self.method not in METHODS:
             raise InputError(f"is '{self.method}'", element="method", remedy=f"Use one of {', '.join(METHODS)}")
         if self.schedule and self.method == "direct":
             raise InputError("isn't empty", element="schedule", remedy="Use another method than direct with it")
+        if not self.time_limit > 0.0:
+            raise InputError(f"is {self.time_limit} s", element="time_limit", remedy="Give more than 0")
+        if self.samples < 3:
+            raise InputError(f"is {self.samples}", element="samples", remedy="Give three or more")
 
 
 METHODS = ("pontryagin", "shooting", "direct")
@@ -107,8 +114,9 @@ def synthesize_phase(
     """Solves a phase from nothing but its data.
 
     The transcription starts from cubic angles; where it fails, masses are reduced and raised again (section 2.26.1).
-    Its multipliers give the costates, and the boundary value problem of Pontryagin's conditions is solved from there,
-    on a finer transcription if the first one was too coarse.
+    Its multipliers give the costates, and the boundary value problem of Pontryagin's conditions is solved from there.
+    Where that fails the transcription is made finer; then rows of constraints are left out and tightened step by step,
+    the boundary value problem following them. The log tells all of it.
 
     Args:
         problem: the phase.
@@ -136,15 +144,22 @@ def synthesize_phase(
             direct = solved
         if run.stopped:
             break
-        if not solved.converged:
-            continue
-        if options.method == "direct" or problem.hard_inequalities:
-            return run.from_direct(direct, True, "transcription converged")
-        result = run.pontryagin(direct)
-        if result.converged:
-            return run.from_pontryagin(result, direct)
-        if run.stopped:
-            break
+        by_transcription = options.method == "direct" or problem.hard_inequalities
+        if solved.converged:
+            if by_transcription:
+                return run.from_direct(direct, True, "transcription converged")
+            result = run.pontryagin(direct)
+            if result.converged:
+                return run.from_pontryagin(result, math.nan if options.schedule else direct.cost)
+            if run.stopped:
+                break
+        follows = options.method == "pontryagin" and not options.schedule
+        if problem.rows and follows and not by_transcription and intervals == 2 * options.direct.intervals:
+            tightened = run.tighten_rows()
+            if tightened is not None:
+                return run.from_pontryagin(tightened, math.nan)
+            if run.stopped:
+                break
     assert direct is not None
     if run.stopped:
         reason = "stopped"
@@ -188,10 +203,7 @@ class _Run:
 
     def direct(self, intervals: int) -> DirectResult:
         """Transcribes, with reduced masses on the way where the full ones fail."""
-        settings = self.options.direct
-        left = self.options.time_limit - (time.perf_counter() - self.started)
-        limit = min(settings.time_limit, max(left, 1e-3))
-        settings = dataclasses.replace(settings, intervals=intervals, time_limit=limit)
+        settings = self._direct_settings(intervals)
         result = solve_direct(self.transcribed, settings)
         self.tell(_direct_line(result, intervals, 1.0), math.nan, len(result.s), result.cost)
         if result.converged or self.stopped:
@@ -206,6 +218,12 @@ class _Run:
             if trial.converged:
                 warm = trial
         return trial if trial.converged and scale == 1.0 else result
+
+    def _direct_settings(self, intervals: int) -> DirectOptions:
+        """Settings of a transcription that keeps to the time that is left."""
+        left = self.options.time_limit - (time.perf_counter() - self.started)
+        limit = min(self.options.direct.time_limit, max(left, 1e-3))
+        return dataclasses.replace(self.options.direct, intervals=intervals, time_limit=limit)
 
     def pontryagin(self, direct: DirectResult) -> BoundaryValueResult:
         """Boundary value problem from a transcribed solution."""
@@ -249,7 +267,51 @@ class _Run:
 
         return solve_collocation(extremal, mesh, y, self.options.collocation, look, deadline)
 
-    def from_pontryagin(self, result: BoundaryValueResult, direct: DirectResult) -> PhaseSolution:
+    def tighten_rows(self) -> BoundaryValueResult | None:
+        """From the problem without rows to the one with them, in steps of what the rows may be violated by.
+
+        Near what the ground can just give, transcriptions end in motions that wave about at many times the least cost;
+        an extremal that is followed stays with the motion that it came from.
+
+        Returns:
+            The solution; None where a step isn't solved.
+        """
+        settings = self._direct_settings(self.options.direct.intervals)
+        free = solve_direct(self.problem.replace(rows=()), settings)
+        self.tell(f"rows left out: {_direct_line(free, settings.intervals, 1.0)}", math.nan, len(free.s), free.cost)
+        if self.stopped or not free.converged:
+            return None
+        worst = -float(evaluate_rows(self.problem.scaled_model, self.problem.rows, free.q, free.v, free.u).min())
+        loosest = 1.05 * max(worst, 0.0)
+        values = tuple(loosest * share for share in _ROW_SHARES) if loosest > 0.0 else (0.0,)
+        first = ExtremalProblem(with_parameters(self.problem, {"rows": loosest}))
+        y = first.pack(np.concatenate([free.q, free.p], axis=1), free.costates, free.duration)
+        deadline = self.started + self.options.time_limit
+        patient = self.options.collocation
+        hasty = dataclasses.replace(
+            patient,
+            max_nodes=min(patient.max_nodes, _NODES_ON_THE_WAY),
+            max_meshes=min(patient.max_meshes, _MESHES_ON_THE_WAY),
+        )
+
+        def look(nodes: int, residual: float) -> bool:
+            return self.look(Progress("rows tightened", residual, nodes, free.cost))
+
+        def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+            options = patient if problem.rows == self.problem.rows else hasty
+            return solve_collocation(ExtremalProblem(problem), mesh, guess, options, look, deadline)
+
+        def stage(line: str) -> bool:
+            self.tell(f"rows tightened [N]: {line}", math.nan, 0, free.cost)
+            return self.stopped
+
+        path = follow(self.problem, (Stage("rows", values),), solve, free.s, y, max_halvings=2, watch=stage)
+        if not path.converged:
+            self.last_message = path.message
+            return None
+        return path.result
+
+    def from_pontryagin(self, result: BoundaryValueResult, direct_cost: float) -> PhaseSolution:
         """The solution of the boundary value problem."""
         T = self.extremal.duration(result.y)
         x, w = self.extremal.split(result.y)
@@ -261,9 +323,8 @@ class _Run:
         cost = float(T / 6.0 * (np.diff(result.mesh) * running).sum())
         s = np.linspace(0.0, 1.0, self.options.samples)
         x, w = self.extremal.split(result.at(s))
-        transcribed = math.nan if self.options.schedule else direct.cost
         method = self.options.method
-        return self._solution(T * s, x, w, None, method, True, "converged", result.residual, cost, transcribed)
+        return self._solution(T * s, x, w, None, method, True, "converged", result.residual, cost, direct_cost)
 
     def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
         """The transcribed solution."""
@@ -317,6 +378,9 @@ class _Run:
 
 
 _MASS_SCALES = (0.1, 0.3, 0.6, 1.0)
+_ROW_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+_NODES_ON_THE_WAY, _MESHES_ON_THE_WAY = 600, 6
+"""Where a step takes more, halving it is quicker."""
 
 
 def _direct_line(result: DirectResult, intervals: int, scale: float) -> str:
@@ -340,4 +404,4 @@ def _unreachable(problem: PhaseProblem) -> str:
         rate = float(np.abs(model.closure_jacobian(end.q) @ np.asarray(end.v)).max())
         if rate > _OPEN:
             return f"the {name} moves the closing point by {rate:.3g} m/s"
-    return ""
+    return impulse_conflict(problem)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can't be used is refused by name, and what doesn't converge is told: settings, bounds, limits of time."""
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pytest
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT, RABBIT_WALK
+from fixtures.gait_problems import oracle_problem, stance
+
+from humanoid_model.errors import InputError
+from humanoid_planner.gait import synthesize_gait, synthesize_phase
+from humanoid_planner.gait.optimal_control.control_rows import root_point
+from humanoid_planner.gait.optimal_control.end_state import EndState
+from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
+from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.solvers.collocation import CollocationOptions
+from humanoid_planner.gait.solvers.direct import DirectOptions
+from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, Tolerances
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: PhaseSettings(root_force_lower=NAN), "root_force_lower: is nan N. Give 0 N or more, or None"),
+        (lambda: PhaseSettings(root_force_lower=-5.0), "root_force_lower: is -5.0 N"),
+        (lambda: PhaseSettings(root_force_lower=INF), "root_force_lower: is inf N"),
+        (lambda: PhaseSettings(root_friction=NAN), "root_friction: is nan"),
+        (lambda: PhaseSettings(root_friction=0.0), "root_friction: is 0.0"),
+        (lambda: GaitSettings(friction=NAN), "gait.friction: is nan"),
+        (lambda: GaitSettings(friction=-1.0), "gait.friction: is -1.0"),
+        (lambda: SynthesisOptions(method="magic"), "method: is 'magic'. Use one of pontryagin"),
+        (lambda: SynthesisOptions(time_limit=NAN), "time_limit: is nan s"),
+        (lambda: SynthesisOptions(time_limit=-1.0), "time_limit: is -1.0 s"),
+        (lambda: SynthesisOptions(samples=2), "samples: is 2. Give three or more"),
+        (lambda: DirectOptions(intervals=0), "direct.intervals: is 0"),
+        (lambda: DirectOptions(intervals=1.5), "direct.intervals: is 1.5"),
+        (lambda: DirectOptions(max_iterations=-3), "direct.max_iterations: is -3"),
+        (lambda: DirectOptions(tolerance=0.0), "direct.tolerance: is 0.0"),
+        (lambda: DirectOptions(time_limit=NAN), "direct.time_limit: is nan"),
+        (lambda: CollocationOptions(tolerance=NAN), "collocation.tolerance: is nan"),
+        (lambda: CollocationOptions(condition_tolerance=0.0), "collocation.condition_tolerance: is 0.0"),
+        (lambda: CollocationOptions(max_meshes=0), "collocation.max_meshes: is 0"),
+        (lambda: CollocationOptions(max_nodes=0.5), "collocation.max_nodes: is 0.5"),
+        (lambda: Tolerances(force=NAN), "tolerances.force: is nan"),
+        (lambda: Tolerances(angle=-1.0), "tolerances.angle: is -1.0"),
+        (lambda: oracle_problem("5bar_A").replace(friction=NAN), "friction: is nan"),
+        (lambda: oracle_problem("5bar_A").replace(friction=-1.0), "friction: is -1.0"),
+        (lambda: PhaseSpec("double_support", 0.1, step=CYCLIC.step), "phase.kind: is 'double_support'"),
+        (lambda: PhaseSpec(PhaseKind.DOUBLE, NAN, step=CYCLIC.step), "double_support.duration: is nan s"),
+        (lambda: cyclic_walk(CYCLIC, 1.5), "cycles: is 1.5. Give a whole number"),
+        (lambda: cyclic_walk(CYCLIC, NAN), "cycles: is nan"),
+        (lambda: walk_between_rests(CYCLIC, BRAKING, stop_duration=-1.0), "stop.duration: is -1.0 s"),
+        (lambda: BIP.double_support(0.5, toe_force_lower=INF), "toe_force_lower: is inf N"),
+        (lambda: BIP.double_support(0.5, toe_force_lower=-5.0), "toe_force_lower: is -5.0 N"),
+        (lambda: BIP.double_support(0.5).with_bounds(C12=(INF, INF)), "C12: bounds inf and inf cross"),
+        (lambda: BIP.double_support(0.5).with_bounds(C12=(-INF, -INF)), "C12: bounds -inf and -inf cross"),
+        (lambda: BIP.double_support(0.5).with_bounds(C12=(NAN, 1.0)), "C12: bounds nan and 1.0 cross"),
+        (lambda: synthesize_gait(RabbitWalker(RABBIT), ()), "gait: no phase"),
+        (lambda: synthesize_gait(RabbitWalker(RABBIT, friction=NAN), cyclic_walk(RABBIT_WALK)), "friction: is nan"),
+        (lambda: synthesize_gait(BipWalker(BIP, toe_force_lower=NAN), cyclic_walk(CYCLIC)), "toe_force_lower: is nan"),
+    ],
+)
+def test_refused_by_name(make, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        make()
+
+
+def test_rows_have_to_be_finite():
+    problem = oracle_problem("bip_ssp_stop")
+    foot = stance(problem)
+    for least in (NAN, INF):
+        with pytest.raises(InputError, match="least force: is"):
+            foot.unilateral(least)
+    (row, *_) = foot.unilateral(6.0)
+    with pytest.raises(InputError, match="row 'stance heel': isn't finite"):
+        problem.replace(rows=(dataclasses.replace(row, constant=NAN),))
+
+
+def test_impulse_that_forces_within_bounds_cannot_give():
+    """954 N are needed on average above a foot of 2.34 kg: 2 x 488 N would balance that, 2 x 500 N can't."""
+    problem = oracle_problem("bip_ssp_cyclic")
+    foot = stance(problem)
+    needed = 0.5 * (954.0 + 2.34 * 9.81)
+    assert impulse_conflict(problem.replace(rows=foot.unilateral(needed - 2.0))) == ""
+    conflict = impulse_conflict(problem.replace(rows=foot.unilateral(needed + 2.0)))
+    assert "954 N upward" in conflict
+    refused = synthesize_phase(problem.replace(rows=foot.unilateral(1e4)))
+    assert refused.status is PhaseStatus.UNREACHABLE
+    assert refused.message == conflict
+    assert len(refused.t) == 2
+    # 15 N along the ground on average need a friction of 0.016.
+    assert impulse_conflict(problem.replace(rows=foot.friction(0.02))) == ""
+    assert "-15 N forward" in impulse_conflict(problem.replace(rows=foot.friction(0.01)))
+
+
+def test_impulse_says_nothing_of_what_is_free():
+    problem = oracle_problem("bip_ssp_cyclic")
+    impossible = problem.replace(rows=stance(problem).unilateral(1e4))
+    assert impulse_conflict(impossible)
+    assert impulse_conflict(impossible.replace(duration_range=(0.1, 1.0))) == ""
+    free = EndState(problem.end.q, problem.end.v, free_v=("trunk",))
+    assert impulse_conflict(impossible.replace(end=free)) == ""
+    assert impulse_conflict(problem) == ""
+
+
+def test_impulse_of_a_reference_solution_is_possible():
+    """The mean forces of a motion that keeps its rows keep them, too."""
+    problem = oracle_problem("rabbit_dsp")
+    rear = root_point(problem.model, "rear_tip")
+    assert impulse_conflict(problem.replace(rows=rear.unilateral(100.0))) == ""
+    assert impulse_conflict(problem.replace(rows=(*rear.unilateral(100.0), *rear.friction(0.3)))) == ""
+
+
+def test_cancelled_in_each_stage():
+    """Meshes that are too coarse on purpose: every rescue is tried, and each can be the last."""
+    problem = oracle_problem("5bar_A")
+    problem = problem.replace(rows=root_point(problem.model, "O1").unilateral(25.0))
+    options = SynthesisOptions(collocation=CollocationOptions(max_nodes=90))
+    everything = synthesize_phase(problem, options)
+    stages = len(everything.log)
+    assert everything.status is PhaseStatus.NOT_CONVERGED
+    assert "Pontryagin's conditions not met" in everything.message
+    for words in ("20 intervals", "boundary value problem", "40 intervals", "rows left out", "rows tightened"):
+        assert any(words in line for line in everything.log)
+    for last in range(1, stages):
+        heard = []
+
+        def cancel(stage, residual, cost, heard=heard, last=last):
+            heard.append(stage)
+            return len(heard) == last
+
+        stopped = synthesize_phase(problem, options, cancel)
+        assert len(heard) == last
+        assert stopped.status is PhaseStatus.NOT_CONVERGED
+        assert stopped.message == "stopped"
+        assert np.isfinite(stopped.q).all()
+
+
+@pytest.mark.parametrize("method", ["pontryagin", "direct"])
+def test_time_that_runs_out(method):
+    solution = synthesize_phase(oracle_problem("bip_ssp_cyclic"), SynthesisOptions(method=method, time_limit=1e-3))
+    assert solution.status is PhaseStatus.NOT_CONVERGED
+    assert solution.message == "stopped"
+    assert np.isfinite(solution.q).all()
+    np.testing.assert_allclose(solution.q[-1], oracle_problem("bip_ssp_cyclic").end.q)
