@@ -18,6 +18,7 @@ from humanoid_ros import gait_figure
 from humanoid_ros.conversions import duration, seconds
 from humanoid_ros.gait_markers import footprints
 from humanoid_ros.gait_posture import trajectory_posture
+from humanoid_ros.gait_request import DIRECT, INDIRECT
 from humanoid_ros.posture_markers import link_placements
 from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
@@ -108,7 +109,9 @@ class GaitStudio:
             speed=request.speed,
             step_length=request.step_length,
             cycles=request.steps,
-            options=GaitSolverOptions(time_limit=duration(self._time_limit)),
+            options=GaitSolverOptions(
+                method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
+            ),
         )
         self._panel.working = True
         self._cancelled = False

@@ -140,7 +140,7 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     request = ask(page, generator)
     assert (request.model, request.cycles, len(request.phases)) == ("rabbit", 2, 0)
     assert (request.speed, request.step_length) == (pytest.approx(0.85), pytest.approx(0.45))
-    assert request.options.time_limit.sec == 120
+    assert (request.options.method, request.options.time_limit.sec) == ("direct", 120)
     wait_for(lambda: "0.85 m/s, steps of 0.45 m in 0.53 s" in page.texts, "the result is told")
     assert "contact forces that the ground can&#x27;t give" in page.texts
     assert "the &lt;tip&gt; pulls" in page.texts
