@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest
 from humanoid_stack.srv import ComputeGaitStates
 from rclpy.serialization import deserialize_message, serialize_message
@@ -172,8 +173,14 @@ def _whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GaitAnswer:
         tell(StageNews(0, stage, residual, 0, cost))
         return False
 
-    found = solve_as_a_whole(request, asked, feedback)
-    gait = walk_message(asked, found.gait, asked.cycles if found.converged else 1)
+    def message_of(found: GlobalGait) -> Gait:
+        return walk_message(asked, found.gait, asked.cycles if found.converged else 1)
+
+    def news(found: GlobalGait) -> None:
+        tell(GaitNews(bytes(serialize_message(message_of(found)))))
+
+    found = solve_as_a_whole(request, asked, feedback, news)
+    gait = message_of(found)
     if not found.converged:
         return GaitAnswer(False, f"{found.status.value}: {found.message}", bytes(serialize_message(gait)))
     return _answer(list(found.gait.phases), gait)

@@ -33,13 +33,16 @@ SAME = 1e-9
 """Bounds of both legs that differ by less are the same."""
 
 
-def solve_as_a_whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GlobalGait:
+def solve_as_a_whole(
+    request: GaitRequest, asked: AskedGait, tell: Tell, found: Callable[[GlobalGait], None]
+) -> GlobalGait:
     """Solve a gait as one problem.
 
     Args:
         request: as it came, for what it leaves open.
         asked: the same, read.
         tell: told of stage, greatest violation and cost; cancels by returning True.
+        found: told of the solution of a step before its conditions of optimality are solved, which may take long.
 
     Raises:
         InputError: a field that such a problem doesn't have, or values that can't be.
@@ -47,8 +50,20 @@ def solve_as_a_whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> Glob
     settings = whole_settings(request, asked)
     walker = limited_walker(asked)
     prove = asked.options.method == METHODS[INDIRECT]
+
+    def step(
+        speed: float | None, length: float | None, height: float = 0.0, guess: WalkData | None = None
+    ) -> GlobalGait:
+        """The best step: transcribed, told, then once more from there with its proof."""
+        first = optimize_step(walker, speed, length, settings, tell, step_height=height, guess=guess, prove=False)
+        if not (prove and first.converged):
+            return first
+        found(first)
+        left = settings.replace(time_limit=max(settings.time_limit - first.seconds, 1e-3))
+        return optimize_step(walker, speed, length, left, tell, step_height=height, guess=guess, neighbour=first)
+
     if not asked.phases:
-        return optimize_step(walker, asked.speed, asked.step_length, settings, tell, prove=prove)
+        return step(asked.speed, asked.step_length)
     plan = plan_asked_gait(asked)
     specs = [phase.spec for phase in plan.phases]
     if specs[0].kind.value == "start" and specs[-1].kind.value == "stop":
@@ -57,8 +72,7 @@ def solve_as_a_whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> Glob
         first, second = specs
         assert first.step is not None
         walk = WalkData(first.step, first.duration, second.duration)
-        height = first.step.step_height
-        return optimize_step(walker, None, None, settings, tell, step_height=height, guess=walk, prove=prove)
+        return step(None, None, first.step.step_height, walk)
     raise InputError(
         "is true, but the phases are neither a double and a single support of one step nor a walk from START to STOP",
         element="one_problem",

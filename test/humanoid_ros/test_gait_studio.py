@@ -156,7 +156,7 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     wait_for(lambda: seen.add(round(hip_now(), 3)) or len(seen) >= 3, "it moves")
     assert all(hip[:, 0].min() - 1e-3 <= x <= hip[:, 0].max() + 1e-3 for x in seen)
     wait_for(lambda: any(name.startswith("/gait/robot/") for name in page.nodes), "the robot walks with it")
-    charts = [c for c in page._by_id.values() if c.get("type") == "GuiUplotMessage" and "t" == c["series"][0]["label"]]
+    charts = [c for c in page._by_id.values() if c.get("type") == "GuiUplotMessage" and c["series"][0]["label"] == "t"]
     assert len(charts) == 3
     page.set("Figure", "all along")
     wait_for(lambda: page.nodes["/gait/figure"].get("visible") is False, "only the way is shown")
