@@ -26,9 +26,12 @@ from rclpy.executors import MultiThreadedExecutor  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 
+from humanoid_model import load_robot  # noqa: E402
 from humanoid_ros.gait_figure import figure_points  # noqa: E402
+from humanoid_ros.gait_posture import trajectory_posture  # noqa: E402
 from humanoid_ros.gait_request import GaitDefaults  # noqa: E402
 from humanoid_ros.gait_task import generate  # noqa: E402
+from humanoid_ros.posture_markers import link_placements  # noqa: E402
 
 pytestmark = pytest.mark.ros
 DOMAIN = claim_domain()
@@ -144,18 +147,23 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     wait_for(lambda: "0.85 m/s, steps of 0.45 m in 0.53 s" in page.texts, "the result is told")
     assert "contact forces that the ground can&#x27;t give" in page.texts
     assert "the &lt;tip&gt; pulls" in page.texts
-    figure = wait_for(lambda: page.nodes["/gait/figure"], "the figure is drawn")
+    wait_for(lambda: page.nodes["/gait/figure"], "the figure is drawn")
     assert page.nodes["/gait"]["position"][1] == pytest.approx(0.8)
     names = list(gait.figure.point_names)
     hip = figure_points(gait.figure)[:, names.index("hip")]
+    links = link_placements(load_robot("rabbit"), trajectory_posture(gait.trajectory, load_robot("rabbit"), 0))
+    trunk = next(name for name in links if f"/gait/robot/{name}" in page.nodes and "trunk" in name)
+    seen: set[tuple[float, ...]] = set()
 
-    def hip_now() -> float:
-        return float(np.frombuffer(figure["points"], dtype=np.float32).reshape(-1, 2, 3)[0, 0, 0])
+    def walked() -> bool:
+        seen.add(tuple(float(x) for x in page.nodes[f"/gait/robot/{trunk}"]["position"]))
+        return len(seen) >= 4
 
-    seen = set()
-    wait_for(lambda: seen.add(round(hip_now(), 3)) or len(seen) >= 3, "it moves")
-    assert all(hip[:, 0].min() - 1e-3 <= x <= hip[:, 0].max() + 1e-3 for x in seen)
-    wait_for(lambda: any(name.startswith("/gait/robot/") for name in page.nodes), "the robot walks with it")
+    wait_for(walked, "the robot walks with it")
+    places = np.array(sorted(seen))
+    assert (places[:, 0] >= hip[0, 0] - 1e-3).all()
+    assert (places[:, 0] <= hip[-1, 0] + 1e-3).all()
+    np.testing.assert_allclose(places[:, 2], 0.7, atol=0.1)  # the trunk's frame is at the hips
     charts = [c for c in page._by_id.values() if c.get("type") == "GuiUplotMessage" and c["series"][0]["label"] == "t"]
     assert len(charts) == 3
     page.set("Figure", "all along")
