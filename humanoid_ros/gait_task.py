@@ -49,6 +49,9 @@ from humanoid_ros.gait_trajectory_message import whole_body_trajectory
 from humanoid_ros.gait_whole import solve_as_a_whole
 
 WORLD = "world"
+JOINS = 1e-3
+"""Jump from one phase to the next that counts as none [m, rad, and per s]: phases whose transitions are unknowns of one
+problem join as exactly as that is solved; phases between given states exactly."""
 KINDS = {
     SpecKind.DOUBLE: PhaseKind.DOUBLE_SUPPORT,
     SpecKind.SINGLE: PhaseKind.SINGLE_SUPPORT,
@@ -257,7 +260,7 @@ def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int) -> Gait:
     message.figure = gait_figure(gait, cycles)
     robot = asked.model.robot
     if gait.converged and robot is not None:
-        trajectory = gait_trajectory(gait, robot, rate=asked.sample_rate, cycles=cycles)
+        trajectory = gait_trajectory(gait, robot, asked.sample_rate, cycles=cycles, tolerance=JOINS)
         model = robot if isinstance(robot, Robot) else robot.robot
         message.trajectory = whole_body_trajectory(trajectory, model, asked.bounds.friction, WORLD)
     return message
