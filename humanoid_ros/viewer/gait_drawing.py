@@ -65,6 +65,12 @@ class GaitDrawing:
         path: Path of the node above it, which is moved aside by its y.
         arrow_scale: Length of an arrow per force [m/N].
         figures: Figures along the way.
+
+    Attributes:
+        walks: Whether what walks is shown.
+        sticks: Whether that is a stick figure, and not somebody else's robot above its forces.
+        strip: Whether the figures along the way are shown.
+        forces: Whether both have arrows under their feet.
     """
 
     def __init__(self, scene: viser.SceneApi, path: str, arrow_scale: float, figures: int = 14) -> None:
@@ -72,7 +78,7 @@ class GaitDrawing:
         self._arrow_scale, self._figures = arrow_scale, figures
         self._nodes: dict[str, viser.LineSegmentsHandle] = {}
         self._view: GaitView | None = None
-        self.walks, self.strip, self.forces = True, True, True
+        self.walks, self.sticks, self.strip, self.forces = True, True, True, True
 
     def set(self, view: GaitView) -> None:
         """Draw this gait in place of the last one."""
@@ -96,7 +102,7 @@ class GaitDrawing:
         arrows = self._arrows(sample)
         self._draw("figure_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THICK)
         shown = {
-            "figure": self.walks,
+            "figure": self.walks and self.sticks,
             "figure_forces": self.walks and self.forces,
             "strip": self.strip,
             "strip_forces": self.strip and self.forces,
