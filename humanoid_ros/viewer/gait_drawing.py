@@ -21,7 +21,7 @@ LEAST_FORCE = 1.0
 """Feet that bear less have no arrow [N]."""
 HEAD = 0.18, 0.06
 """Length of an arrow's head, and half its width, as parts of the arrow."""
-PALE = 0.45
+PALE = 0.7
 """How much of their colour the figures along the way keep."""
 
 
@@ -131,16 +131,15 @@ class GaitDrawing:
         return _in_space(self._view.points[sample][self._view.lines])
 
     def _arrows(self, sample: int) -> np.ndarray:
-        """(a, 2, 3) lines of the arrows under the feet: shaft and head of each."""
+        """(3 f, 2, 3) lines of the arrows under the feet: shaft and head of each, of no length under a foot in the air."""
         assert self._view is not None
         lines = [np.zeros((0, 2, 3))]
         for at, force in zip(self._view.force_points[sample], self._view.forces[sample], strict=True):
-            if np.hypot(*force) > LEAST_FORCE:
-                arrow = self._arrow_scale * force
-                tip, across = at + arrow, np.array([-arrow[1], arrow[0]])
-                back = tip - HEAD[0] * arrow
-                ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]
-                lines.append(_in_space(np.array(ends)))
+            arrow = self._arrow_scale * force if np.hypot(*force) > LEAST_FORCE else np.zeros(2)
+            tip, across = at + arrow, np.array([-arrow[1], arrow[0]])
+            back = tip - HEAD[0] * arrow
+            ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]
+            lines.append(_in_space(np.array(ends)))
         return np.concatenate(lines)
 
     def _draw(self, name: str, segments: np.ndarray, colours: np.ndarray, width: float) -> None:
