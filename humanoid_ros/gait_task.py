@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest
 from humanoid_stack.srv import ComputeGaitStates
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
+from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.phases.gait_plan import GaitPlan
 from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase

@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from humanoid_planner.gait.global_step.global_gait import GlobalGait
-from humanoid_planner.gait.global_step.global_settings import GlobalSettings
-from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_stack.msg import GaitRequest
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.step_data import WalkData
+from humanoid_planner.gait.global_step.global_gait import GlobalGait
+from humanoid_planner.gait.global_step.global_settings import GlobalSettings
+from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_planner.gait.models.bip import Bip
 from humanoid_planner.gait.models.leg_joint import LegJoint
 from humanoid_planner.gait.models.rabbit import Rabbit
@@ -37,6 +37,8 @@ def solve_as_a_whole(
     request: GaitRequest, asked: AskedGait, tell: Tell, found: Callable[[GlobalGait], None]
 ) -> GlobalGait:
     """Solve a gait as one problem.
+
+    Of phases that are given it keeps the step length, and the mean speed where all durations are given.
 
     Args:
         request: as it came, for what it leaves open.
@@ -66,13 +68,17 @@ def solve_as_a_whole(
         return step(asked.speed, asked.step_length)
     plan = plan_asked_gait(asked)
     specs = [phase.spec for phase in plan.phases]
+    timed = all(phase.duration is not None for phase in asked.phases)
+    speed = plan.distance / plan.duration if timed else None
     if specs[0].kind.value == "start" and specs[-1].kind.value == "stop":
-        return optimize_walk(walker, specs, settings=settings, feedback=tell, prove=prove)
+        lengths = {phase.step.step_length for phase in asked.phases if phase.step is not None and phase.kind.double}
+        length = lengths.pop() if len(lengths) == 1 else None
+        return optimize_walk(walker, specs, speed, length, settings, tell, prove=prove)
     if [phase.kind.double for phase in asked.phases] == [True, False] and asked.phases[0].step == asked.phases[1].step:
         first, second = specs
         assert first.step is not None
         walk = WalkData(first.step, first.duration, second.duration)
-        return step(None, None, first.step.step_height, walk)
+        return step(speed, first.step.step_length, first.step.step_height, walk)
     raise InputError(
         "is true, but the phases are neither a double and a single support of one step nor a walk from START to STOP",
         element="one_problem",
@@ -178,7 +184,7 @@ def _check_fields(request: GaitRequest, asked: AskedGait) -> None:
 
 def _torque_limits(asked: AskedGait) -> dict[str, float]:
     """Greatest absolute torque by kind of joint."""
-    kinds = KINDS[type(asked.model.walker)]  # type: ignore[index]
+    kinds = KINDS[type(asked.model.walker)]
     low, high = asked.bounds.min_controls, asked.bounds.max_controls
     if not len(low) and not len(high):
         return {}

@@ -131,7 +131,7 @@ class GaitDrawing:
         return _in_space(self._view.points[sample][self._view.lines])
 
     def _arrows(self, sample: int) -> np.ndarray:
-        """(3 f, 2, 3) lines of the arrows under the feet: shaft and head of each, of no length where nothing presses."""
+        """(3 f, 2, 3) lines of the arrows under the feet: shaft and head of each, of no length where none presses."""
         assert self._view is not None
         lines = [np.zeros((0, 2, 3))]
         for at, force in zip(self._view.force_points[sample], self._view.forces[sample], strict=True):
