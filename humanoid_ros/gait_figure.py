@@ -44,7 +44,9 @@ def gait_figure(gait: GaitSolution, cycles: int) -> GaitFigure:
         forces[bears, column] = np.stack([foot.tangential, foot.total], axis=1)[bears]
         pressed[bears, column] = np.stack([foot.pressure, foot.ground], axis=1)[bears]
     advance = gait.plan.next_offset - gait.plan.offsets[0]
-    swaps = sum(phase.double for phase in gait.plan.phases) % 2 == 1
+    phases = gait.plan.phases
+    follow = zip(phases, (*phases[1:], phases[0]), strict=True)
+    swaps = sum(one.double and not other.double for one, other in follow) % 2 == 1
     other = [names.index(_other_leg(name)) for name in names]
     parts: list[tuple[Real, Real, Real, Real]] = []
     for cycle in range(cycles):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model.errors import HumanoidError
+from humanoid_ros.conversions import seconds
 from humanoid_ros.executor_future import answer_of
 from humanoid_ros.gait_request import GaitDefaults
 from humanoid_ros.gait_task import GaitNews, StageNews
@@ -30,6 +32,9 @@ from humanoid_ros.service_workers import CLOSED
 NAME = "generate_gait"
 MODULE = "humanoid_ros.gait_task"
 CANCELLED = "Cancelled."
+GRACE = 5.0, 0.25
+"""What may pass beyond a time limit before a process is ended: [s], and parts of the limit. Solvers look at the clock
+themselves, but not at every moment."""
 
 
 @dataclass
@@ -146,6 +151,13 @@ class GaitRequests:
         def solved() -> Gait:
             return Gait() if partial is None else deserialize_message(partial, Gait)
 
+        expired = False
+
+        def expire(task: Task) -> None:
+            nonlocal expired
+            expired = True
+            task.cancel()
+
         def news(item: object) -> None:
             nonlocal partial
             if isinstance(item, GaitNews):
@@ -156,11 +168,19 @@ class GaitRequests:
         self._answering += 1
         key = None if goal is None else bytes(goal.goal_id.uuid)
         try:
-            arguments = (bytes(serialize_message(request)), self._defaults())
+            defaults = self._defaults()
+            arguments = (bytes(serialize_message(request)), defaults)
             task = self._workers.submit(f"{MODULE}:generate", arguments, news)
             if key is not None:
                 self._goals[key] = task
-            answer = await answer_of(self._node, task.outcome)
+            limit = seconds(request.options.time_limit) or defaults.time_limit
+            watchdog = threading.Timer(max(limit, 0.0) + max(GRACE[0], GRACE[1] * limit), expire, (task,))
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                answer = await answer_of(self._node, task.outcome)
+            finally:
+                watchdog.cancel()
             gait = deserialize_message(answer.gait, Gait)
             gait.header.stamp = self._node.get_clock().now().to_msg()
             if answer.success:
@@ -171,6 +191,9 @@ class GaitRequests:
                 self.counts.failed += 1
             return bool(answer.success), str(answer.message), gait
         except CancelledError:
+            if expired:
+                self.counts.failed += 1
+                return False, f"options.time_limit: {limit:g} s were not enough", solved()
             self.counts.cancelled += 1
             return False, CLOSED if self._closing else CANCELLED, solved()
         except Exception as error:

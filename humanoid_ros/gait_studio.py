@@ -18,6 +18,7 @@ from humanoid_ros import gait_figure
 from humanoid_ros.conversions import duration, seconds
 from humanoid_ros.gait_markers import footprints
 from humanoid_ros.gait_posture import trajectory_posture
+from humanoid_ros.gait_request import DIRECT, INDIRECT
 from humanoid_ros.posture_markers import link_placements
 from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
@@ -30,8 +31,8 @@ from humanoid_ros.viewer.robot_drawing import RobotDrawing
 PATH = "/gait"
 PAUSE = 0.7
 """Between two rounds of the walking figure [s]."""
-GHOST = np.array([0.55, 0.62, 0.7, 0.4])
-"""Colour of the robot that walks with the figure."""
+GHOST = np.array([0.45, 0.55, 0.68, 0.75])
+"""Colour of the robot that walks, where it is known."""
 WORDS = {
     GaitPhase.CONTACT_VIOLATION: "contact forces that the ground can't give",
     GaitPhase.LIMIT_VIOLATION: "a limit is passed",
@@ -108,7 +109,9 @@ class GaitStudio:
             speed=request.speed,
             step_length=request.step_length,
             cycles=request.steps,
-            options=GaitSolverOptions(time_limit=duration(self._time_limit)),
+            options=GaitSolverOptions(
+                method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
+            ),
         )
         self._panel.working = True
         self._cancelled = False
@@ -175,7 +178,7 @@ class GaitStudio:
         extent = self._drawing.extent()
         if extent is not None:
             centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
-            self._page.look_at(centre, float(max(np.ptp(extent[:, 2]), 0.55 * np.ptp(extent[:, 0]))))
+            self._page.look_at(centre, float(max(np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0]))))
 
     def _take_robot(self, name: str) -> None:
         if self._robot is not None and self._robot.name == name:
@@ -188,7 +191,7 @@ class GaitStudio:
         try:
             self._robot = load_robot(name)
         except HumanoidError:
-            return  # the figure walks alone where only the generator knows the robot's file
+            return  # a stick figure walks where only the generator knows the robot's file
         self._ghost = RobotDrawing(self._page.server.scene, "robot", painted(self._robot.description, GHOST), PATH)
 
     def _move_ghost(self, time: float) -> None:
@@ -202,6 +205,7 @@ class GaitStudio:
         """Show what is to be shown, where it is to be shown."""
         self._root.position = (0.0, self._shown.aside, 0.0)
         self._drawing.walks = self._shown.figure in (WALKS, BOTH)
+        self._drawing.sticks = self._ghost is None
         self._drawing.strip = self._shown.figure in (STRIP, BOTH)
         self._drawing.forces = self._shown.forces
         self._drawing.update(0.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
+from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.phases.gait_plan import GaitPlan
 from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase
@@ -45,8 +46,18 @@ from humanoid_ros.gait_request import (
     read_step,
 )
 from humanoid_ros.gait_trajectory_message import whole_body_trajectory
+from humanoid_ros.gait_whole import solve_as_a_whole
 
 WORLD = "world"
+JOINS = 1e-3
+"""Jump from one phase to the next that counts as none [m, rad, and per s]: phases whose transitions are unknowns of one
+problem join as exactly as that is solved; phases between given states exactly."""
+KINDS = {
+    SpecKind.DOUBLE: PhaseKind.DOUBLE_SUPPORT,
+    SpecKind.SINGLE: PhaseKind.SINGLE_SUPPORT,
+    SpecKind.START: PhaseKind.START,
+    SpecKind.STOP: PhaseKind.STOP,
+}
 
 
 @dataclass(frozen=True)
@@ -108,10 +119,19 @@ def generate(request: bytes, defaults: GaitDefaults, tell: Tell) -> GaitAnswer:
     Raises:
         InputError: a field can't be used; the message names it.
     """
-    asked = read_gait_request(deserialize_message(request, GaitRequest), defaults)
+    message = deserialize_message(request, GaitRequest)
+    asked = read_gait_request(message, defaults)
     if asked.model.mechanism is not None:
         return _mechanism(asked, tell)
-    return _walk(asked, tell)
+    try:
+        if asked.one_problem or not asked.phases:
+            return _whole(message, asked, tell)
+        return _walk(asked, tell)
+    except UnreachableError as error:
+        gait = Gait(model=asked.model.name)
+        kind = asked.phases[error.phase].kind
+        gait.phases = [GaitPhase(kind=kind, status=GaitPhase.UNREACHABLE, message=str(error))]
+        return GaitAnswer(False, str(error), bytes(serialize_message(gait)))
 
 
 def compute_states(request: bytes, defaults: GaitDefaults, _: Tell) -> bytes:
@@ -139,15 +159,8 @@ def compute_states(request: bytes, defaults: GaitDefaults, _: Tell) -> bytes:
 
 
 def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
-    try:
-        plan = plan_asked_gait(asked)
-    except UnreachableError as error:
-        gait = Gait(model=asked.model.name)
-        kind = asked.phases[error.phase].kind
-        gait.phases = [GaitPhase(kind=kind, status=GaitPhase.UNREACHABLE, message=str(error))]
-        return GaitAnswer(False, str(error), bytes(serialize_message(gait)))
+    plan = plan_asked_gait(asked)
     problems = [asked_problem(asked, plan, index) for index in range(len(asked.phases))]
-    answer = Gait()
 
     def so_far(solutions: list[PhaseSolution]) -> Gait:
         done = GaitPlan(plan.walker, plan.phases[: len(solutions)], plan.offsets[: len(solutions)])
@@ -155,8 +168,25 @@ def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
         return walk_message(asked, GaitSolution(done, tuple(solutions)), cycles)
 
     solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
-    answer = so_far(solutions)
-    return _answer(asked, solutions, answer)
+    return _answer(solutions, so_far(solutions))
+
+
+def _whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GaitAnswer:
+    def feedback(stage: str, residual: float, cost: float) -> bool:
+        tell(StageNews(0, stage, residual, 0, cost))
+        return False
+
+    def message_of(found: GlobalGait) -> Gait:
+        return walk_message(asked, found.gait, asked.cycles if found.converged else 1)
+
+    def news(found: GlobalGait) -> None:
+        tell(GaitNews(bytes(serialize_message(message_of(found)))))
+
+    found = solve_as_a_whole(request, asked, feedback, news)
+    gait = message_of(found)
+    if not found.converged:
+        return GaitAnswer(False, f"{found.status.value}: {found.message}", bytes(serialize_message(gait)))
+    return _answer(list(found.gait.phases), gait)
 
 
 def _mechanism(asked: AskedGait, tell: Tell) -> GaitAnswer:
@@ -164,12 +194,12 @@ def _mechanism(asked: AskedGait, tell: Tell) -> GaitAnswer:
 
     def so_far(solutions: list[PhaseSolution]) -> Gait:
         gait = Gait(model=asked.model.name)
-        _fill_phases(gait, asked, solutions, [0.0] * len(solutions))
+        _fill_phases(gait, [phase.kind for phase in asked.phases], solutions, [0.0] * len(solutions))
         gait.figure = chain_figure(solutions, asked.model.chain)
         return gait
 
     solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
-    return _answer(asked, solutions, so_far(solutions))
+    return _answer(solutions, so_far(solutions))
 
 
 def _solve(
@@ -221,24 +251,25 @@ def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int) -> Gait:
     """
     message = Gait(model=asked.model.name)
     message.header.frame_id = WORLD
-    _fill_phases(message, asked, list(gait.phases), [float(offset[0]) for offset in gait.plan.offsets])
+    kinds = [phase.kind for phase in asked.phases]
+    if asked.one_problem or not kinds:  # there may be more phases than were asked for: the heel lands first
+        kinds = [KINDS[phase.spec.kind] for phase in gait.plan.phases]
+    _fill_phases(message, kinds, list(gait.phases), [float(offset[0]) for offset in gait.plan.offsets])
     jumps = gait.jumps()
     message.max_velocity_jump = max((jump.rate for jump in jumps), default=0.0)
     message.figure = gait_figure(gait, cycles)
     robot = asked.model.robot
     if gait.converged and robot is not None:
-        trajectory = gait_trajectory(gait, robot, rate=asked.sample_rate, cycles=cycles)
+        trajectory = gait_trajectory(gait, robot, asked.sample_rate, cycles=cycles, tolerance=JOINS)
         model = robot if isinstance(robot, Robot) else robot.robot
         message.trajectory = whole_body_trajectory(trajectory, model, asked.bounds.friction, WORLD)
     return message
 
 
-def _fill_phases(message: Gait, asked: AskedGait, solutions: list[PhaseSolution], offsets: list[float]) -> None:
+def _fill_phases(
+    message: Gait, kinds: Sequence[PhaseKind], solutions: list[PhaseSolution], offsets: list[float]
+) -> None:
     start = 0.0
-    kinds = [phase.kind for phase in asked.phases] or [
-        PhaseKind.DOUBLE_SUPPORT if solution.problem.model.cut_forces else PhaseKind.SINGLE_SUPPORT
-        for solution in solutions
-    ]
     for solution, kind, offset in zip(solutions, kinds, offsets, strict=False):
         message.phases.append(phase_message(kind, solution, start, offset))
         start += solution.duration
@@ -252,7 +283,7 @@ def _fill_phases(message: Gait, asked: AskedGait, solutions: list[PhaseSolution]
     message.cost_of_transport = positive / (weight * message.distance) if weight * message.distance > 0.0 else math.nan
 
 
-def _answer(asked: AskedGait, solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:
+def _answer(solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:
     last = solutions[-1]
     if not last.converged:
         index = len(solutions) - 1

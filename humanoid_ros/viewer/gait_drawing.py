@@ -21,7 +21,7 @@ LEAST_FORCE = 1.0
 """Feet that bear less have no arrow [N]."""
 HEAD = 0.18, 0.06
 """Length of an arrow's head, and half its width, as parts of the arrow."""
-PALE = 0.45
+PALE = 0.7
 """How much of their colour the figures along the way keep."""
 
 
@@ -65,6 +65,12 @@ class GaitDrawing:
         path: Path of the node above it, which is moved aside by its y.
         arrow_scale: Length of an arrow per force [m/N].
         figures: Figures along the way.
+
+    Attributes:
+        walks: Whether what walks is shown.
+        sticks: Whether that is a stick figure, and not somebody else's robot above its forces.
+        strip: Whether the figures along the way are shown.
+        forces: Whether both have arrows under their feet.
     """
 
     def __init__(self, scene: viser.SceneApi, path: str, arrow_scale: float, figures: int = 14) -> None:
@@ -72,7 +78,7 @@ class GaitDrawing:
         self._arrow_scale, self._figures = arrow_scale, figures
         self._nodes: dict[str, viser.LineSegmentsHandle] = {}
         self._view: GaitView | None = None
-        self.walks, self.strip, self.forces = True, True, True
+        self.walks, self.sticks, self.strip, self.forces = True, True, True, True
 
     def set(self, view: GaitView) -> None:
         """Draw this gait in place of the last one."""
@@ -96,7 +102,7 @@ class GaitDrawing:
         arrows = self._arrows(sample)
         self._draw("figure_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THICK)
         shown = {
-            "figure": self.walks,
+            "figure": self.walks and self.sticks,
             "figure_forces": self.walks and self.forces,
             "strip": self.strip,
             "strip_forces": self.strip and self.forces,
@@ -125,16 +131,15 @@ class GaitDrawing:
         return _in_space(self._view.points[sample][self._view.lines])
 
     def _arrows(self, sample: int) -> np.ndarray:
-        """(a, 2, 3) lines of the arrows under the feet: shaft and head of each."""
+        """(3 f, 2, 3) lines of the arrows under the feet: shaft and head of each, of no length where none presses."""
         assert self._view is not None
         lines = [np.zeros((0, 2, 3))]
         for at, force in zip(self._view.force_points[sample], self._view.forces[sample], strict=True):
-            if np.hypot(*force) > LEAST_FORCE:
-                arrow = self._arrow_scale * force
-                tip, across = at + arrow, np.array([-arrow[1], arrow[0]])
-                back = tip - HEAD[0] * arrow
-                ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]
-                lines.append(_in_space(np.array(ends)))
+            arrow = self._arrow_scale * force if np.hypot(*force) > LEAST_FORCE else np.zeros(2)
+            tip, across = at + arrow, np.array([-arrow[1], arrow[0]])
+            back = tip - HEAD[0] * arrow
+            ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]
+            lines.append(_in_space(np.array(ends)))
         return np.concatenate(lines)
 
     def _draw(self, name: str, segments: np.ndarray, colours: np.ndarray, width: float) -> None:

@@ -36,6 +36,7 @@ class GaitPanel:
             self._speed = gui.add_slider("Speed [m/s]", 0.1, 1.5, 0.05, 0.75)
             self._length = gui.add_slider("Step length [m]", 0.0, 0.9, 0.05, 0.0, hint="0: as the optimum has it")
             self._steps = gui.add_slider("Steps", 1, 12, 1, 4)
+            self._proof = gui.add_checkbox("Prove optimality", False, hint="By Pontryagin's conditions: slower")
             self._generate = gui.add_button("Generate gait", icon=viser.Icon.RUN)
             self._cancel = gui.add_button("Cancel gait", icon=viser.Icon.X, color="red", visible=False)
             self._result = gui.add_html("", visible=False)
@@ -50,7 +51,8 @@ class GaitPanel:
 
     def _send_generate(self) -> None:
         length, steps = float(self._length.value), int(self._steps.value)
-        self._send(GenerateGait(self._model.value, float(self._speed.value), length, steps))
+        proof = bool(self._proof.value)
+        self._send(GenerateGait(self._model.value, float(self._speed.value), length, steps, proof))
 
     def _send_show(self) -> None:
         self._send(ShowGait(self._figure.value, bool(self._forces.value), float(self._aside.value)))

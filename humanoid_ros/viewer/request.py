@@ -114,12 +114,14 @@ class GenerateGait:
         speed: Mean speed [m/s].
         step_length: [m]; 0 leaves it to the optimum.
         steps: How many of them are shown.
+        proof: Whether Pontryagin's conditions are solved as well, which takes longer.
     """
 
     model: str
     speed: float
     step_length: float
     steps: int
+    proof: bool
 
 
 @dataclass(frozen=True)

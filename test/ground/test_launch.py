@@ -196,9 +196,16 @@ def test_the_stack_comes_up_and_ends_cleanly(monkeypatch, tmp_path):
 
     def up(output, exits):
         said = "".join(text for texts in output.values() for text in texts)
-        words = ("the page is at http://127.0.0.1:", "scene 'stand' with hrp2", "generates models")
+        words = (
+            "the page is at http://127.0.0.1:",
+            "scene 'stand' with hrp2",
+            "generates models",
+            "plans in the scene stand",
+            "generates gaits",
+        )
         return all(word in said for word in words)
 
     _, lines, exits = run(load("stack"), [("port", "0")], stop_after=up)
     assert up({"": lines}, exits)
-    assert sorted(exits) == [("model_generator", 0), ("simulator", 0), ("viewer", 0)]
+    names = ("contact_planner", "gait_generator", "model_generator", "simulator", "viewer")
+    assert sorted(exits) == [(name, 0) for name in names]

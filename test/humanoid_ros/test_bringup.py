@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fixtures.ros_domain import claim_domain
 
 from humanoid_model.errors import InputError
 from humanoid_ros.bringup import main, parameter_text, processes, read_arguments, ros_arguments
@@ -136,3 +137,26 @@ def test_the_command_stops_its_nodes_when_it_is_interrupted(package, tmp_path):
         start = time.monotonic()
         assert popen.wait(20.0) == 0
         assert time.monotonic() - start < 15.0
+
+
+@pytest.mark.ros
+def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
+    left_out = [f"{name}=false" for name in ("viewer", "model_generator", "contact_planner")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "humanoid_ros.bringup", *left_out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "ROS_DOMAIN_ID": str(claim_domain())},
+    ) as popen:
+        lines = []
+        for line in popen.stdout:
+            lines.append(line)
+            said = "".join(lines)
+            if "scene 'stand' with hrp2" in said and "generates gaits of bip" in said:
+                break
+        assert any(line.startswith("[gait_generator]") for line in lines), "".join(lines)
+        popen.terminate()
+        rest = popen.stdout.read()
+        assert popen.wait(20.0) == 0, rest
+    assert "Traceback" not in "".join(lines) + rest

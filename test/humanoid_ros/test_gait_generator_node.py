@@ -269,6 +269,37 @@ def test_durations_that_are_free_are_chosen(gait_generator: Any) -> None:
     np.testing.assert_allclose(phase.hamiltonian, 0.0, atol=1e-4)  # what tells that a duration is the best one
 
 
+def test_a_step_of_a_speed_and_a_length(gait_generator: Any) -> None:
+    told: list[Any] = []
+    action = gait_generator.action(GaitAction, "generate_gait")
+    bounds = GaitBounds(friction=0.5, enforce_unilateral=True, min_normal_force=20.0, max_velocities=[9.0] * 4)
+    request = GaitRequest(model="rabbit", speed=0.8, step_length=0.4, cycles=2, bounds=bounds, options=DIRECT)
+    goal = GaitAction.Goal(request=request)
+    handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
+    result = gait_generator.result(handle.get_result_async(), 60.0).result
+    assert result.success, result.message
+    gait = result.gait
+    assert (gait.speed, gait.distance) == (pytest.approx(0.8, rel=1e-4), pytest.approx(0.4, rel=1e-4))
+    assert {phase.kind for phase in gait.phases} == {DOUBLE, SINGLE}
+    assert min(phase.report.min_normal_rear for phase in gait.phases) >= 20.0 - 1e-3
+    assert max(phase.report.required_friction for phase in gait.phases) <= 0.5 + 1e-6
+    assert max(max(phase.report.max_rates) for phase in gait.phases) <= 9.0 + 1e-6
+    assert gait.max_velocity_jump < 1e-3
+    trajectory = gait.trajectory
+    assert trajectory.base[-1].position.x - trajectory.base[0].position.x == pytest.approx(0.8, rel=1e-4)
+    assert any("iteration" in item.stage and np.isfinite(item.cost) for item in told)
+
+
+def test_phases_of_one_problem_cost_less_than_each_by_itself(gait_generator: Any) -> None:
+    apart = generated(gait_generator, cycle(options=DIRECT)).gait
+    kept = GaitBounds(enforce_unilateral=True)
+    together = generated(gait_generator, cycle(one_problem=True, options=DIRECT, bounds=kept))
+    assert together.success, together.message
+    assert together.gait.cost < 0.5 * apart.cost
+    assert together.gait.distance == pytest.approx(apart.distance, rel=1e-4)
+    assert together.gait.speed == pytest.approx(apart.speed, rel=1e-4)
+
+
 def test_a_continuation_ends_at_what_was_asked(gait_generator: Any) -> None:
     stages = [GaitStage(quantity=GaitStage.CLOSURE, values=[1500.0, 6000.0])]
     goal = GaitAction.Goal(request=five_bar(options=GaitSolverOptions(stages=stages)))
@@ -386,6 +417,10 @@ def options(**fields: Any) -> GaitRequest:
     return cycle(options=GaitSolverOptions(**fields))
 
 
+def whole(**fields: Any) -> GaitRequest:
+    return GaitRequest(model="rabbit", speed=0.8, **fields)
+
+
 def phase(**fields: Any) -> GaitRequest:
     return cycle(phases=[double("rabbit", **fields)])
 
@@ -480,6 +515,18 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         (options(stages=[GaitStage()]), "options.stages[0].values: is []"),
         (options(stages=[GaitStage(quantity=5, values=[0.5])]), "options.stages[0].values: is [0.5]. Give scales of"),
         (options(method="direct", stages=[GaitStage(values=[1.0])]), "options.stages: are given, but the method is '"),
+        (GaitRequest(model="rabbit", speed=4.0), "speed: of 4 m/s takes steps of"),
+        (whole(weights=GaitWeights(closure=1.0)), "weights.closure: is given, but phases solved as one pr"),
+        (whole(weights=GaitWeights(control_scales=[1.0] * 4)), "weights.control_scales: is given, but phases solv"),
+        (whole(options=GaitSolverOptions(method="shooting")), "options.method: is 'shooting', but phases solved"),
+        (whole(bounds=GaitBounds(max_velocities=[1.0, 1.0, 1.0, 2.0])), "bounds.max_velocities: has 1 and 2 for the"),
+        (whole(bounds=GaitBounds(max_velocities=[1.0] * 6)), "bounds.max_velocities: has 6 values. Give 4 to phases"),
+        (whole(bounds=GaitBounds(max_controls=[1.0] * 4)), "bounds.min_controls: aren't the torques of max_controls"),
+        (cycle(one_problem=True, phases=[double("rabbit")]), "one_problem: is true, but the phases are neither a dou"),
+        (
+            cycle(one_problem=True, phases=[double("rabbit", free_final=[True] * 10), single("rabbit")]),
+            "phases[0].free_final: is given, but the transitions of one problem are free",
+        ),
         (GaitRequest(model="five_bar", speed=0.5), "phases: is empty, but 'five_bar' doesn't walk"),
         (five_bar(phases=[GaitPhaseRequest(duration=0.4)]), "phases[0].initial_state: is empty, but 'five_bar'"),
         (five_bar(phases=[double("rabbit")]), "phases[0].step: is given, but 'five_bar', which doesn't walk, has none"),
@@ -563,6 +610,7 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     end = trajectory.base[-1].position.x
     base.wait(lambda message: message.pose.position.x > end - 1e-6)
     xs = [message.pose.position.x for message in base.messages]
+    xs = xs[xs.index(min(xs)) :]  # what comes before is of the gait before
     assert len(xs) >= 5
     assert xs == sorted(xs)
     last = joints.wait(lambda message: list(message.position) == list(trajectory.joints.points[-1].positions))

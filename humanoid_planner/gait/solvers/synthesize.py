@@ -109,6 +109,7 @@ def synthesize_phase(
     problem: PhaseProblem,
     options: SynthesisOptions | None = None,
     feedback: Feedback | None = None,
+    *,
     watch: Watch | None = None,
 ) -> PhaseSolution:
     """Solves a phase from nothing but its data.

@@ -26,8 +26,8 @@ Real = NDArray[np.floating[Any]]
 DEFAULT_RATE = 1000.0
 """Samples per second."""
 
-_JOINS = 1e-6
-"""Greatest jump of a coordinate [m, rad, and per s] from one phase to the next."""
+JOINS = 1e-6
+"""Greatest jump of a coordinate [m, rad, and per s] from one phase to the next that counts as none."""
 _SAME = 1e-9
 """Times closer than this are one [s]."""
 
@@ -40,6 +40,7 @@ def gait_trajectory(
     cycles: int = 1,
     first_leg: str | None = None,
     exchanged: GaitSolution | None = None,
+    tolerance: float = JOINS,
 ) -> GaitTrajectory:
     """The trajectory that a controller takes (003-F111).
 
@@ -58,6 +59,7 @@ def gait_trajectory(
             left out.
         exchanged: the same gait of a robot with the data of rear and front leg exchanged, taken where the legs have
             changed parts; the solution itself if left out.
+        tolerance: greatest jump of a coordinate from one phase to the next that counts as none [m, rad, and per s].
 
     Raises:
         InputError: a gait that isn't solved or doesn't join, a robot that it wasn't made for, an exchanged gait of
@@ -106,7 +108,7 @@ def gait_trajectory(
         piece = _piece(motion, given, own, local, offset, swap)
         piece["times"], piece["phase"] = at, np.full(len(at), index)
         if pieces:
-            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.value, wraps=own == 0)
+            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.value, tolerance, wraps=own == 0)
         pieces.append(piece)
         feet = (motion.soles[1], motion.soles[0]) if swap else motion.soles
         contacts += phase_contacts(phase, start, feet, plan.walker.foot_length > 0.0)
@@ -222,10 +224,12 @@ def _columns(places: Sequence[str | float], names: tuple[str, ...]) -> list[int]
     return list(range(len(names)))[-len(places) :]
 
 
-def _check_joint(before: dict[str, Real], after: dict[str, Real], kind: str, wraps: bool) -> None:
+def _check_joint(
+    before: dict[str, Real], after: dict[str, Real], kind: str, tolerance: float, wraps: bool
+) -> None:
     """Refuses phases that don't join, the last and the first one of repeated gaits among them."""
     gap = max(float(np.abs(after[name][0] - before[name][-1]).max()) for name in ("q", "v", "base"))
-    if gap > _JOINS:
+    if gap > tolerance:
         raise InputError(
             f"begins {gap:.1e} away from where the phase before it ends",
             element=f"gait: {kind}",

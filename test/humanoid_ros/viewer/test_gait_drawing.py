@@ -48,9 +48,10 @@ def test_arrows_are_the_forces(drawing: GaitDrawing) -> None:
     shaft = lines(drawing, "figure_forces")[0]
     np.testing.assert_allclose(shaft, [[-0.1, 0.0, 0.0], [-0.09, 0.0, 0.1]], atol=1e-6)
     drawing.update(0.6)
-    shaft = lines(drawing, "figure_forces")[0]
-    np.testing.assert_allclose(shaft[1] - shaft[0], [-0.01, 0.0, 0.2], atol=1e-6)
-    assert len(lines(drawing, "figure_forces")) == 3  # one foot: shaft and head
+    arrows = lines(drawing, "figure_forces")
+    assert len(arrows) == 2 * 3  # shaft and head
+    np.testing.assert_allclose(arrows[3, 1] - arrows[3, 0], [-0.01, 0.0, 0.2], atol=1e-6)
+    np.testing.assert_array_equal(arrows[:3, 0], arrows[:3, 1])  # the first foot is in the air
 
 
 def test_the_way_has_its_figures_and_footprints(drawing: GaitDrawing) -> None:
@@ -74,6 +75,10 @@ def test_parts_are_hidden_and_shown(drawing: GaitDrawing) -> None:
     drawing.update(0.0)
     assert drawing._nodes["figure_forces"].visible
     assert not drawing._nodes["strip"].visible
+    drawing.sticks = False
+    drawing.update(0.0)
+    assert not drawing._nodes["figure"].visible
+    assert drawing._nodes["figure_forces"].visible
     drawing.remove()
     assert not drawing._nodes
     assert drawing.extent() is None

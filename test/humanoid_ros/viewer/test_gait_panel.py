@@ -32,7 +32,10 @@ def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, list[GaitRe
     control._model.value = "rabbit"
     control._steps.value = 2
     click(control._generate)
-    assert sent == [GenerateGait("rabbit", pytest.approx(0.9), pytest.approx(0.45), 2)]
+    control._proof.value = True
+    click(control._generate)
+    speed, length = pytest.approx(0.9), pytest.approx(0.45)
+    assert sent == [GenerateGait("rabbit", speed, length, 2, proof) for proof in (False, True)]
 
 
 def test_work_can_be_cancelled(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
