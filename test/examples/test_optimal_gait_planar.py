@@ -128,6 +128,8 @@ def test_twenty_cycles_without_feedback():
 def test_heels_strike_first_and_soles_come_down():
     """From the thesis' 11 degrees the foot turns about its heel until the sole is down, at rest where it touches."""
     solution, exchanged = synthesize(1, heel_strike=True)
+    for gait in (solution, exchanged):
+        assert all(jump.within(1e-8) for jump in gait.jumps())
     trajectory = gait_trajectory(solution, ROBOT, exchanged=exchanged)
     assert next(contact.part for contact in trajectory.contacts if contact.foot == "front_sole") == "heel"
     run = track(trajectory, stiffness=0.3)
