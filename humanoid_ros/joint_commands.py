@@ -82,6 +82,7 @@ class JointCommands:
         indices: NDArray[np.int64],
         positions: NDArray[np.float64],
         velocities: NDArray[np.float64] | None = None,
+        efforts: NDArray[np.float64] | None = None,
     ) -> None:
         """Drive joints to positions by their servos.
 
@@ -89,12 +90,13 @@ class JointCommands:
             indices: the n joints.
             positions: targets [rad or m], shape (n,).
             velocities: target velocities [rad/s or m/s], shape (n,); zero if not given.
+            efforts: feed-forward beside the servos [N m or N], shape (n,); none if not given.
 
         Raises:
             InputError: wrong length, or a value that is not finite.
         """
         names = [self.joint_names[i] for i in indices]
-        self._robot.set_position_target(positions, velocities, names)
+        self._robot.set_position_target(positions, velocities, names, efforts)
         self.positions[indices] = positions
 
     def set_efforts(self, indices: NDArray[np.int64], efforts: NDArray[np.float64]) -> None:

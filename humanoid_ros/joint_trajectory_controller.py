@@ -71,9 +71,10 @@ class _Motion:
 class JointTrajectoryController:
     """Follows one trajectory at a time and watches tolerances.
 
-    A new trajectory ends the one before with ``INVALID_GOAL``; one that starts later leaves the joints to the
-    old one until then. From the present state to the first point still to come runs the same kind of polynomial
-    as between points. Without a trajectory the joints keep their last target.
+    Efforts of a trajectory are fed forward beside the servos, of each control period their mean over it; on the way to
+    the first point still to come they grow from zero. A new trajectory ends the one before with ``INVALID_GOAL``; one
+    that starts later leaves the joints to the old one until then. From the present state to the first point still to
+    come runs the same kind of polynomial as between points. Without a trajectory the joints keep their last target.
 
     Attributes:
         name: for example ``right_arm``.
@@ -200,8 +201,7 @@ class JointTrajectoryController:
             self._end_motion(outcome)
             self._hold()
             return
-        sample = motion.trajectory.sample(now + self._period)
-        self._command(sample)
+        self._command(motion.trajectory, now)
         self._set_state(now, motion, desired, actual, error)
         if outcome is not None:
             self._end_motion(outcome)
@@ -282,12 +282,18 @@ class JointTrajectoryController:
                 values[chosen] = row
                 full.append(values + turns if order == 0 else values)
             rows.append(full)
+        efforts: NDArray[np.float64] | None = None
+        if request.efforts is not None:
+            efforts = np.zeros((len(times) - first, len(self.joints)))
+            efforts[:, chosen] = request.efforts[first:]
         later = times[first:]
         if later[0] > now + 1e-9:
+            if efforts is not None:
+                efforts = np.vstack([np.zeros(len(self.joints)), efforts])
             for order, full in enumerate(rows):
                 full.insert(0, state[order] if full[0] is not None else None)
             later = np.concatenate([[now], later])
-        return JointTrajectory(self.joints, later, *rows)
+        return JointTrajectory(self.joints, later, *rows, efforts=efforts)
 
     def _judge(self, motion: _Motion, now: float, error: NDArray[np.float64]) -> Outcome | None:
         """How the motion has ended, None while it goes on."""
@@ -323,9 +329,12 @@ class JointTrajectoryController:
             f"the tolerance is {limits[row, column]:.4g}"
         )
 
-    def _command(self, sample: TrajectorySample) -> None:
+    def _command(self, trajectory: JointTrajectory, now: float) -> None:
+        later = now + self._period
+        sample = trajectory.sample(later)
         self._target = np.array(sample)
-        self._commands.set_positions(self._indices, sample.positions, sample.velocities)
+        efforts = trajectory.mean_efforts(now, later) if trajectory.has_efforts else None
+        self._commands.set_positions(self._indices, sample.positions, sample.velocities, efforts)
 
     def _hold(self) -> None:
         positions, _ = self._commands.joint_state()

@@ -83,12 +83,14 @@ class TrajectoryRequest:
         start: simulated time at which the trajectory starts [s]; None: at once.
         points: its points; times count from ``start``.
         rows: positions, velocities and accelerations per point as given; None where nothing is.
+        efforts: feed-forward efforts per point [N m or N], (n,) each; None if there are none.
     """
 
     indices: NDArray[np.int64]
     start: float | None
     points: JointTrajectory
     rows: tuple[list[NDArray[np.float64] | None], ...]
+    efforts: list[NDArray[np.float64]] | None = None
 
 
 def read_trajectory(
@@ -111,19 +113,12 @@ def read_trajectory(
     Raises:
         TrajectoryRequestError: what joint_trajectory_controller refuses: unknown, missing or repeated
             joints, no points, lengths that don't match, values that aren't finite, times that don't increase, a
-            moving end, efforts, or an end that has passed.
+            moving end, efforts of some points alone, or an end that has passed.
     """
     indices = _joint_indices(message.joint_names, joints, partial)
     points = message.points
     if not points:
         raise _invalid("the trajectory is empty", "points", "Give at least one point")
-    for index, point in enumerate(points):
-        if len(point.effort):
-            raise _invalid(
-                f"has {len(point.effort)} efforts",
-                f"points[{index}]",
-                "This controller commands positions and velocities; leave effort empty",
-            )
     times = [seconds(point.time_from_start) for point in points]
     if times[0] < 0.0:
         raise _invalid(f"time_from_start is {times[0]:g} s", "points[0]", "Times are 0 s or more and increase")
@@ -132,8 +127,9 @@ def read_trajectory(
         [_given(point.velocities) for point in points],
         [_given(point.accelerations) for point in points],
     )
+    efforts = [np.array(point.effort) for point in points] if any(len(point.effort) for point in points) else None
     try:
-        trajectory = JointTrajectory(message.joint_names, times, *rows)
+        trajectory = JointTrajectory(message.joint_names, times, *rows, efforts=efforts)
     except InputError as error:
         raise _invalid(error.problem, error.element, error.remedy) from error
     last = points[-1].velocities
@@ -146,7 +142,7 @@ def read_trajectory(
                     "Let the trajectory end at rest, or set allow_nonzero_velocity_at_trajectory_end",
                 )
     start = _start(message, times[-1], now)
-    return TrajectoryRequest(indices, start, trajectory, rows)
+    return TrajectoryRequest(indices, start, trajectory, rows, efforts)
 
 
 def read_tolerances(goal: FollowJointTrajectory.Goal, joints: Sequence[str], defaults: Tolerances) -> Tolerances:

@@ -38,8 +38,12 @@ class Joints:
         self.joint_velocities = np.zeros(3)
         self.offset = np.zeros(3)
         self.told: list[np.ndarray] = []
+        self.efforts: list[np.ndarray | None] = []
 
-    def set_position_target(self, positions: Any, velocities: Any = None, joints: Sequence[str] = joint_names) -> None:
+    def set_position_target(
+        self, positions: Any, velocities: Any = None, joints: Sequence[str] = joint_names, efforts: Any = None
+    ) -> None:
+        self.efforts.append(None if efforts is None else np.array(efforts))
         places = [self.joint_names.index(name) for name in joints]
         self.joint_positions = self.joint_positions.copy()
         self.joint_velocities = np.zeros(3)
@@ -75,6 +79,7 @@ class Bench:
         tolerances: Tolerances = NO_LIMITS,
         indices: Sequence[int] = (0, 1),
         finish: Any = None,
+        efforts: Any = None,
     ) -> None:
         names = [("a", "b")[i] for i in indices]
         rows = (
@@ -82,8 +87,9 @@ class Bench:
             [None] * len(times) if velocities is None else [np.array(row) for row in velocities],
             [None] * len(times),
         )
-        points = JointTrajectory(names, times, *rows)
-        request = TrajectoryRequest(np.array(indices), start, points, rows)
+        points = JointTrajectory(names, times, *rows, efforts=efforts)
+        given = None if efforts is None else [np.array(row, dtype=float) for row in efforts]
+        request = TrajectoryRequest(np.array(indices), start, points, rows, given)
         self.controller.start(request, tolerances, self.now, finish or self.outcomes.append)
 
     def run(self, duration: float) -> list[np.ndarray]:
@@ -117,6 +123,32 @@ def test_joins_by_a_cubic_where_velocities_are_given() -> None:
     seen = np.array(bench.run(1.0))
     cubic = CubicHermiteSpline([0.0, 1.0], [0.0, 1.0], [0.0, 0.0])
     np.testing.assert_allclose(seen[:, 0], cubic(PERIOD * np.arange(1, 101)), atol=1e-9)
+
+
+def test_efforts_are_fed_forward_in_their_means() -> None:
+    """They grow from nothing to the first point and jump where a time is given twice."""
+    bench = Bench()
+    bench.start(
+        [0.1, 0.205, 0.205, 0.3], [[0.0, 0.0]] * 4, efforts=[[10.0, 0.0], [10.0, 0.0], [-20.0, 1.0], [-20.0, 3.0]]
+    )
+    bench.run(0.32)
+    told = np.array([row for row in bench.joints.efforts if row is not None])
+    times = PERIOD * np.arange(len(told)) + 0.5 * PERIOD  # amid each period
+    np.testing.assert_allclose(told[:10, 0], 100.0 * times[:10], atol=1e-9)
+    np.testing.assert_allclose(told[10:20, 0], 10.0, atol=1e-9)
+    np.testing.assert_allclose(told[20, 0], 0.5 * 10.0 - 0.5 * 20.0, atol=1e-9)
+    np.testing.assert_allclose(told[21:30, 0], -20.0, atol=1e-9)
+    np.testing.assert_allclose(told[21:30, 1], np.interp(times[21:30], [0.205, 0.3], [1.0, 3.0]), atol=1e-9)
+    bench.start([0.1], [[1.0, 1.0]])
+    bench.run(PERIOD)
+    assert bench.joints.efforts[-1] is None
+
+
+def test_efforts_of_some_joints_leave_the_others_without() -> None:
+    bench = Bench()
+    bench.start([0.0, 0.1], [[1.0], [1.0]], indices=(1,), efforts=[[4.0], [4.0]])
+    bench.run(PERIOD)
+    np.testing.assert_allclose(bench.joints.efforts[-1], [0.0, 4.0])
 
 
 def test_point_at_time_zero_is_a_step() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -326,10 +327,20 @@ BAD_GOALS = {
         goal(point(1.0, [0.0] * 2, velocities=[0.0, 0.5])),
         "points[0]: the velocity of joint 'HEAD_JOINT1' at the end is 0.5",
     ),
-    "efforts": (
+    "efforts of one joint": (
         Result.INVALID_GOAL,
-        goal(point(1.0, [0.0] * 2, effort=[1.0, 1.0])),
-        "points[0]: has 2 efforts",
+        goal(point(1.0, [0.0] * 2, effort=[1.0])),
+        "points[0]: 1 efforts for 2 joints",
+    ),
+    "efforts of one point": (
+        Result.INVALID_GOAL,
+        goal(point(1.0, [0.0] * 2, effort=[1.0, 1.0]), point(2.0, [0.0] * 2)),
+        "points[1]: ",
+    ),
+    "efforts that are none": (
+        Result.INVALID_GOAL,
+        goal(point(1.0, [0.0] * 2, effort=[1.0, math.nan])),
+        "points[0]: effort",
     ),
     "several degrees of freedom": (
         Result.INVALID_GOAL,
