@@ -181,7 +181,7 @@ def sweep_figure(points: Sequence[SweepPoint], title: str = "") -> Figure:
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0.0)
         axes.grid(alpha=0.3)
-        if len(series) > 1:
+        if len(series) > 1 and solved:
             axes.legend(fontsize="small")
     figure.suptitle(title)
     return figure
