@@ -41,8 +41,8 @@ def main() -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(arguments.processes) as executor:
         if arguments.trunks:
-            for point in study_trunk_mass(load_bip(), [66.11, 55.0, 45.0, 35.0], executor=executor):
-                print(point)
+            for studied in study_trunk_mass(load_bip(), [66.11, 55.0, 45.0, 35.0], executor=executor):
+                print(studied)
             return
         speeds = [float(speed) for speed in np.linspace(arguments.slowest, arguments.fastest, arguments.points)]
         points = sweep_speeds(walker(arguments.robot), speeds, executor=executor, warm_start=True)
