@@ -11,6 +11,9 @@ plain     the transcription as a skilled user of CasADi writes it: Hermite-Simps
 "first" is the first call in a process, which builds and compiles; the others are medians of processor time after it.
 Plain CasADi solves an existing program again and again; what building it took is the column before.
 
+``--step SPEED`` instead solves the best cyclic step of BIP, all phases in one problem, from nothing, and the same
+program written plainly.
+
 ``--random N`` instead draws N steps around the published ones (hip ±4 cm ahead and ±3 cm up, its velocities ±0.2 and
 ±0.1 m/s, step length ±10 cm, durations ±20 %, and BIP's feet likewise), half of BIP and half of RABBIT, and counts
 which of their phases converge, which are refused as unreachable, and which fail; ``--spread 2`` doubles the ranges,
@@ -41,9 +44,15 @@ from fixtures.gait_problems import CASES, oracle_problem, stance  # noqa: E402
 from fixtures.random_steps import random_walk  # noqa: E402
 
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_planner.gait.global_step.global_problem import GlobalProblem, global_problem  # noqa: E402
+from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402
+from humanoid_planner.gait.global_step.optimize_step import optimize_step  # noqa: E402
+from humanoid_planner.gait.global_step.step_guess import scaled_walk  # noqa: E402
+from humanoid_planner.gait.global_step.transition_map import TransitionMap  # noqa: E402
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase  # noqa: E402
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
+from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  # noqa: E402
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk  # noqa: E402
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker  # noqa: E402
@@ -107,6 +116,153 @@ class PlainCasadi:
         return float(end["f"]), str(self._solver.stats()["return_status"])
 
 
+class PlainStep:
+    """The best cyclic step, all phases in one program, with CasADi's own means: (q, p), automatic derivatives.
+
+    Models, limits and which of them hold where are those of the problem; nothing of its program is used.
+    """
+
+    def __init__(self, problem: GlobalProblem) -> None:
+        lower, upper, g_lower, g_upper = problem.bounds(problem.program())
+        offsets, rows = problem.program().offsets, problem.program().rows
+        unknowns, lows, highs, guesses, constraints, g_lows, g_highs, costs, ends, times = ([] for _ in range(10))
+
+        def keep(expression: casadi.MX, low: np.ndarray, high: np.ndarray) -> None:
+            constraints.append(casadi.vec(expression))
+            g_lows.append(np.broadcast_to(low, (constraints[-1].numel(),)))
+            g_highs.append(np.broadcast_to(high, (constraints[-1].numel(),)))
+
+        zero = np.zeros(1)
+        for i, phase in enumerate(problem.phases):
+            own, model, P, n = phase.problem, phase.problem.model, phase.program.points, phase.program.n
+            T, X = casadi.MX.sym("T"), casadi.MX.sym("X", 2 * n, P)
+            U = casadi.MX.sym("U", model.control_count, P)
+            at = self._point(own).map(P)
+            F, running, R, V = at(X, U)
+            h = T / ((P - 1) // 2)
+            left, middle, right = slice(0, P - 1, 2), slice(1, P, 2), slice(2, P, 2)
+            keep(X[:, right] - X[:, left] - h / 6.0 * (F[:, left] + 4.0 * F[:, middle] + F[:, right]), zero, zero)
+            keep(X[:, middle] - 0.5 * (X[:, left] + X[:, right]) - h / 8.0 * (F[:, left] - F[:, right]), zero, zero)
+            nodes = [bound[offsets[i] + 1 : offsets[i + 1]].reshape(P, -1) for bound in (lower, upper)]
+            rest = [
+                bound[rows[i] : rows[i + 1]][4 * n * (P // 2) :].reshape(P, -1)[:, phase.program.accelerated_count :]
+                for bound in (g_lower, g_upper)
+            ]
+            keep(R, rest[0].ravel(), rest[1].ravel())
+            for place in (0, P - 1):
+                for j in np.flatnonzero(nodes[0][place, n : 2 * n] == nodes[1][place, n : 2 * n]):
+                    keep(V[int(j), place], zero, zero)
+            costs.append(casadi.sum2(h / 6.0 * (running[left] + 4.0 * running[middle] + running[right])))
+            start, end = (model.state(state.q, state.v) for state in (phase.planned.start, phase.planned.end))
+            line = start[:, None] + np.linspace(0.0, 1.0, P) * (end - start)[:, None]
+            free = np.full((P, n), np.inf)
+            efforts = [np.repeat(bound[None], P, axis=0) for bound in (model.control_lower, model.control_upper)]
+            unknowns += [T, casadi.vec(X), casadi.vec(U)]
+            lows += [lower[offsets[i]], np.hstack([nodes[0][:, :n], -free]).ravel(), efforts[0].ravel()]
+            highs += [upper[offsets[i]], np.hstack([nodes[1][:, :n], free]).ravel(), efforts[1].ravel()]
+            guesses += [own.duration, line.ravel(order="F"), np.clip(np.zeros_like(efforts[0]), *efforts).ravel()]
+            ends.append((X[:n, 0], V[:, 0], X[:n, P - 1], V[:, P - 1]))
+            times.append(T)
+        length = casadi.MX.sym("L")
+        for i, before in enumerate(problem.phases):
+            j = (i + 1) % len(ends)
+            after = problem.phases[j]
+            (_, _, q1, v1), (q0, v0, _, _) = ends[i], ends[j]
+            if before.double and after.double:
+                keep(casadi.vertcat(q1 - q0, v1 - v0), zero, zero)
+            elif before.double:
+                A = TransitionMap.of(problem.walker.single_from_double, before.program.n)
+                keep(casadi.vertcat(A.matrix @ q1 + A.shift - q0, A.matrix @ v1 - v0), zero, zero)
+            else:
+                A = TransitionMap.of(problem.walker.single_from_touch_down, after.program.n)
+                keep(casadi.vertcat(A.matrix @ q0 + A.shift - q1, A.matrix @ v0 - v1), zero, zero)
+                expressions, q, v = CasadiPhase(after.problem.model), casadi.SX.sym("q", 7), casadi.SX.sym("v", 7)
+                gap = expressions.closure(q)
+                closed = casadi.Function("closed", [q, v], [gap, casadi.jacobian(gap, q) @ v])(q0, v0)
+                keep(closed[0] - casadi.vertcat(length - after.foothold.real, 0.0), zero, zero)
+                keep(closed[1], zero, zero)
+        keep(problem.speed * sum(times) - length, zero, zero)
+        program = {
+            "x": casadi.vertcat(*unknowns, length),
+            "f": sum(costs) / length,
+            "g": casadi.vertcat(*constraints),
+        }
+        options = {"print_level": 0, "sb": "yes", "tol": 1e-6, "max_iter": 3000, "max_wall_time": 600.0}
+        self._solver: Any = casadi.nlpsol("plain", "ipopt", program, {"ipopt": options, "print_time": False})
+        self._arguments = {
+            "x0": np.concatenate([*(np.atleast_1d(item) for item in guesses), [0.5]]),
+            "lbx": np.concatenate([*(np.atleast_1d(item) for item in lows), problem.step_lengths[0, :1]]),
+            "ubx": np.concatenate([*(np.atleast_1d(item) for item in highs), problem.step_lengths[0, 1:]]),
+            "lbg": np.concatenate(g_lows),
+            "ubg": np.concatenate(g_highs),
+        }
+
+    @staticmethod
+    def _point(own: PhaseProblem) -> casadi.Function:
+        """Rates, cost, limits and velocities at one point."""
+        model, n = own.model, own.model.n
+        phase = CasadiPhase(model)
+        x, u = casadi.SX.sym("x", 2 * n), casadi.SX.sym("u", model.control_count)
+        q, v = x[:n], phase.tree.velocity(x[:n], x[n:])
+        a = phase.acceleration(q, v, u)
+        tree = phase.tree
+        centre = tree.jacobian(model.tree.centre, q) @ a + tree.bias(model.tree.centre, q, v)
+        ground = model.tree.mass * (centre + casadi.DM([0.0, model.tree.gravity]))
+        limits = []
+        if own.hard_closure:
+            for closure in model.point_closures:
+                point = model.points[closure.point]
+                limits.append(tree.jacobian(point, q) @ a + tree.bias(point, q, v))
+        if own.hard_angles:
+            limits += [a[model.tree.index(closure.coordinate)] for closure in model.angle_closures]
+        for row in own.all_rows:
+            efforts = casadi.dot(casadi.DM(row.controls), u) + row.constant
+            limits.append(casadi.dot(casadi.DM(row.ground), ground) + efforts)
+        shape = phase_parameters(own).shape
+        angles, rates = phase.joint_angles(q), phase.joint_rates(v)
+        limits += [float(model.joint_lower[j]) - angles[j] for j in shape.lower_joints]
+        limits += [angles[j] - float(model.joint_upper[j]) for j in shape.upper_joints]
+        for sign in (1.0, -1.0):
+            limits += [sign * rates[j] - float(model.rate_limit[j]) for j in shape.rated_joints]
+        for name in shape.clear_points:
+            place = phase.point(name, q)
+            height = own.penalties.clearance - place[1]
+            for left, right, top, s in (item.coefficients() for item in own.penalties.obstacles):
+                height += 0.5 * top * (casadi.tanh((place[0] - left) / s) - casadi.tanh((place[0] - right) / s))
+            limits.append(height)
+        cost = 0.5 * casadi.dot(casadi.SX(own.effort.diagonal(model)), u**2)
+        rate = casadi.vertcat(v, phase.momentum_rate(q, v, u))
+        return casadi.Function("point", [x, u], [rate, cost, casadi.vertcat(*limits), v])
+
+    def solve(self) -> tuple[float, str]:
+        """Cost per metre and IPOPT's status."""
+        end = self._solver(**self._arguments)
+        return float(end["f"]), str(self._solver.stats()["return_status"])
+
+
+def whole_step(rounds: int, speed: float, plain: bool) -> None:
+    """The best cyclic step of BIP from nothing, beside the same program written plainly."""
+    walker, settings, times = BipWalker(BIP), GlobalSettings(), []
+    for _ in tqdm(range(rounds), desc="whole step"):
+        began = time.process_time()
+        found = optimize_step(walker, speed, None, settings, prove=False)
+        times.append(time.process_time() - began)
+    began = time.process_time()
+    proof = optimize_step(walker, speed, None, settings).proof
+    proven = time.process_time() - began
+    print(f"BIP's step at {speed:g} m/s: first {times[0]:.2f} s, median {statistics.median(times):.2f} s", end="")
+    print(f", with Pontryagin's conditions {proven:.2f} s; {found.cost_per_metre:.6f} per metre, {found.status.value}")
+    if proof is not None:
+        print(proof.report())
+    if plain:
+        began = time.process_time()
+        specs = cyclic_walk(scaled_walk(walker, speed))
+        program = PlainStep(global_problem(walker, specs, settings, True, speed))
+        build, began = time.process_time() - began, time.process_time()
+        cost, status = program.solve()
+        print(f"plain: build {build:.2f} s, solve {time.process_time() - began:.2f} s; {cost:.6f} per metre, {status}")
+
+
 def problems() -> dict[str, PhaseProblem]:
     """Reference problems, and single support with heel and toe held down by the maximising control."""
     found = {case: oracle_problem(case) for case in CASES}
@@ -164,7 +320,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the random steps (1)")
     parser.add_argument("--spread", type=float, default=1.0, help="of the random steps, as a factor (1)")
     parser.add_argument("--press", action="store_true", help="all feet press with 6 N or more, held by the controls")
+    parser.add_argument("--step", type=float, default=0.0, metavar="SPEED", help="the best cyclic step of BIP [m/s]")
     arguments = parser.parse_args()
+    if arguments.step:
+        whole_step(arguments.rounds, arguments.step, plain=True)
+        return
     if arguments.random:
         robustness(arguments.random, arguments.seed, arguments.spread, arguments.press)
         return

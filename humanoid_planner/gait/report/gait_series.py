@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -136,10 +137,11 @@ class GaitSeries:
 def leg_roles(plan: GaitPlan, index: int) -> dict[str, str]:
     """Which leg is which in a phase: "rear" and "front", or "stance" and "swing", to "left" and "right".
 
-    Front becomes stance and rear swing; stance becomes rear and swing front: every double support but the first phase
-    has the legs changed places.
+    Front becomes stance and rear swing; stance becomes rear and swing front: every double support, of one phase or of
+    two, has the legs changed places when it is over.
     """
-    changes = sum(1 for phase in plan.phases[:index] if phase.double)
+    phases = plan.phases[: index + 1]
+    changes = sum(1 for phase, after in itertools.pairwise(phases) if phase.double and not after.double)
     bearing, other = LEGS if changes % 2 == 0 else LEGS[::-1]
     if plan.phases[index].double:
         return {"rear": bearing, "front": other}

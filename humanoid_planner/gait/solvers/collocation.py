@@ -62,6 +62,9 @@ class CollocationOptions:
 
 
 _LEAST_DAMPING = 1e-3
+_MOST_UPHILL = 1e3
+"""Factor by which one of them may. Stiff penalties, those on rates above all, offer steps that raise it without
+bounds: two or three of them, and the iterates are beyond what numbers can hold."""
 _MAX_UPHILL = 8
 """Newton steps on one mesh that may raise the level function."""
 
@@ -169,6 +172,12 @@ def _sizes(y: Real) -> Real:
     return np.asarray(np.maximum(greatest, 1e-6 * max(1e-12, float(greatest.max()))))
 
 
+def _mean_square_root(values: Real) -> float:
+    """Root of the mean square; inf where squares are beyond what numbers can hold."""
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(np.mean(values**2)))
+
+
 def _newton(
     problem: BoundaryValueProblem, mesh: Real, y: Real, options: CollocationOptions, deadline: float
 ) -> _Newton:
@@ -190,8 +199,11 @@ def _newton(
             break
         delta = band.solve(state.residual)
         size = np.maximum(_sizes(state.y), _sizes(state.y - delta))
-        norm = float(np.sqrt(np.mean((delta / size) ** 2)))
+        norm = _mean_square_root(delta / size)
         corrections.append(norm)
+        if not math.isfinite(norm):
+            message = "the Jacobian is singular or beyond what numbers can hold"
+            break
         if norm <= 1e-2 * options.tolerance:
             # The last correction is taken as well: what it leaves is far below the residuals that follow.
             final = _State(problem, h, state.y - delta)
@@ -208,7 +220,7 @@ def _newton(
             trial = _State(problem, h, state.y - damping * delta)
             if trial.finite:
                 simplified = band.solve(trial.residual)
-                reached = float(np.sqrt(np.mean((simplified / size) ** 2)))
+                reached = _mean_square_root(simplified / size)
                 if reached < best_norm:
                     best, best_norm = trial, reached
                 if reached <= (1.0 - 0.25 * damping) * norm:
@@ -218,6 +230,12 @@ def _newton(
         if accepted is None:
             # Far from the solution, and at the kinks where controls reach their bounds, a step uphill often leads on.
             uphill += 1
+            if best_norm > _MOST_UPHILL * norm:
+                message = (
+                    f"the iterates run away: every step raises a correction of {norm:.1e} to {best_norm:.1e} or more; "
+                    "begin nearer to the solution, or raise stiff penalties step by step"
+                )
+                break
             if best is None or uphill > _MAX_UPHILL:
                 message = f"no step reduces the residual (correction {norm:.1e})"
                 break

@@ -41,6 +41,17 @@ class Layer:
         return np.sinh((1.0 - s) / root) / math.sinh(1.0 / root)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("height", [12.0, 15.0, 20.0])
+def test_iterates_that_run_away_end_with_a_word_and_no_overflow(height):
+    mesh = np.linspace(0.0, 1.0, 11)
+    hill = height * np.stack([np.sin(np.pi * mesh), np.pi * np.cos(np.pi * mesh)], axis=1)
+    result = solve_collocation(Bratu(), mesh, hill)
+    assert not result.converged
+    assert "doesn't converge" in result.message
+    assert np.isfinite(result.y).all()
+
+
 class Bratu:
     """y'' + e^y = 0, y(0) = y(1) = 0: cosh(theta / 4) = theta / sqrt(2) gives both its solutions."""
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best step of BIP from 0.3 to 1.2 m/s, and with lighter trunks.
+
+Run with ``python examples/gait_speed_sweep.py out/``: writes ``speed_sweep.csv`` and ``speed_sweep.png``; with
+``--trunks`` prints what lighter trunks change; ``--robot rabbit`` or any robot whose legs project (``hrp2``).
+"""
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from humanoid_model import load_robot
+from humanoid_planner.gait.global_step.speed_sweep import sweep_figure, sweep_speeds, write_sweep
+from humanoid_planner.gait.global_step.trunk_mass_study import study_trunk_mass
+from humanoid_planner.gait.models.bip import load_bip
+from humanoid_planner.gait.models.rabbit import load_rabbit
+from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
+
+
+def walker(name: str) -> Walker:
+    """Who walks, by name."""
+    if name == "rabbit":
+        return RabbitWalker(load_rabbit())
+    return BipWalker(load_bip() if name == "bip" else project_to_sagittal_plane(load_robot(name)).bip)
+
+
+def main() -> None:
+    """Sweep, write, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--robot", default="bip")
+    parser.add_argument("--from", type=float, default=0.3, dest="slowest", help="m/s")
+    parser.add_argument("--to", type=float, default=1.2, dest="fastest", help="m/s")
+    parser.add_argument("--points", type=int, default=10)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--trunks", action="store_true", help="study lighter trunks of BIP instead")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(arguments.processes) as executor:
+        if arguments.trunks:
+            for studied in study_trunk_mass(load_bip(), [66.11, 55.0, 45.0, 35.0], executor=executor):
+                print(studied)
+            return
+        speeds = [float(speed) for speed in np.linspace(arguments.slowest, arguments.fastest, arguments.points)]
+        points = sweep_speeds(walker(arguments.robot), speeds, executor=executor, warm_start=True)
+    write_sweep(points, arguments.folder / "speed_sweep.csv")
+    sweep_figure(points, f"{arguments.robot}: best steps").savefig(arguments.folder / "speed_sweep.png", dpi=100)
+    for point in points:
+        print(
+            f"{point.speed:5.2f} m/s  {point.status}  cost of transport {point.cost_of_transport:.3f}  "
+            f"step {point.step_length:.3f} m  {point.double_support:.3f} + {point.single_support:.3f} s"
+        )
+
+
+if __name__ == "__main__":
+    main()
