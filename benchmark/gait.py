@@ -14,6 +14,10 @@ Plain CasADi solves an existing program again and again; what building it took i
 ``--step SPEED`` instead solves the best cyclic step of BIP, all phases in one problem, from nothing, and the same
 program written plainly.
 
+``--peers PYTHON`` adds for scale, in the same rounds, Crocoddyl's walk of BIP in space with the cyclic step's length
+and durations: two steps, the first of half the length. PYTHON is that of an environment with crocoddyl 3.2.1 and pin
+4.0.0 (with pin 4.1.0 the wheel of Crocoddyl crashes).
+
 ``--random N`` instead draws N steps around the published ones (hip ±4 cm ahead and ±3 cm up, its velocities ±0.2 and
 ±0.1 m/s, step length ±10 cm, durations ±20 %, and BIP's feet likewise), half of BIP and half of RABBIT, and counts
 which of their phases converge, which are refused as unreachable, and which fail; ``--spread 2`` doubles the ranges,
@@ -42,8 +46,11 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK  # noqa: E402
 from fixtures.gait_oracles import ORACLES  # noqa: E402
 from fixtures.gait_problems import CASES, oracle_problem, stance  # noqa: E402
 from fixtures.random_steps import random_walk  # noqa: E402
+from peer_engine import PeerEngine  # noqa: E402
 
+from humanoid_model import load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem, global_problem  # noqa: E402
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402
 from humanoid_planner.gait.global_step.optimize_step import optimize_step  # noqa: E402
@@ -312,6 +319,23 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
         print(f"wall time {statistics.median(times):.2f} s, {max(times):.2f} s at most; refused: {dict(refused)}")
 
 
+def walk_in_space() -> dict[str, Any]:
+    """Task of Crocoddyl: BIP with all its joints, the cyclic step's length and durations."""
+    robot = load_robot("bip")
+    standing = {"hip_pitch": -0.25, "knee": 0.5, "ankle_pitch": -0.25}
+    return {
+        "urdf": str(find_resource("urdf/bip.urdf")),
+        "armature": float(robot.model.armature[-1]),
+        "posture": {f"{side}_{joint}": angle for side in "rl" for joint, angle in standing.items()},
+        "feet": ["r_sole", "l_sole"],
+        "step_length": CYCLIC.step.step_length,
+        "step_height": 0.05,
+        "dt": 1.0 / 60.0,
+        "single_support": CYCLIC.single_support,
+        "double_support": CYCLIC.double_support,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
@@ -321,6 +345,7 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=1.0, help="of the random steps, as a factor (1)")
     parser.add_argument("--press", action="store_true", help="all feet press with 6 N or more, held by the controls")
     parser.add_argument("--step", type=float, default=0.0, metavar="SPEED", help="the best cyclic step of BIP [m/s]")
+    parser.add_argument("--peers", type=Path, help="Python of an environment with Crocoddyl")
     arguments = parser.parse_args()
     if arguments.step:
         whole_step(arguments.rounds, arguments.step, plain=True)
@@ -340,7 +365,11 @@ def main() -> None:
             build[name] = time.process_time() - began
         times[name] = {"ours": [], "direct": [], "plain": []}
     last: dict[str, Any] = {}
+    peer = PeerEngine(arguments.peers, "crocoddyl_walking.py", walk_in_space()) if arguments.peers else None
+    answers: list[dict[str, Any]] = []
     for _ in tqdm(range(arguments.rounds), desc="rounds"):
+        if peer is not None:
+            answers.append(peer.run(1))
         for name, problem in chosen.items():
             began = time.process_time()
             solution = synthesize_phase(problem)
@@ -364,6 +393,13 @@ def main() -> None:
             f"{build.get(name, float('nan')):8.3f}{medians['plain'] if name in plain else float('nan'):8.3f}"
             f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{cost:11.6f}{reference:11.6f}"
             f"{solution.hamiltonian_spread:10.1e}  {status}"
+        )
+    if peer is not None:
+        peer.close()
+        built, solved = (statistics.median(answer[key] for answer in answers) for key in ("build", "seconds"))
+        print(
+            f"crocoddyl {peer.version}, BIP in space, two steps: {built:.3f} s to build, {solved:.3f} s to solve, "
+            f"{answers[-1]['iterations']} iterations, converged: {answers[-1]['converged']}"
         )
 
 

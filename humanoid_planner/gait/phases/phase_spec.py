@@ -172,7 +172,7 @@ def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
     Raises:
         InputError: fewer than one cycle.
     """
-    if not (isinstance(cycles, int) and cycles >= 1):
+    if not (isinstance(cycles, (int, np.integer)) and cycles >= 1):
         raise InputError(f"is {cycles}", element="cycles", remedy="Give a whole number, one or more")
     double = PhaseSpec(PhaseKind.DOUBLE, walk.double_support, step=walk.step)
     single = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=walk.step)

@@ -57,7 +57,7 @@ class CollocationOptions:
                 raise InputError(f"is {getattr(self, name)}", element=f"collocation.{name}", remedy="Give more than 0")
         for name in ("max_nodes", "max_newton", "max_meshes"):
             value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise InputError(f"is {value}", element=f"collocation.{name}", remedy="Give a whole number, 1 or more")
 
 

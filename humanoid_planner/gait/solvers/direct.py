@@ -66,7 +66,7 @@ class DirectOptions:
         """
         for name in ("intervals", "max_iterations"):
             value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise InputError(f"is {value}", element=f"direct.{name}", remedy="Give a whole number, one or more")
         for name in ("tolerance", "time_limit"):
             if not getattr(self, name) > 0.0:

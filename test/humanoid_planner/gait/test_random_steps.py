@@ -48,7 +48,7 @@ def test_random_steps(name, spread):
     assert len(failed) <= 1, failed
     for solution in solutions:
         if solution.converged:
-            assert solution.hamiltonian_spread < 1e-4
+            assert solution.hamiltonian_spread < 1e-3  # some of these motions wave about wildly
 
 
 @pytest.mark.slow

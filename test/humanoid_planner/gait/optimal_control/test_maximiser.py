@@ -88,3 +88,25 @@ def test_weights_have_to_be_positive(weights):
 def test_crossing_bounds_are_refused():
     with pytest.raises(InputError, match="cross"):
         Maximiser(np.ones(2), np.array([0.0, 2.0]), np.array([1.0, 1.0]))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_many_nodes_give_what_each_gives_alone(count):
+    """Bounds and rows together at several nodes, no bound of them zero: each keeps them, and is its own optimum.
+
+    One row beside bounds came to DAQP in an order of memory that it doesn't read.
+    """
+    rng = np.random.default_rng(3)
+    maximiser = Maximiser(W, np.array([-np.inf, 6.0, 0.5, -np.inf]), np.full(4, np.inf))
+    y = W * rng.normal(size=(9, 4)) * 10.0
+    C, c = rng.normal(size=(9, count, 4)), rng.normal(size=(9, count)) - 5.0
+    together = maximiser.with_rows(y, C, c)
+    assert together[-1].all()
+    u = together[0]
+    assert (np.einsum("krn,kn->kr", C, u) + c).min() > -1e-8
+    assert u[:, 1].min() >= 6.0 - 1e-8
+    assert u[:, 2].min() >= 0.5 - 1e-8
+    for k in range(9):
+        alone = maximiser.with_rows(y[k : k + 1], C[k : k + 1], c[k : k + 1])
+        for all_nodes, one in zip(together, alone, strict=True):
+            np.testing.assert_allclose(all_nodes[k], one[0], atol=1e-9)
