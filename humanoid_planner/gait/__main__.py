@@ -35,7 +35,7 @@ _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 _KINDS = tuple(kind.value for kind in PhaseKind)
 _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --cycles 2 --out walk
-  python -m humanoid_planner.gait walk --between-rests --friction 0.3 --out walk
+  python -m humanoid_planner.gait walk --between-rests --friction 0.3 --rates --out walk
   python -m humanoid_planner.gait walk --model rabbit --hold none --no-film
   python -m humanoid_planner.gait walk --step bip_stairs_up --friction 0.5 --out stairs
   python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over
@@ -113,8 +113,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--point-feet", action="store_true", help="RABBIT without a torque at the stance tip")
     parser.add_argument(
-        "--no-limits", action="store_true", help="leave joint ranges and rates of single support to the check"
+        "--no-ranges", action="store_true", help="leave joint ranges of single support to the check alone"
     )
+    parser.add_argument("--rates", action="store_true", help="keep joint rates in single support, too")
     parser.add_argument(
         "--clearance", type=float, default=0.0, metavar="M", help="wished height of the swinging foot [m]"
     )
@@ -236,10 +237,9 @@ def _settings(options: argparse.Namespace, walker: BipWalker | RabbitWalker) -> 
     """Settings of the reference solutions, with what the command line asks for."""
     rabbit = isinstance(walker, RabbitWalker)
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2) if rabbit else QuadraticEffort()
-    weight = 0.0 if options.no_limits else 1.0
     swing = Penalties(
-        range_weight=weight,
-        rate_weight=weight,
+        range_weight=0.0 if options.no_ranges else 1.0,
+        rate_weight=1.0 if options.rates else 0.0,
         clearance=options.clearance,
         obstacles=tuple(_obstacle(text) for text in options.obstacle),
     )

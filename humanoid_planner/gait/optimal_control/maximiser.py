@@ -106,7 +106,7 @@ class Maximiser:
         greatest = np.concatenate([np.broadcast_to(upper[bounded], (len(nodes), b)), unlimited], axis=1)
         greatest[:, b : b + self._equalities] = least[:, b : b + self._equalities]
         least, greatest = np.maximum(least, -1e30), np.minimum(greatest, 1e30)
-        # DAQP takes memory as it lies, whatever the strides; concatenate may have laid columns side by side.
+        # DAQP reads vectors as memory lies, whatever their strides; concatenate may have laid columns side by side.
         rows, least, greatest = (np.ascontiguousarray(array) for array in (rows, least, greatest))
         sense = np.zeros(b + r, dtype=np.int32)
         sense[b : b + self._equalities] = _EQUALITY

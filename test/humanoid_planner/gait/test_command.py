@@ -45,7 +45,7 @@ def test_time_that_runs_out_is_told_with_what_there_is(capsys):
 
 @pytest.mark.slow
 def test_walk_between_rests_with_a_film(tmp_path, capsys):
-    words = ["--between-rests", "--friction", "0.3", "--out", str(tmp_path), "--workers", "2"]
+    words = ["--between-rests", "--friction", "0.3", "--rates", "--out", str(tmp_path), "--workers", "2"]
     assert main(["walk", *words]) == 0
     out = capsys.readouterr().out
     assert "1.806 s, 0.950 m" in out
