@@ -171,8 +171,10 @@ class GaitRequests:
             defaults = self._defaults()
             arguments = (bytes(serialize_message(request)), defaults)
             task = self._workers.submit(f"{MODULE}:generate", arguments, news)
-            if key is not None:
+            if goal is not None and key is not None:
                 self._goals[key] = task
+                if goal.is_cancel_requested:  # before there was a task to cancel
+                    task.cancel()
             limit = seconds(request.options.time_limit) or defaults.time_limit
             watchdog = threading.Timer(max(limit, 0.0) + max(GRACE[0], GRACE[1] * limit), expire, (task,))
             watchdog.daemon = True

@@ -178,7 +178,7 @@ class GaitStudio:
         extent = self._drawing.extent()
         if extent is not None:
             centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
-            self._page.look_at(centre, float(max(np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0]))))
+            self._page.look_at(centre, float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0]))))
 
     def _take_robot(self, name: str) -> None:
         if self._robot is not None and self._robot.name == name:

@@ -46,11 +46,14 @@ class Task:
     _cancelled: bool = False
 
     def cancel(self) -> None:
-        """Give it up: at once if it is under way, else it never begins."""
+        """Give it up: at once, whether it is under way or waits."""
         with self._lock:
+            waits = not self._cancelled and self._process is None and not self.outcome.done()
             self._cancelled = True
             if self._process is not None:
                 self._process.kill()
+        if waits:
+            self.outcome.set_exception(CancelledError())
 
     def begin(self, process: subprocess.Popen[bytes]) -> bool:
         """Note who does it; False if nobody has to any more."""
@@ -59,11 +62,16 @@ class Task:
                 self._process = process
             return not self._cancelled
 
-    def end(self) -> bool:
-        """Note that nobody does it any more; whether it was cancelled."""
+    def end(self, result: Any, error: Exception | None) -> None:
+        """Note what came of it; an error of one that was cancelled is that it was."""
         with self._lock:
             self._process = None
-            return self._cancelled
+            if error is not None and self._cancelled:
+                error = CancelledError()
+            if error is None:
+                self.outcome.set_result(result)
+            else:
+                self.outcome.set_exception(error)
 
 
 class ProcessWorkers:
@@ -142,22 +150,16 @@ class ProcessWorkers:
             except queue.Empty:
                 return
             if task is not None:
-                task.outcome.set_exception(CancelledError())
+                task.cancel()
 
     def _do(self, worker: _Worker, task: Task) -> None:
         if not task.begin(worker.process):
-            task.outcome.set_exception(CancelledError())
             return
         try:
             result, error = worker.run(task), None
         except Exception as problem:
             result, error = None, problem
-        if task.end() and error is not None:
-            error = CancelledError()
-        if error is None:
-            task.outcome.set_result(result)
-        else:
-            task.outcome.set_exception(error)
+        task.end(result, error)
 
 
 class _Worker:

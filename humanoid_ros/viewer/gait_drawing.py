@@ -21,6 +21,8 @@ LEAST_FORCE = 1.0
 """Feet that bear less have no arrow [N]."""
 HEAD = 0.18, 0.06
 """Length of an arrow's head, and half its width, as parts of the arrow."""
+PERIOD = 0.08
+"""Of a gait's time, between two drawings of what walks [s]: browsers take longer over lines than over links."""
 PALE = 0.7
 """How much of their colour the figures along the way keep."""
 
@@ -78,6 +80,7 @@ class GaitDrawing:
         self._arrow_scale, self._figures = arrow_scale, figures
         self._nodes: dict[str, viser.LineSegmentsHandle] = {}
         self._view: GaitView | None = None
+        self._drawn = -np.inf
         self.walks, self.sticks, self.strip, self.forces = True, True, True, True
 
     def set(self, view: GaitView) -> None:
@@ -91,16 +94,19 @@ class GaitDrawing:
         self._draw("strip_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THIN)
         prints = np.concatenate([_outline(heel, toe) for heel, toe in view.footprints] or [np.zeros((0, 2, 3))])
         self._draw("footprints", prints, np.tile(PRINT_COLOUR, (len(prints), 1)), THIN)
+        self._drawn = -np.inf
         self.update(0.0)
 
     def update(self, time: float) -> None:
         """Show the walking figure at a time of the gait [s], and what is to be shown."""
         if self._view is None:
             return
-        sample = self._view.sample(time)
-        self._draw("figure", self._figure(sample), np.asarray(self._view.colours), THICK)
-        arrows = self._arrows(sample)
-        self._draw("figure_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THICK)
+        if not 0.0 <= time - self._drawn < PERIOD:
+            sample = self._view.sample(time)
+            self._draw("figure", self._figure(sample), np.asarray(self._view.colours), THICK)
+            arrows = self._arrows(sample)
+            self._draw("figure_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THICK)
+            self._drawn = time
         shown = {
             "figure": self.walks and self.sticks,
             "figure_forces": self.walks and self.forces,

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path for kind in ("msg", "srv", "action") for path in (ROOT / kind).iterdir())
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
-FIELD = re.compile(r"^(?P<type>[\w/]+)(?P<array>\[\d*\])? +(?P<name>\w+)(?P<value> *=.*)?$")
+FIELD = re.compile(r"^(?P<type>[\w/]+)(?P<array>\[\d*\])? +(?P<name>\w+)(?P<value> *=.*)?(?P<default> +[-.\d]+)?$")
 UNIT = re.compile(r"\[[^\]]+\]|unit")
 
 

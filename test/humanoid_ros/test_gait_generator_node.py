@@ -44,7 +44,9 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa:
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
@@ -54,6 +56,8 @@ from humanoid_planner.gait.boundary import seven_link  # noqa: E402
 from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.models.bip import load_bip  # noqa: E402
 from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
+from humanoid_ros.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.posture_markers import link_placements  # noqa: E402
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -605,6 +609,8 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     base = gait_generator.listen(PoseStamped, "gait_base")
     contacts = gait_generator.listen(ContactForces, "gait_contacts")
     figures = gait_generator.listen(MarkerArray, "gait_figure")
+    frames = gait_generator.listen(TFMessage, "/tf", 100)
+    description = gait_generator.listen(String, "gait_description", LATCHED)
     answer = generated(gait_generator, cycle(cycles=2))
     trajectory = answer.gait.trajectory
     end = trajectory.base[-1].position.x
@@ -618,6 +624,13 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     assert last.header.frame_id == "world"
     assert contacts.messages[0].contacts
     assert figures.messages
+    robot = load_robot("rabbit")
+    assert 'name="rabbit"' in description.wait().data
+    links = link_placements(robot, trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
+    moving = {frame.child_frame_id: frame.transform.translation for frame in frames.messages[-1].transforms}
+    assert set(moving) <= {f"gait/{link}" for link in links}
+    along = [moved.x for name, moved in moving.items() if abs(moved.x - end) < 1e-6]
+    assert along, "no frame is where the base is"
     base.clear()
     assert gait_generator.call(Trigger, "replay_gait", Trigger.Request()).success
     base.wait(lambda message: message.pose.position.x < end - 0.3)

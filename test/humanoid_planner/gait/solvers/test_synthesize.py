@@ -17,9 +17,10 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
+from humanoid_planner.gait.solvers.continuation import Stage
 from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
-from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions, synthesize_phase
 
 QUICK = ("5bar_A", "5bar_B", "5bar_C", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_dsp_brake")
 SLOWER = ("bip_ssp_cyclic", "bip_ssp_start", "bip_ssp_stop")
@@ -492,3 +493,56 @@ def test_double_support_of_bip_on_both_feet_within_friction():
     assert closed.closure_gap.max() < 1e-6
     assert closed.hamiltonian_spread < 1e-5
     assert closed.cost == pytest.approx(closed.direct_cost, rel=1e-4)
+
+
+def test_shooting_and_continuation_end_at_the_same_solution():
+    problem, expected = oracle_problem("5bar_B"), solved("5bar_B")
+    shot = synthesize_phase(problem, SynthesisOptions("shooting"))
+    assert shot.method == "shooting"
+    assert shot.cost == pytest.approx(expected.cost, rel=1e-4)
+    assert shot.hamiltonian_spread < 1e-5
+    schedule = (Stage("closure", (0.1, 0.4)), Stage("mass_scale", (0.5, 1.0)))
+    followed = synthesize_phase(problem, SynthesisOptions(schedule=schedule))
+    assert followed.converged
+    assert followed.cost == pytest.approx(expected.cost, rel=1e-4)
+    assert math.isnan(followed.direct_cost)  # what was transcribed is another problem
+    stages = [line.partition("continuation, ")[2].partition(":")[0] for line in followed.log if "continuation" in line]
+    assert stages[:3] == ["closure = 0.1", "closure = 0.4", "mass_scale = 1"]
+    np.testing.assert_allclose(followed.costates[0], expected.costates[0], rtol=1e-2, atol=1e-4)
+
+
+def test_a_watch_sees_each_mesh_and_may_stop_there():
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) == 3
+
+    stopped = synthesize_phase(oracle_problem("5bar_B"), watch=watch)
+    assert not stopped.converged
+    assert len(stopped.q) > 2  # the best iterate is there
+    assert [item.nodes for item in seen[:2]] == [41, 41]
+    assert math.isnan(seen[0].residual)
+    assert seen[1].residual > 0.0
+    assert seen[1].cost == pytest.approx(solved("5bar_B").cost, rel=1e-3)
+
+
+def test_a_transcription_is_not_made_finer_than_allowed():
+    problem = oracle_problem("rabbit_dsp")
+    model = problem.model.with_bounds(C12=(-0.01, 0.01), C25=(-0.01, 0.01), C34=(-0.01, 0.01), C53=(-0.01, 0.01))
+    options = SynthesisOptions(collocation=CollocationOptions(max_nodes=60), time_limit=1.0)
+    tried = synthesize_phase(problem.replace(model=model), options)
+    assert not tried.converged
+    assert not any("40 intervals" in line for line in tried.log)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "magic"}, "method: is 'magic'. Use one of pontryagin, shooting, direct"),
+        ({"method": "direct", "schedule": (Stage("closure", (0.1,)),)}, "schedule: isn't empty"),
+    ],
+)
+def test_methods_that_there_are_not(settings, message):
+    with pytest.raises(InputError, match=message):
+        SynthesisOptions(**settings)
