@@ -20,6 +20,7 @@ from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, plan_phase
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
 
 COARSE = GlobalSettings(double_intervals=10, single_intervals=20)
@@ -317,3 +318,19 @@ def test_an_obstacle_is_stepped_over():
         place = (1.0 - share) * heel + share * toe
         assert (place[:, 1] - bump.envelope(place[:, 0])).min() > -2e-3
     assert found.cost > optimize_step(BipWalker(BIP), 0.6, 0.6, prove=False).cost
+
+
+def test_reports_take_a_double_support_of_two_phases():
+    """The legs change parts once, and on the heel the front foot's force is at its heel."""
+    gait = bip().gait
+    assert [leg_roles(gait.plan, index) for index in range(3)] == [
+        {"rear": "left", "front": "right"},
+        {"rear": "left", "front": "right"},
+        {"stance": "right", "swing": "left"},
+    ]
+    series = gait_series(gait)
+    on_heel = series.phase == 0
+    assert series.forces["right"].normal[on_heel, 0].min() > 5.0
+    assert np.abs(series.forces["right"].normal[on_heel, 1]).max() == 0.0
+    hip = series.points["hip"]
+    assert np.abs(np.diff(hip, axis=0)).max() < 0.06  # nothing leaps where a phase hands over
