@@ -23,7 +23,7 @@ from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
 
-COARSE = GlobalSettings(double_intervals=8, single_intervals=16)
+COARSE = GlobalSettings(double_intervals=10, single_intervals=20)
 
 
 @functools.cache
