@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimal gaits of mechanisms with loops, by Pontryagin's principle (specification 003)."""
 
+from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
 
-__all__ = ["synthesize_gait", "synthesize_phase"]
+__all__ = ["optimize_step", "optimize_walk", "synthesize_gait", "synthesize_phase"]

@@ -31,6 +31,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import solve_collocation
+from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
@@ -61,7 +62,8 @@ class OptimalityProof:
         free_durations: (P,) whether the duration is at neither bound.
         hamiltonian_gap: greatest difference of H between free durations (with a speed asked), or of H from zero, over
             the mean rate of cost |J| / T or the greatest |H|, whichever is greater.
-        jumps: (transitions,) of the costates at each transition what links don't account for, over their size.
+        jumps: (transitions,) of the costates at each transition what links don't account for, over their size. This and
+            the other gaps are NaN where a phase isn't solved.
         length_gap: what they don't account for in the step lengths, over F.
         seconds: time of it all.
     """
@@ -138,6 +140,12 @@ def prove_optimality(
     if len(inner):
         spread = float(np.ptp(inner)) if problem.speed is not None else float(np.abs(inner).max())
     jumps, length_gap = _transversality(problem, iterate, finals, phases, H)
+    solved = np.array([phase.converged for phase in phases])
+    jumps[~(solved & np.roll(solved, -1))[: len(jumps)]] = math.nan
+    if not solved.all():
+        length_gap = math.nan
+    if not solved[free].all():
+        spread = math.nan
     return OptimalityProof(
         phases,
         np.abs(found / costs - 1.0),
@@ -190,6 +198,15 @@ def _extremal(
             p = own.tree.momentum(motion.q, motion.v)
             y = extremal.pack(np.concatenate([motion.q, p], axis=1), motion.costates, motion.duration)
         result = solve_collocation(extremal, mesh, y, deadline=deadline)
+        if not result.converged and best is None and touched and time.perf_counter() < deadline:
+            # Costates of hard limits can be too far from those of soft ones: a transcription with penalties is between.
+            soft = solve_direct(
+                extremal.problem, DirectOptions((len(motion.s) - 1) // 2), (motion.q, motion.v, motion.u)
+            )
+            x = np.concatenate([soft.q, soft.p], axis=1)
+            result = solve_collocation(
+                extremal, soft.s, extremal.pack(x, soft.costates, motion.duration), deadline=deadline
+            )
         log.append(f"penalty factor {factor:g}: {result.message}, {len(result.mesh)} nodes")
         if not result.converged:
             break

@@ -58,7 +58,7 @@ def optimize_step(
         guess: step data to begin with; the published walk of such a robot, scaled, if left out.
         neighbour: solution of a neighbouring problem of the same walker to begin with instead.
         prove: solve each phase by Pontryagin's conditions afterwards; where they are met in all of them, at the same
-            cost, these solutions are the gait that is given back.
+            cost and within all limits, these solutions are the gait that is given back.
 
     Returns:
         The gait with its status: what didn't converge is there with its best iterate, what can't be with the reason.
@@ -180,7 +180,7 @@ def _optimize(
         left = settings.time_limit - (time.perf_counter() - started)
         proof = prove_optimality(problem, iterate, finals, max(0.0, left))
         log.append(f"{time.perf_counter() - started:7.3f} s  {proof.report().splitlines()[0]}")
-        if proof.agrees:
+        if proof.agrees and not any(phase.violations for phase in proof.phases):
             gait = GaitSolution(final_plan(problem, iterate, ends), proof.phases)
     return GlobalGait(
         status, message, problem, iterate, gait, proof, tuple(log), time.perf_counter() - started

@@ -383,6 +383,7 @@ def _sole_depth(gait: GaitSolution, series: GaitSeries, index: int) -> np.ndarra
     """(samples of the phase,) how far heel or toe of the front foot are below the ground that it comes down on [m]."""
     rows = series.phase == index
     leg = leg_roles(gait.plan, index)["front"]
-    ground = gait.plan.offsets[index][1] + gait.plan.phases[index].advance.imag
+    step = gait.plan.phases[index].spec.step
+    ground = gait.plan.offsets[index][1] + (step.step_height if step is not None else 0.0)
     heights = np.stack([series.points[f"{leg}_{place}"][rows, 1] for place in ("heel", "toe")])
     return np.asarray(ground - heights.min(axis=0))

@@ -274,15 +274,16 @@ def _leg_forces(
     index: int,
     count: int,
 ) -> dict[str, LegForces]:
-    """Forces by leg; a foot with one force presses at its toe or tip."""
-    offset, advance = plan.offsets[index], plan.phases[index].advance
+    """Forces by leg; a rear foot with one force presses at its toe, a front foot at its heel."""
+    offset, step = plan.offsets[index], plan.phases[index].spec.step
     nothing = np.full(count, np.nan)
     found = {leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS}
     for name, series in forces.items():
         role = name.split("_", 1)[0]
         normal = np.zeros((count, len(places)))
-        normal[:, -series.normal.shape[1] :] = series.normal
-        height = offset[1] + (advance.imag if role == "front" else 0.0)
+        bearing = series.normal.shape[1]
+        normal[:, slice(bearing) if role == "front" else slice(-bearing, None)] = series.normal
+        height = offset[1] + (step.step_height if role == "front" and step is not None else 0.0)
         found[roles[role]] = LegForces(
             normal, places, series.tangential, series.centre_of_pressure + offset[0], np.full(count, height)
         )

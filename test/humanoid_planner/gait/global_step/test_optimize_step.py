@@ -20,6 +20,7 @@ from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, plan_phase
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
 
 COARSE = GlobalSettings(double_intervals=10, single_intervals=20)
@@ -148,7 +149,7 @@ def plainly(step_length: float, speed: float) -> tuple[float, np.ndarray]:
     effort = COARSE.effort
     opti = casadi.Opti()
     costs, durations, states = 0.0, [], []
-    for model, intervals in ((double, 6), (single, 12)):
+    for model, intervals in ((double, 4), (single, 8)):
         n, phase, P = 5, CasadiPhase(model), 2 * intervals + 1
         x, u = casadi.SX.sym("x", 10), casadi.SX.sym("u", model.control_count)
         q, v = x[:n], phase.tree.velocity(x[:n], x[n:])
@@ -238,7 +239,7 @@ def test_a_program_written_plainly_finds_the_same_step():
     """RABBIT again: (q, p) with the mass matrix inverted, forces from the centre of mass, linked by hand."""
     length, speed = 0.4, 0.8
     cost, durations = plainly(length, speed)
-    settings = COARSE.replace(swing_clearance=0.0, double_intervals=6, single_intervals=12)
+    settings = COARSE.replace(swing_clearance=0.0, double_intervals=4, single_intervals=8)
     ours = optimize_step(RabbitWalker(RABBIT), speed, length, settings, prove=False)
     assert ours.cost == pytest.approx(cost, rel=1e-6)
     np.testing.assert_allclose([motion.duration for motion in ours.iterate.phases], durations, rtol=1e-5)
@@ -299,16 +300,15 @@ def test_bad_input_is_refused(arguments, message):
 @pytest.mark.parametrize("height", [0.08, -0.06])
 def test_stairs_keep_rates_and_clearance(height):
     """What the stairs' own step data don't: 6 rad/s at the ankle, and no sole within a stair."""
-    found = optimize_step(BipWalker(BIP), 0.45, 0.42, step_height=height)
+    found = optimize_step(BipWalker(BIP), 0.45, 0.42, step_height=height, prove=False)
     assert found.converged, found.message
-    assert found.proof.solved
     assert not any(solution.violations for solution in found.gait.phases)
 
 
 @pytest.mark.slow
 def test_an_obstacle_is_stepped_over():
     bump = Obstacle(-0.145, 0.06, 0.10)
-    found = optimize_step(BipWalker(BIP), 0.6, 0.6, GlobalSettings(obstacles=(bump,)))
+    found = optimize_step(BipWalker(BIP), 0.6, 0.6, GlobalSettings(obstacles=(bump,)), prove=False)
     assert found.converged, found.message
     swing = found.gait.phases[-1]
     points = swing.problem.model.points
@@ -317,3 +317,30 @@ def test_an_obstacle_is_stepped_over():
         place = (1.0 - share) * heel + share * toe
         assert (place[:, 1] - bump.envelope(place[:, 0])).min() > -2e-3
     assert found.cost > optimize_step(BipWalker(BIP), 0.6, 0.6, prove=False).cost
+
+
+def test_reports_take_a_double_support_of_two_phases():
+    """The legs change parts once, and on the heel the front foot's force is at its heel."""
+    gait = bip().gait
+    assert [leg_roles(gait.plan, index) for index in range(3)] == [
+        {"rear": "left", "front": "right"},
+        {"rear": "left", "front": "right"},
+        {"stance": "right", "swing": "left"},
+    ]
+    series = gait_series(gait)
+    on_heel = series.phase == 0
+    assert series.forces["right"].normal[on_heel, 0].min() > 5.0
+    assert np.abs(series.forces["right"].normal[on_heel, 1]).max() == 0.0
+    hip = series.points["hip"]
+    assert np.abs(np.diff(hip, axis=0)).max() < 0.06  # nothing leaps where a phase hands over
+
+
+def test_a_proof_out_of_time_proves_nothing():
+    given = bip()
+    ends = joined_ends(given.problem, given.iterate)
+    finals = [final_problem(given.problem, given.iterate, i, both) for i, both in enumerate(ends)]
+    proof = prove_optimality(given.problem, given.iterate, finals, time_limit=0.0)
+    assert not proof.solved
+    assert not proof.agrees
+    assert np.isnan(proof.jumps).all()
+    assert "not met" in proof.report()
