@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """BIP2000 walks on its feet: least-effort steps of the sagittal plane, lifted to all fifteen joints, in the simulator.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``; 20 s, of which the walk itself takes 3.
+Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``. With ``--stabilise`` torques bring it
+back to its plan, which a floor that isn't level needs: ``--slope 2 --stabilise``.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from dataclasses import dataclass
 
 import matplotlib
@@ -16,6 +18,8 @@ from scipy.spatial import ConvexHull
 
 from humanoid_model import load_robot
 from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_model.scene_file import load_scene
 from humanoid_planner.gait.lift.level_walk import level_walk, with_reserves
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftSettings, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
@@ -24,6 +28,7 @@ from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control.trajectory import JointTrajectory
 from humanoid_sim.monitoring import BalanceMonitor
+from humanoid_sim.walking import WholeBodyMotion, WholeBodyTracking
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -42,7 +47,7 @@ class Walked:
         steps: feet put down.
         speed: mean over the steady steps [m/s].
         astray: greatest distance of the pelvis from its plan, along x, y and z, shape (3,) [m].
-        joint_error: greatest one [rad].
+        joint_error: greatest one [rad]; 0 where no servos follow the plan.
         margin: least one of the measured zero-moment point inside of what bears, in single support [m].
         peaks: greatest share of its effort limit that each joint needed, by name.
         times: of the postures [s].
@@ -66,9 +71,26 @@ def plan(steady: int = 10) -> LiftedGait:
     return lift_gait(level_walk(projection, steady), projection, SETTINGS)
 
 
-def walk(gait: LiftedGait) -> Walked:
-    """Plays a gait: servos with the robot's own gains, and the planned torques."""
-    simulation, trajectory = Simulation("bip_walk"), whole_trajectory(gait)
+def sloping_floor(degrees: float) -> Scene:
+    """The scene, its floor turned about the robot's feet such that it rises ahead."""
+    scene = load_scene("bip_walk")
+    tilt = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.radians(degrees), 0.0), np.zeros(3))
+    bodies = tuple(
+        dataclasses.replace(body, placement_world_body=tilt) if body.name == "floor" else body for body in scene.bodies
+    )
+    return dataclasses.replace(scene, bodies=bodies)
+
+
+def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | str = "bip_walk") -> Walked:
+    """Plays a gait.
+
+    Args:
+        gait: of the robot in the scene.
+        stabilise: by torques that bring it back to its plan; else servos with the robot's own gains follow it, the
+            planned torques added.
+        scene: with the robot "bip".
+    """
+    simulation, trajectory = Simulation(scene), whole_trajectory(gait)
     bip = simulation.robots["bip"]
     bip.set_state(trajectory.q[0])
     player = TrajectoryPlayer(
@@ -79,11 +101,14 @@ def walk(gait: LiftedGait) -> Walked:
             trajectory.positions,
             trajectory.velocities,
             trajectory.accelerations,
-            trajectory.torques,
+            efforts=trajectory.torques,
         ),
     )
     balance = BalanceMonitor("bip", interval=2)
-    simulation.add_module(player)
+    motion = WholeBodyMotion(
+        bip.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
+    )
+    simulation.add_module(WholeBodyTracking("bip", motion) if stabilise else player)
     simulation.add_module(balance)
     limits = np.array([bip.robot.limits.effort[bip.robot.index_v(name)] for name in bip.joint_names])
     peaks, astray = np.zeros(len(limits)), np.zeros(3)
@@ -117,8 +142,8 @@ def walk(gait: LiftedGait) -> Walked:
         len(reached),
         float((x[1] - x[0]) / (last - first)),
         astray,
-        float(player.tracking_error.largest.max()),
-        float(balance.series.margin[single].min()),
+        0.0 if stabilise else float(player.tracking_error.largest.max()),
+        float(np.nanmin(balance.series.margin[single])),
         dict(zip(bip.joint_names, peaks.tolist(), strict=True)),
         np.array(times),
         np.array(postures),
@@ -140,7 +165,7 @@ def draw(robot: Robot, walked: Walked, path: str) -> None:
         axis.set(title=f"{view}, figures moved apart", ylabel="z [m]", xticks=[], ylim=(-0.17, 1.78))
         axis.set_aspect("equal")
         axis.axhline(0.0, color="0.3", linewidth=0.8)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=80)
     plt.close(figure)
 
 
@@ -168,14 +193,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
     parser.add_argument("--steps", type=int, default=10, help="steady steps")
+    parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
+    parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
     chosen = parser.parse_args()
     gait = plan(chosen.steps)
-    walked = walk(gait)
+    walked = walk(gait, chosen.stabilise, sloping_floor(chosen.slope) if chosen.slope else "bip_walk")
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
     print(f"{walked.speed:.3f} m/s over the steady steps")
     print("pelvis off its plan by at most " + ", ".join(f"{1e3 * d:.1f}" for d in walked.astray) + " mm in x, y, z")
-    print(f"joints by at most {np.degrees(walked.joint_error):.2f} degrees")
+    if not chosen.stabilise:
+        print(f"joints by at most {np.degrees(walked.joint_error):.2f} degrees")
     print(f"zero-moment point at least {1e3 * gait.margin:.0f} mm inside as planned, ", end="")
     print(f"{1e3 * walked.margin:.0f} mm as measured in single support")
     print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from examples.optimal_walk import draw, plan, walk
+from examples.optimal_walk import draw, plan, sloping_floor, walk
 
 
 @pytest.fixture(scope="module")
@@ -27,3 +27,14 @@ def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp
     np.testing.assert_allclose(walked.postures[-1][:2], gait.phases[-1].q[-1][:2], atol=0.01)
     draw(gait.robot, walked, str(tmp_path / "walk.png"))
     assert (tmp_path / "walk.png").stat().st_size > 20_000
+
+
+@pytest.mark.slow
+def test_it_takes_a_stabiliser_to_walk_up_a_slope():
+    """One degree, which puts the feet 7 mm higher than planned at each step."""
+    gait = plan(4)
+    assert walk(gait, scene=sloping_floor(1.0)).fallen is not None
+    stabilised = walk(gait, stabilise=True, scene=sloping_floor(1.0))
+    assert stabilised.fallen is None
+    assert stabilised.speed > 0.48
+    assert max(stabilised.peaks.values()) <= 1.0 + 1e-9
