@@ -9,6 +9,7 @@ from numba import njit
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
@@ -23,7 +24,7 @@ def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
     newton: bool, tolerance: float, max_iterations: int, dt: float,
 ) -> None:  # fmt: skip
-    """Solve one group by block Gauss-Seidel; contacts alone with the help of Newton if wanted.
+    """Solve one group by block Gauss-Seidel; contacts, limits and dry friction with the help of Newton if wanted.
 
     Args:
         step: the step; velocities, residuals and iterations of the group are written.
@@ -32,7 +33,8 @@ def solve_group(
         forces: initial forces, overwritten with the solution, shape (rows,).
         parameters: of all blocks, shape (blocks,).
         eliminated: whether the operator has been through :func:`eliminate_closures` before.
-        newton: whether contacts alone are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`.
+        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
+            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
         dt: time step [s]; zero where no contact bounces.
@@ -87,17 +89,25 @@ def _solve_rows(
     first, last = groups.blocks[group], groups.blocks[group + 1]
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
-    if held == 0 and newton and 3 * (last - first) == end - begin and _only_contacts(blocks.kinds[first:last]):
-        return int(
-            nsgs_newton(W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group])
-        )
     if held > 0:
         W = np.ascontiguousarray(W[held:, held:])
         while first < last and blocks.kinds[first] == BILATERAL:
             first += 1
+    kinds = blocks.kinds[first:last]
+    if newton and _only_contacts(kinds):
+        return int(
+            nsgs_newton(W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group])
+        )
+    if newton and has_scalars_and_contacts_alone(kinds):
+        return int(
+            scalar_active_set(
+                W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
+                blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group],
+            )
+        )  # fmt: skip
     return int(
         block_nsgs(
-            W, free, blocks.starts[first : last + 1] - begin, blocks.kinds[first:last], parameters[first:last],
+            W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
             blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group],
         )
     )  # fmt: skip

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Contacts beside joint limits and dry joint friction: scalar rows by their active set, contacts by Newton.
+
+A joint that dry friction holds, or that rests on its limit, is a bilateral row; one that slides feels a known force,
+one that is free of its limit none. Once it is known which is which, the held rows are eliminated,
+
+.. math::
+    W' = W_{cc} - W_{cs} W_{ss}^{-1} W_{sc}, \qquad
+    v' = v_c + W_{cd} f_d - W_{cs} W_{ss}^{-1} (v_s + W_{sd} f_d),
+
+with s the held rows, d those of known force and c the contacts, and contacts alone are left, which
+:func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states follow from forces and velocities and are
+seldom wrong twice, as they last from step to step: a primal-dual active set (M. Hintermüller, K. Ito, K. Kunisch,
+    SIAM J.
+Optim. 13, 2003). Gauss-Seidel has to carry forces along the whole robot instead, joint by joint.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs, block_residuals
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
+
+_CHANGES = 10
+"""Sets of states that are tried before Gauss-Seidel has to do it."""
+_CONTACT_ITERATIONS = 100
+"""Of the contacts alone, for each set of states."""
+_SHARE = 0.03
+"""Of the tolerance, for the contacts alone."""
+_SINGULAR = 1e-12
+"""Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
+
+_LOW, _HELD, _HIGH = -1, 0, 1
+
+
+@njit(cache=True, error_model="numpy")
+def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
+    """Whether all blocks are contacts, limits and dry friction, and not contacts alone."""
+    scalars = 0
+    for kind in kinds:
+        if kind in (UNILATERAL, BOUNDED):
+            scalars += 1
+        elif kind != CONTACT:
+            return False
+    return scalars > 0
+
+
+@njit(cache=True, error_model="numpy")
+def _state(kind: int, bound: float, wanted: float) -> int:
+    """State of a scalar row, from the force that its law projects."""
+    if kind == UNILATERAL:
+        return _HELD if wanted > 0.0 else _LOW
+    if wanted > bound:
+        return _HIGH
+    return _LOW if wanted < -bound else _HELD
+
+
+@njit(cache=True, error_model="numpy")
+def _known_force(kind: int, bound: float, state: int) -> float:
+    """Force of a row that isn't held."""
+    if kind == UNILATERAL:
+        return 0.0
+    return bound if state == _HIGH else -bound
+
+
+@njit(cache=True, error_model="numpy")
+def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
+    """Cholesky factor of the first n rows in place; rows that repeat earlier ones are marked and left out."""
+    for j in range(n):
+        own = A[j, j]
+        pivot = own
+        for k in range(j):
+            pivot -= A[j, k] * A[j, k]
+        repeated[j] = not pivot > _SINGULAR * own
+        if repeated[j]:
+            for i in range(j, n):
+                A[i, j] = 0.0
+            A[j, j] = 1.0
+            for k in range(j):
+                A[j, k] = 0.0
+            continue
+        root = math.sqrt(pivot)
+        A[j, j] = root
+        inverse = 1.0 / root
+        for i in range(j + 1, n):
+            value = A[i, j]
+            for k in range(j):
+                value -= A[i, k] * A[j, k]
+            A[i, j] = value * inverse
+
+
+@njit(cache=True, error_model="numpy")
+def scalar_active_set(
+    W: np.ndarray,
+    v_free: np.ndarray,
+    starts: np.ndarray,
+    kinds: np.ndarray,
+    parameters: np.ndarray,
+    parents: np.ndarray,
+    f: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    v: np.ndarray,
+    residuals: np.ndarray,
+) -> int:
+    """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
+
+    Where the states go round in circles, Gauss-Seidel goes on from the best forces found.
+
+    Returns:
+        Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+    """
+    blocks, n = kinds.size, v_free.size
+    diagonal = np.empty(n)
+    for k in range(n):
+        diagonal[k] = W[k, k]
+    block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
+    if residuals[0] <= tolerance:
+        return 0
+    contacts = 0
+    for i in range(blocks):
+        if kinds[i] == CONTACT:
+            contacts += 1
+    nc, ns = 3 * contacts, blocks - contacts
+    rows_c, rows_s = np.empty(nc, dtype=np.int64), np.empty(ns, dtype=np.int64)
+    block_s = np.empty(ns, dtype=np.int64)
+    mu = np.empty(contacts)
+    c = s = 0
+    for i in range(blocks):
+        if kinds[i] == CONTACT:
+            mu[c] = parameters[i]
+            for r in range(3):
+                rows_c[3 * c + r] = starts[i] + r
+            c += 1
+        else:
+            rows_s[s] = starts[i]
+            block_s[s] = i
+            s += 1
+    states = np.empty(ns, dtype=np.int64)
+    for s in range(ns):
+        k = rows_s[s]
+        states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k] - v[k] / diagonal[k])
+    held = np.empty(ns, dtype=np.int64)
+    A = np.empty((ns, ns))
+    repeated = np.empty(ns, dtype=np.bool_)
+    E = np.empty((ns, nc + 1))
+    W_c, v_c = np.empty((nc, nc)), np.empty(nc)
+    f_c, moved, small = np.empty(nc), np.empty(nc), np.empty(5)
+    best = f.copy()
+    best_residual = residuals[0]
+    iteration = 0
+    for _ in range(_CHANGES):
+        if iteration >= max_iterations:
+            break
+        # Free velocities with the known forces, in v.
+        for k in range(n):
+            v[k] = v_free[k]
+        count = 0
+        for s in range(ns):
+            k = rows_s[s]
+            if states[s] == _HELD:
+                held[count] = k
+                count += 1
+                continue
+            f[k] = _known_force(kinds[block_s[s]], parameters[block_s[s]], states[s])
+            if f[k] != 0.0:
+                for r in range(n):
+                    v[r] += W[k, r] * f[k]
+        for a in range(count):
+            row = W[held[a]]
+            for b in range(a + 1):
+                A[a, b] = row[held[b]]
+        _factorise(A, count, repeated)
+        # L^-1 of (W_sc, v_s): products of its columns are what elimination takes off.
+        for a in range(count):
+            if repeated[a]:
+                for r in range(nc + 1):
+                    E[a, r] = 0.0
+                continue
+            row = W[held[a]]
+            for r in range(nc):
+                E[a, r] = row[rows_c[r]]
+            E[a, nc] = v[held[a]]
+            for b in range(a):
+                factor = A[a, b]
+                if factor != 0.0:
+                    for r in range(nc + 1):
+                        E[a, r] -= factor * E[b, r]
+            inverse = 1.0 / A[a, a]
+            for r in range(nc + 1):
+                E[a, r] *= inverse
+        for r in range(nc):
+            row = W[rows_c[r]]
+            f_c[r] = f[rows_c[r]]
+            v_c[r] = v[rows_c[r]]
+            for q in range(nc):
+                W_c[r, q] = row[rows_c[q]]
+        for a in range(count):
+            for r in range(nc):
+                factor = E[a, r]
+                if factor != 0.0:
+                    v_c[r] -= factor * E[a, nc]
+                    for q in range(nc):
+                        W_c[r, q] -= factor * E[a, q]
+        iteration += 1
+        if contacts > 0:
+            limit = min(_CONTACT_ITERATIONS, max_iterations - iteration + 1)
+            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it.
+            iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small)
+            if small[0] > tolerance:
+                break
+        for r in range(nc):
+            f[rows_c[r]] = f_c[r]
+        for a in range(count - 1, -1, -1):
+            if repeated[a]:
+                f[held[a]] = 0.0
+                continue
+            value = -E[a, nc]
+            for r in range(nc):
+                value -= E[a, r] * f_c[r]
+            for b in range(a + 1, count):
+                if not repeated[b]:
+                    value -= A[b, a] * f[held[b]]
+            f[held[a]] = value / A[a, a]
+        changed = _new_states(states, rows_s, block_s, kinds, parameters, diagonal, W, v_free, f, tolerance)
+        if changed == 0:
+            block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
+            if residuals[0] <= tolerance:
+                return iteration
+            if residuals[0] < best_residual:
+                best_residual = residuals[0]
+                best[:] = f
+            break
+    f[:] = best
+    return iteration + block_nsgs(
+        W, v_free, starts, kinds, parameters, parents, f, tolerance, max_iterations, v, residuals
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def _new_states(
+    states: np.ndarray, rows: np.ndarray, block: np.ndarray, kinds: np.ndarray, parameters: np.ndarray,
+    diagonal: np.ndarray, W: np.ndarray, v_free: np.ndarray, f: np.ndarray, tolerance: float,
+) -> int:  # fmt: skip
+    """States that forces f tell, held rows by their force, others by their velocity; returns how many are new.
+
+    A state stays where another would be better by less than the tolerance lets through: the limit and the dry friction
+    of one joint are the same row, and which of them holds it would be rounding's choice.
+    """
+    largest = 0.0
+    for s in range(rows.size):
+        largest = max(largest, abs(f[rows[s]]))
+    slack = 0.1 * tolerance * largest
+    changed = 0
+    for s in range(rows.size):
+        k, i = rows[s], block[s]
+        state, bound = states[s], parameters[i]
+        wanted = f[k]
+        if state != _HELD:
+            velocity = v_free[k]
+            for r in range(f.size):
+                velocity += W[k, r] * f[r]
+            wanted -= velocity / diagonal[k]
+        new = state
+        if kinds[i] == UNILATERAL:
+            if state == _HELD and wanted < -slack:
+                new = _LOW
+            elif state != _HELD and wanted > slack:
+                new = _HELD
+        elif state == _HELD and abs(wanted) > bound + slack:
+            new = _HIGH if wanted > 0.0 else _LOW
+        elif (state == _HIGH and wanted < bound - slack) or (state == _LOW and wanted > slack - bound):
+            new = _HELD
+        if new != state:
+            changed += 1
+            states[s] = new
+    return changed

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contacts beside limits and dry friction, against Gauss-Seidel, a quadratic programme and the laws themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import lsq_linear
+
+from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
+
+SIZES = {CONTACT: 3, UNILATERAL: 1, BOUNDED: 1}
+
+
+def blocks(kinds):
+    starts = np.concatenate([[0], np.cumsum([SIZES[kind] for kind in kinds])])
+    return starts, np.array(kinds), np.full(len(kinds), -1)
+
+
+def solve(solver, W, v_free, kinds, parameters, f=None, tolerance=1e-10, max_iterations=5000):
+    starts, kinds, parents = blocks(kinds)
+    f = np.zeros(v_free.size) if f is None else f.copy()
+    v, residuals = np.empty(v_free.size), np.zeros(5)
+    parameters = np.array(parameters, dtype=float)
+    W = np.ascontiguousarray(W)
+    count = solver(W, v_free, starts, kinds, parameters, parents, f, tolerance, max_iterations, v, residuals)
+    assert_allclose(v, W @ f + v_free, atol=1e-9)
+    return f, v, residuals[0], count
+
+
+def mechanism(rng, kinds, freedom):
+    """Rows on a mechanism of so many degrees of freedom: a Delassus operator of that rank."""
+    starts, _, _ = blocks(kinds)
+    J = rng.normal(size=(int(starts[-1]), freedom))
+    return J @ J.T, J @ rng.normal(size=freedom)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_limits_and_dry_friction_alone_are_a_bounded_least_squares_problem(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kinds = [UNILATERAL] * 4 + [BOUNDED] * 6
+    W, v_free = mechanism(rng, kinds, 16)
+    bound = rng.uniform(0.01, 0.5, 6)
+    f, _, residual, count = solve(scalar_active_set, W, v_free, kinds, [0.0] * 4 + [*bound])
+    assert residual <= 1e-10
+    assert count <= 10
+    L = np.linalg.cholesky(W)
+    lower, upper = np.concatenate([np.zeros(4), -bound]), np.concatenate([np.full(4, np.inf), bound])
+    expected = lsq_linear(L.T, -np.linalg.solve(L, v_free), (lower, upper), tol=1e-14).x
+    assert_allclose(f, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_laws_hold_and_gauss_seidel_agrees(seed: int) -> None:
+    """A robot's worth of rows in random order, nothing redundant: one solution."""
+    rng = np.random.default_rng(100 + seed)
+    kinds = list(rng.permutation([CONTACT] * 4 + [UNILATERAL] * 3 + [BOUNDED] * 12))
+    W, v_free = mechanism(rng, kinds, 40)
+    parameters = np.where(np.array(kinds) == CONTACT, 0.5, np.where(np.array(kinds) == BOUNDED, 0.1, 0.0))
+    f, v, residual, _ = solve(scalar_active_set, W, v_free, kinds, parameters)
+    assert residual <= 1e-10
+    expected, _, other, _ = solve(block_nsgs, W, v_free, kinds, parameters)
+    assert other <= 1e-10
+    assert_allclose(f, expected, atol=1e-7 * np.abs(expected).max())
+    starts = blocks(kinds)[0]
+    for k, kind in zip(starts[:-1], kinds, strict=True):
+        if kind == CONTACT:
+            assert f[k] >= 0.0
+            assert v[k] >= -1e-8
+            assert abs(f[k] * v[k]) < 1e-8
+            assert np.hypot(f[k + 1], f[k + 2]) <= 0.5 * f[k] + 1e-8
+        elif kind == UNILATERAL:
+            assert f[k] >= 0.0
+            assert v[k] >= -1e-8
+            assert abs(f[k] * v[k]) < 1e-8
+        else:
+            assert abs(f[k]) <= 0.1 + 1e-9
+            assert abs(v[k]) < 1e-8 or abs(f[k] + 0.1 * np.sign(v[k])) < 1e-8
+
+
+def test_a_limit_beside_dry_friction_of_the_same_joint() -> None:
+    """Both rows are the same; friction holds what it can, the limit the rest, whichever comes first."""
+    rng = np.random.default_rng(5)
+    J = rng.normal(size=(8, 12))
+    for order in ([0, 1], [1, 0]):
+        rows = np.vstack([J[:6], J[6], J[6]])
+        kinds = [CONTACT, CONTACT, *(np.array([UNILATERAL, BOUNDED])[order])]
+        parameters = [0.6, 0.6, *(np.array([0.0, 0.2])[order])]
+        W = rows @ rows.T
+        for push in (-0.5, -30.0, 30.0):
+            v_free = np.array([-1.0, 0.1, 0.0, -1.0, 0.0, 0.2, push, push])
+            _, v, residual, count = solve(scalar_active_set, W, v_free, kinds, parameters)
+            assert residual <= 1e-10
+            assert count < 60
+            sweeps = solve(block_nsgs, W, v_free, kinds, parameters, tolerance=1e-11, max_iterations=100000)
+            assert_allclose(v, sweeps[1], atol=1e-6)  # forces on the same row can be shared in many ways
+
+
+def test_a_solution_is_recognised_and_a_warm_start_is_cheap() -> None:
+    rng = np.random.default_rng(3)
+    kinds = [CONTACT] * 3 + [BOUNDED] * 10
+    W, v_free = mechanism(rng, kinds, 30)
+    parameters = [0.4] * 3 + [0.3] * 10
+    f, _, _, _ = solve(scalar_active_set, W, v_free, kinds, parameters)
+    assert solve(scalar_active_set, W, v_free, kinds, parameters, f, 1e-9)[3] == 0
+    near = v_free * (1.0 + 1e-3 * rng.normal(size=v_free.size))
+    again = solve(scalar_active_set, W, near, kinds, parameters, f)
+    assert again[2] <= 1e-10
+    assert again[3] <= 15
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_redundant_rows_end_solved_or_say_so(seed: int) -> None:
+    """More rows than degrees of freedom, joints held by several at once: solved, if need be by Gauss-Seidel."""
+    rng = np.random.default_rng(500 + seed)
+    kinds = list(rng.permutation([CONTACT] * 5 + [UNILATERAL] * 3 + [BOUNDED] * 12))
+    W, v_free = mechanism(rng, kinds, 12)
+    parameters = np.where(np.array(kinds) == CONTACT, 0.5, np.where(np.array(kinds) == BOUNDED, 0.1, 0.0))
+    _, _, residual, count = solve(scalar_active_set, W, v_free, kinds, parameters, tolerance=1e-8, max_iterations=20000)
+    assert residual <= 1e-8
+    assert count > 0
+
+
+def test_one_iteration_is_one_iteration() -> None:
+    """Stopped early it says what it has: a residual above the tolerance, nothing else."""
+    rng = np.random.default_rng(8)
+    kinds = [CONTACT] * 4 + [BOUNDED] * 10
+    W, v_free = mechanism(rng, kinds, 40)
+    f, v, residual, count = solve(
+        scalar_active_set, W, v_free, kinds, [0.5] * 4 + [0.1] * 10, max_iterations=1, tolerance=1e-14
+    )
+    assert residual > 1e-14
+    assert count <= 3
+    assert np.isfinite(f).all()
+    assert np.isfinite(v).all()
+
+
+def test_which_groups_it_is_for() -> None:
+    assert has_scalars_and_contacts_alone(np.array([CONTACT, BOUNDED]))
+    assert has_scalars_and_contacts_alone(np.array([UNILATERAL]))
+    assert not has_scalars_and_contacts_alone(np.array([CONTACT, CONTACT]))
+    assert not has_scalars_and_contacts_alone(np.array([CONTACT, BOUNDED, 3]))
