@@ -290,3 +290,14 @@ def test_reserves_that_leave_no_range_are_refused():
     bip = dataclasses.replace(PROJECTION.bip, joints={**PROJECTION.bip.joints, "knee": knee})
     with pytest.raises(InputError, match="knee"):
         with_reserves(dataclasses.replace(PROJECTION, bip=bip))
+
+
+def test_the_load_goes_over_as_in_the_sagittal_gait(steady, one_step):
+    for phase in steady.phases:
+        if len(phase.bearings) == 2:
+            loads = phase.forces[..., 2]
+            share = loads[:, 2:].sum(axis=1) / loads.sum(axis=1)  # the rear toe's two corners come first
+            assert np.abs(share - phase.sagittal.transferred).max() < 0.06
+            assert share[0] == pytest.approx(phase.sagittal.transferred[0], abs=0.01)
+    loads = one_step.phases[0].forces[..., 2]
+    assert loads[-1, 4:].sum() < 0.02 * loads[-1].sum()  # nothing is left on the foot that is about to swing
