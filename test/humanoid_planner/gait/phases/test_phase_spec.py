@@ -10,8 +10,15 @@ from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, MODELS, RAB
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, plan_phase, walk_between_rests
+from humanoid_planner.gait.boundary.step_data import RestData, load_walk
+from humanoid_planner.gait.phases.phase_spec import (
+    PhaseKind,
+    PhaseSpec,
+    cyclic_walk,
+    plan_phase,
+    walk_between_rests,
+    walk_through,
+)
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 
 WALKER = BipWalker(BIP)
@@ -76,3 +83,21 @@ def test_unreachable_hip_is_told_by_the_leg():
         plan_phase(WALKER, spec)
     with pytest.raises(InputError, match="cycles: is 0"):
         cyclic_walk(CYCLIC, 0)
+
+
+def test_a_walk_through_any_steps_starts_joins_and_stops():
+    first, last = load_walk("bip2000_first"), load_walk("bip2000_last")
+    specs = walk_through((first, last), first.rest, last.rest, 0.7, 0.8)
+    assert [spec.kind for spec in specs] == [
+        PhaseKind.START,
+        PhaseKind.DOUBLE,
+        PhaseKind.SINGLE,
+        PhaseKind.DOUBLE,
+        PhaseKind.STOP,
+    ]
+    assert [spec.duration for spec in specs] == [0.7, 0.2, 0.55, 0.2, 0.8]
+    assert specs[0].next is first.step
+    assert (specs[2].previous, specs[2].next) == (first.step, last.step)
+    assert (specs[-1].previous, specs[-1].rest) == (last.step, last.rest)
+    with pytest.raises(InputError, match="no step"):
+        walk_through((), first.rest, last.rest)
