@@ -89,7 +89,7 @@ def report_message(solution: PhaseSolution) -> GaitReport:
         energy=energies.total,
         positive_energy=energies.positive,
         negative_energy=energies.negative,
-        cost_of_transport=energies.positive / (weight * distance) if weight * distance > 0.0 else math.nan,
+        cost_of_transport=energies.total / (weight * distance) if weight * distance > 0.0 else math.nan,
         distance=distance,
         hamiltonian_spread=float(np.ptp(H) / max(1.0, abs(float(H.mean())))),
         transversality=transversality(solution),

@@ -277,10 +277,10 @@ def _fill_phases(
     message.distance = sum(hip_advance(solution) for solution in solutions)
     message.speed = message.distance / message.duration if message.duration > 0.0 else 0.0
     message.cost = float(sum(solution.cost for solution in solutions))
-    tree = solutions[0].problem.model.tree
-    weight = tree.mass * tree.gravity
-    positive = sum(solution.energies.positive for solution in solutions)
-    message.cost_of_transport = positive / (weight * message.distance) if weight * message.distance > 0.0 else math.nan
+    # Single support leaves the stance foot out of its tree; double support has all of the robot.
+    weight = max(solution.problem.model.tree.mass * solution.problem.model.tree.gravity for solution in solutions)
+    energy = sum(solution.energies.total for solution in solutions)
+    message.cost_of_transport = energy / (weight * message.distance) if weight * message.distance > 0.0 else math.nan
 
 
 def _answer(solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:

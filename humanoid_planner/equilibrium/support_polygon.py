@@ -39,25 +39,40 @@ def convex_hull(points: ArrayLike) -> NDArray[np.float64]:
     def chain(sequence: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         corners: list[NDArray[np.float64]] = []
         for point in sequence:
-            while len(corners) > 1 and not _left_of(corners[-2], corners[-1], point):
+            while len(corners) > 1 and _turn(corners[-2], corners[-1], point) <= 0.0:
                 corners.pop()
-            if len(corners) == 1 and math.dist(corners[0], point) <= _SAME:
-                continue
             corners.append(point)
         return corners
 
     lower, upper = chain(ordered), chain(ordered[::-1])
-    corners = lower[:-1] + upper[:-1] if len(lower) > 1 and len(upper) > 1 else lower[:1]
-    kept = [corner for i, corner in enumerate(corners) if i == 0 or math.dist(corner, corners[i - 1]) > _SAME]
-    if len(kept) > 1 and math.dist(kept[0], kept[-1]) <= _SAME:
+    return np.array(_without_rounding(lower[:-1] + upper[:-1] if len(plane) > 1 else lower))
+
+
+def _without_rounding(corners: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Corners that are rounding's left out: those that repeat the one before, and those on a straight edge.
+
+    The chain itself goes without tolerances. Points whose x differ by rounding come in any order, and a tolerance there
+    would have it drop true corners.
+    """
+    kept = [corners[0]]
+    for corner in corners[1:]:
+        if math.dist(corner, kept[-1]) > _SAME:
+            kept.append(corner)
+    while len(kept) > 1 and math.dist(kept[0], kept[-1]) <= _SAME:
         kept.pop()
-    return np.array(kept)
+    index = 0
+    while len(kept) > 2 and index < len(kept):
+        a, b, c = kept[index - 1], kept[index], kept[(index + 1) % len(kept)]
+        if _turn(a, b, c) > _SAME * math.dist(a, c):
+            index += 1
+        else:
+            del kept[index]
+    return kept
 
 
-def _left_of(a: NDArray[np.float64], b: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
-    """Whether the way from a over b to a point turns left at b: b lies more than rounding off the chord."""
-    turn = (b[0] - a[0]) * (point[1] - a[1]) - (b[1] - a[1]) * (point[0] - a[0])
-    return bool(turn > _SAME * math.dist(a, point))
+def _turn(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> float:
+    """Twice the area of the triangle: positive where the way from a over b to c turns left."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _half_planes(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -56,6 +56,7 @@ from humanoid_planner.gait.boundary import seven_link  # noqa: E402
 from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.models.bip import load_bip  # noqa: E402
 from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
+from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
 from humanoid_ros.gait_posture import trajectory_posture  # noqa: E402
 from humanoid_ros.posture_markers import link_placements  # noqa: E402
 
@@ -105,6 +106,9 @@ def test_a_gait_comes_with_what_proves_it(rabbit: Any) -> None:
     assert gait.distance == pytest.approx(walk.step.step_length)
     assert gait.speed == pytest.approx(walk.mean_speed)
     assert gait.cost == pytest.approx(sum(phase.report.cost for phase in gait.phases))
+    weight = 9.81 * load_rabbit().double_support(0.45).tree.mass
+    energy = sum(phase.report.energy for phase in gait.phases)
+    assert gait.cost_of_transport == pytest.approx(energy / (weight * gait.distance), rel=1e-9)
     assert gait.max_velocity_jump < 1e-8
     assert gait.phases[1].start == pytest.approx(walk.double_support)
     for phase in gait.phases:

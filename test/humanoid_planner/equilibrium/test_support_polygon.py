@@ -87,6 +87,19 @@ def test_hull_is_that_of_qhull():
         )
 
 
+def test_soles_side_by_side_keep_their_corners():
+    """Corners whose x differ by rounding come in any order."""
+    sole = np.array([[-0.12, -0.06], [0.17, -0.09], [0.17, 0.09], [-0.12, 0.06]])
+    aside = np.array([0.0, 0.11])
+    soles = np.vstack([sole + aside, sole - aside])
+    for seed in range(20):
+        corners = convex_hull(soles + 1e-12 * np.random.default_rng(seed).standard_normal(soles.shape))
+        expected = [[-0.12, -0.17], [0.17, -0.2], [0.17, 0.2], [-0.12, 0.17]]
+        assert len(corners) == 4
+        start = int(np.argmin(np.abs(corners - expected[0]).sum(axis=1)))
+        np.testing.assert_allclose(np.roll(corners, -start, axis=0), expected, atol=1e-11)
+
+
 def test_collinear_and_repeated_points_are_no_corners():
     points = [*SQUARE, [0.5, 0.0], [0.5, 0.5], [1.0, 1.0], [0.25, 0.0]]
     np.testing.assert_array_equal(convex_hull(points), SQUARE)
