@@ -728,6 +728,8 @@ DISPLAY_TYPES = {
     "rviz_default_plugins/Odometry": "nav_msgs/msg/Odometry",
     "rviz_default_plugins/Wrench": "geometry_msgs/msg/WrenchStamped",
 }
+OF_OTHER_NODES = ("Posture", "Gait", "Walking figure", "Walking robot")
+"""Displays of what the contact planner and the gait generator say; their tests look at them."""
 WITHOUT_TOPIC = {"rviz_default_plugins/Grid", "rviz_default_plugins/TF"}
 
 
@@ -740,7 +742,7 @@ def test_rviz_displays_match_the_topics(simulator: Any) -> None:
     seen = []
     for display in config["Displays"]:
         kind = display["Class"]
-        if kind in WITHOUT_TOPIC or display["Name"] == "Posture":  # that one shows what the contact planner says
+        if kind in WITHOUT_TOPIC or display["Name"] in OF_OTHER_NODES:
             continue
         if kind == "rviz_default_plugins/RobotModel":
             topic, expected = display["Description Topic"], "std_msgs/msg/String"

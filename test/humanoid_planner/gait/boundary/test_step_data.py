@@ -96,7 +96,5 @@ def test_rest_of_a_file(tmp_path):
 
 
 def test_unknown_step():
-    with pytest.raises(
-        InputError, match=re.escape("unknown step 'run'. Use one of bip_braking, bip_cyclic, bip_stairs_down")
-    ):
+    with pytest.raises(InputError, match=r"unknown step 'run'\. Use one of bip2000_first, .*bip_braking, bip_cyclic, "):
         load_walk("run")

@@ -235,6 +235,7 @@ def plainly(step_length: float, speed: float) -> tuple[float, np.ndarray]:
     return float(solved.value(costs)), np.array([solved.value(T) for T in durations])
 
 
+@pytest.mark.slow
 def test_a_program_written_plainly_finds_the_same_step():
     """RABBIT again: (q, p) with the mass matrix inverted, forces from the centre of mass, linked by hand."""
     length, speed = 0.4, 0.8
