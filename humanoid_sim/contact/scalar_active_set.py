@@ -208,7 +208,7 @@ def scalar_active_set(
                         W_c[r, q] -= factor * E[a, q]
         iteration += 1
         if contacts > 0:
-            limit = min(_CONTACT_ITERATIONS, max_iterations - iteration + 1)
+            limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
             # Well below the tolerance, so that a robot at rest stays solved while rounding moves it.
             iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small)
             if small[0] > tolerance:
@@ -236,8 +236,9 @@ def scalar_active_set(
                 best[:] = f
             break
     f[:] = best
+    left = max(max_iterations - iteration, 0)
     return iteration + block_nsgs(
-        W, v_free, starts, kinds, parameters, parents, f, tolerance, max_iterations, v, residuals
+        W, v_free, starts, kinds, parameters, parents, f, tolerance, left, v, residuals
     )
 
 

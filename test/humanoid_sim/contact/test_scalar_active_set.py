@@ -123,16 +123,19 @@ def test_redundant_rows_end_solved_or_say_so(seed: int) -> None:
     assert count > 0
 
 
-def test_one_iteration_is_one_iteration() -> None:
-    """Stopped early it says what it has: a residual above the tolerance, nothing else."""
-    rng = np.random.default_rng(8)
-    kinds = [CONTACT] * 4 + [BOUNDED] * 10
-    W, v_free = mechanism(rng, kinds, 40)
+@pytest.mark.parametrize("bound", [0, 1, 2, 5, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_iterations_are_bounded(seed: int, bound: int) -> None:
+    """Stopped early it says what it has: a residual above the tolerance, nothing else; sweeps count with the rest."""
+    rng = np.random.default_rng(520 + seed)
+    kinds = list(rng.permutation([CONTACT] * 5 + [UNILATERAL] * 3 + [BOUNDED] * 12))
+    W, v_free = mechanism(rng, kinds, 12)
+    parameters = np.where(np.array(kinds) == CONTACT, 0.5, np.where(np.array(kinds) == BOUNDED, 0.1, 0.0))
     f, v, residual, count = solve(
-        scalar_active_set, W, v_free, kinds, [0.5] * 4 + [0.1] * 10, max_iterations=1, tolerance=1e-14
+        scalar_active_set, W, v_free, kinds, parameters, max_iterations=bound, tolerance=1e-15
     )
-    assert residual > 1e-14
-    assert count <= 3
+    assert count <= bound
+    assert residual > 1e-15
     assert np.isfinite(f).all()
     assert np.isfinite(v).all()
 
