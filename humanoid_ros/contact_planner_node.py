@@ -15,7 +15,6 @@ from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
@@ -23,6 +22,7 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.errors import HumanoidError
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
+from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole, number, text, whole
 from humanoid_ros.planner_warm_up import warm_up
@@ -35,7 +35,7 @@ from humanoid_ros.request_fields import known_name
 from humanoid_ros.service_workers import ServiceWorkers, run
 
 
-class ContactPlannerNode(Node):
+class ContactPlannerNode(AnsweringNode):
     """Generates postures and checks equilibrium; see docs/interfaces.md for its services, topics and parameters.
 
     Attributes:

@@ -13,7 +13,6 @@ from humanoid_stack.srv import ComputeGaitStates
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
@@ -21,6 +20,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.gait_markers import strip_markers
 from humanoid_ros.gait_models import FootSizes, load_gait_model
 from humanoid_ros.gait_replay import MODES, ONCE, GaitReplay
@@ -61,7 +61,7 @@ class GaitWorkers(ServiceWorkers):
             self.requests.close()
 
 
-class GaitGeneratorNode(Node):
+class GaitGeneratorNode(AnsweringNode):
     """Generates gaits; see docs/interfaces.md for its services, actions, topics and parameters.
 
     Attributes:

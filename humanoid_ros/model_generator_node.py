@@ -10,12 +10,12 @@ from pathlib import Path
 from geometry_msgs.msg import Vector3
 from humanoid_stack.msg import GeneratedFile, GeneratedFunction
 from humanoid_stack.srv import GenerateModel, InverseDynamics
-from rclpy.node import Node
 
 from humanoid_codegen.function_names import function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, generate
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.conversions import array, check_finite
 from humanoid_ros.inverse_dynamics_service import answer_inverse_dynamics
 from humanoid_ros.model_cache import ModelCache
@@ -23,7 +23,7 @@ from humanoid_ros.parameter_declaration import declare_whole, whole
 from humanoid_ros.service_workers import CLOSED, ServiceWorkers, run
 
 
-class ModelGeneratorNode(Node):
+class ModelGeneratorNode(AnsweringNode):
     """Generates dynamic models and computes inverse dynamics; see docs/interfaces.md for its services.
 
     Attributes:

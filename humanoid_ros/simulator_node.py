@@ -27,13 +27,13 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.conversions import array, seconds
 from humanoid_ros.executor_future import answer_of
 from humanoid_ros.joint_trajectory_server import ControllerSettings
@@ -75,7 +75,7 @@ _RATES = {
 """Rates by parameter: default [Hz], and of what."""
 
 
-class SimulatorNode(Node):
+class SimulatorNode(AnsweringNode):
     """Simulates a scene; see docs/interfaces.md for its topics, services and actions.
 
     Callbacks run in one executor thread, the simulation in another; whatever a callback wants of the simulation

@@ -30,7 +30,6 @@ from rcl_interfaces.msg import (
 from rclpy.client import Client
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
@@ -44,6 +43,7 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
+from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.gait_studio import GaitStudio
 from humanoid_ros.posture_editor import PostureEditor
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
@@ -128,7 +128,7 @@ class _Robot:
     placements: dict[str, pin.SE3] = field(default_factory=dict)
 
 
-class ViewerNode(Node):
+class ViewerNode(AnsweringNode):
     """Draws robots, scene and contacts on a page; passes what a person asks for to services.
 
     Everything that touches ROS or the drawing happens in this node's executor: callbacks keep the
