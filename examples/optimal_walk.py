@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000 walks on its feet: least-effort steps of the sagittal plane, lifted to all fifteen joints, in the simulator.
+"""BIP2000 or HRP-2 walks on its feet: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``. With ``--stabilise`` torques bring it
-back to its plan, which a floor that isn't level needs: ``--slope 2 --stabilise``.
+Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``. With
+``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs: ``--slope 2 --stabilise``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from humanoid_sim.walking import WholeBodyMotion, WholeBodyTracking
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+SCENES = {"bip": "bip_walk", "hrp2": "stand"}
+"""Where each robot walks."""
 SETTINGS = LiftSettings(inset=0.02, friction=0.6)
 STANDING = 2.0
 """Time that the robot is watched after the walk [s]."""
@@ -65,15 +67,15 @@ class Walked:
     postures: np.ndarray
 
 
-def plan(steady: int = 10) -> LiftedGait:
-    """So many steady steps of 0.4 m at 0.53 m/s, two shorter steps before and two after them."""
-    projection = with_reserves(project_to_sagittal_plane(load_robot("bip")))
+def plan(steady: int = 10, robot: str = "bip") -> LiftedGait:
+    """So many steady steps (BIP2000: 0.4 m at 0.53 m/s), two shorter steps before and two after them."""
+    projection = with_reserves(project_to_sagittal_plane(load_robot(robot)))
     return lift_gait(level_walk(projection, steady), projection, SETTINGS)
 
 
-def sloping_floor(degrees: float) -> Scene:
-    """The scene, its floor turned about the robot's feet such that it rises ahead."""
-    scene = load_scene("bip_walk")
+def sloping_floor(name: str, degrees: float) -> Scene:
+    """A scene, its floor turned about the robot's feet such that it rises ahead."""
+    scene = load_scene(name)
     tilt = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.radians(degrees), 0.0), np.zeros(3))
     bodies = tuple(
         dataclasses.replace(body, placement_world_body=tilt) if body.name == "floor" else body for body in scene.bodies
@@ -81,20 +83,21 @@ def sloping_floor(degrees: float) -> Scene:
     return dataclasses.replace(scene, bodies=bodies)
 
 
-def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | str = "bip_walk") -> Walked:
+def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Walked:
     """Plays a gait.
 
     Args:
         gait: of the robot in the scene.
         stabilise: by torques that bring it back to its plan; else servos with the robot's own gains follow it, the
             planned torques added.
-        scene: with the robot "bip".
+        scene: with the robot; None: its own one of :data:`SCENES`.
     """
-    simulation, trajectory = Simulation(scene), whole_trajectory(gait)
-    bip = simulation.robots["bip"]
-    bip.set_state(trajectory.q[0])
+    name = gait.robot.name
+    simulation, trajectory = Simulation(scene or SCENES[name]), whole_trajectory(gait)
+    walker = simulation.robots[name]
+    walker.set_state(trajectory.q[0])
     player = TrajectoryPlayer(
-        "bip",
+        name,
         JointTrajectory(
             trajectory.joint_names,
             trajectory.times,
@@ -104,13 +107,13 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | str = "bip_wa
             efforts=trajectory.torques,
         ),
     )
-    balance = BalanceMonitor("bip", interval=2)
+    balance = BalanceMonitor(name, interval=2)
     motion = WholeBodyMotion(
-        bip.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
+        walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
     )
-    simulation.add_module(WholeBodyTracking("bip", motion) if stabilise else player)
+    simulation.add_module(WholeBodyTracking(name, motion) if stabilise else player)
     simulation.add_module(balance)
-    limits = np.array([bip.robot.limits.effort[bip.robot.index_v(name)] for name in bip.joint_names])
+    limits = np.array([walker.robot.limits.effort[walker.robot.index_v(name)] for name in walker.joint_names])
     peaks, astray = np.zeros(len(limits)), np.zeros(3)
     kept = trajectory.increasing
     clock = np.arange(0.0, trajectory.duration, simulation.dt)
@@ -119,13 +122,13 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | str = "bip_wa
     while simulation.time < trajectory.duration + STANDING:
         if simulation.step_count % 10 == 0:
             times.append(simulation.time)
-            postures.append(bip.q.copy())
+            postures.append(walker.q.copy())
         simulation.step()
-        place = bip.placement_world_base.translation
+        place = walker.placement_world_base.translation
         if place[2] < 0.7 * trajectory.q[0, 2]:
             fallen = simulation.time
             break
-        peaks = np.maximum(peaks, np.abs(bip.joint_efforts) / limits)
+        peaks = np.maximum(peaks, np.abs(walker.joint_efforts) / limits)
         if simulation.step_count < len(planned):
             astray = np.maximum(astray, np.abs(place - planned[simulation.step_count]))
     landings = [contact.start for contact in trajectory.contacts if contact.part == "sole" and contact.start > 0.0]
@@ -144,7 +147,7 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | str = "bip_wa
         astray,
         0.0 if stabilise else float(player.tracking_error.largest.max()),
         float(np.nanmin(balance.series.margin[single])),
-        dict(zip(bip.joint_names, peaks.tolist(), strict=True)),
+        dict(zip(walker.joint_names, peaks.tolist(), strict=True)),
         np.array(times),
         np.array(postures),
     )
@@ -173,6 +176,12 @@ def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: flo
     """Outlines of all shapes, seen along y (``along`` 0) or along x (1: from behind, y to the left)."""
     data, geometry = robot.model.createData(), robot.collision_model.createData()
     pin.updateGeometryPlacements(robot.model, data, robot.collision_model, geometry, q)
+    sides = {
+        robot.parts.joint_ids[joint]: "tab:red" if limb.startswith("right") else "tab:blue"
+        for limb, joints in robot.limbs.items()
+        if limb.startswith(("right", "left"))
+        for joint in joints
+    }
     shapes = []
     for shape, place in zip(robot.collision_model.geometryObjects, geometry.oMg, strict=True):
         box = shape.geometry
@@ -182,9 +191,8 @@ def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: flo
         world = corners @ place.rotation.T + place.translation
         flat = np.column_stack([(world[:, 0] if along == 0 else -world[:, 1]) + offset, world[:, 2]])
         depth = place.translation[1] if along == 0 else -place.translation[0]
-        shapes.append((depth, shape.name, flat[ConvexHull(flat).vertices]))
-    for _, name, outline in sorted(shapes, key=lambda item: -item[0]):
-        colour = {"l": "tab:blue", "r": "tab:red"}.get(name[0] if name[1:2] == "_" else "", "0.55")
+        shapes.append((depth, sides.get(shape.parentJoint, "0.55"), flat[ConvexHull(flat).vertices]))
+    for _, colour, outline in sorted(shapes, key=lambda item: -item[0]):
         axis.fill(*outline.T, facecolor=colour, edgecolor="k", linewidth=0.3, alpha=0.55)
 
 
@@ -192,12 +200,13 @@ def main() -> None:
     """Plan, walk, tell, draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
+    parser.add_argument("--robot", choices=tuple(SCENES), default="bip")
     parser.add_argument("--steps", type=int, default=10, help="steady steps")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
     chosen = parser.parse_args()
-    gait = plan(chosen.steps)
-    walked = walk(gait, chosen.stabilise, sloping_floor(chosen.slope) if chosen.slope else "bip_walk")
+    gait = plan(chosen.steps, chosen.robot)
+    walked = walk(gait, chosen.stabilise, sloping_floor(SCENES[chosen.robot], chosen.slope))
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
     print(f"{walked.speed:.3f} m/s over the steady steps")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000 walks more than ten steps on its feet at 0.5 m/s and stands (issue of the optimal gaits, part 7)."""
+"""BIP2000 and HRP-2 walk more than ten steps on their feet and stand (issue of the optimal gaits, part 7)."""
 
 import numpy as np
 import pytest
@@ -31,10 +31,24 @@ def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp
 
 @pytest.mark.slow
 def test_it_takes_a_stabiliser_to_walk_up_a_slope():
-    """One degree, which puts the feet 7 mm higher than planned at each step."""
-    gait = plan(4)
-    assert walk(gait, scene=sloping_floor(1.0)).fallen is not None
-    stabilised = walk(gait, stabilise=True, scene=sloping_floor(1.0))
+    """1.5 degrees, which puts the feet 10 mm higher than planned at each step."""
+    gait, slope = plan(4), sloping_floor("bip_walk", 1.5)
+    assert walk(gait, scene=slope).fallen is not None
+    stabilised = walk(gait, stabilise=True, scene=slope)
     assert stabilised.fallen is None
     assert stabilised.speed > 0.48
     assert max(stabilised.peaks.values()) <= 1.0 + 1e-9
+
+
+@pytest.mark.slow
+def test_hrp2_walks_a_similar_walk():
+    """The same Froude number: legs of 0.6 m instead of 0.82 m."""
+    walked = walk(plan(6, "hrp2"))
+    assert walked.fallen is None
+    assert walked.steps == 10
+    assert walked.speed == pytest.approx(0.53 * np.sqrt(0.6 / 0.82), rel=0.03)
+    assert (walked.astray < [0.01, 0.01, 2e-3]).all()
+    assert walked.joint_error < np.radians(0.5)
+    assert walked.margin > 0.015
+    assert max(walked.peaks.values()) < 0.99
+    np.testing.assert_allclose(walked.postures[-1], walked.postures[-50], atol=1e-4)

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from concurrent.futures import Executor
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import load_walk
+from humanoid_planner.gait.boundary.similar_walk import WalkerSize, similar_walk, size_of
+from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.phases.phase_spec import walk_through
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
@@ -17,6 +20,9 @@ from humanoid_planner.gait.solvers.synthesize import Feedback
 
 START, STEADY, LAST = "bip2000_first", "bip2000_steady", "bip2000_last"
 """Step data of the walk: the double supports after the swing from rest, between steady steps, before the last swing."""
+
+MADE_FOR = WalkerSize(leg=0.82, ankle=-0.17 + 0.083j, mass=104.81)
+"""BIP2000, whose step data and figures these are; robots of other sizes get similar ones."""
 
 SWING_FROM_REST = 0.6
 """Duration of the first swing and of the last one [s]."""
@@ -54,20 +60,40 @@ def with_reserves(projection: SagittalProjection) -> SagittalProjection:
     return dataclasses.replace(projection, bip=dataclasses.replace(projection.bip, joints=joints))
 
 
+def level_step(name: str, projection: SagittalProjection) -> WalkData:
+    """Step data of a file of ``config/gait/steps``, made for BIP2000, similar for this robot.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    return similar_walk(load_walk(name), MADE_FOR, size_of(projection.bip))
+
+
 def level_walker(projection: SagittalProjection) -> BipWalker:
     """The robot in the plane, its front foot pressed down and kept from sliding in double support."""
-    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=FORCE_RESERVE[0])
+    mass = projection.bip.mass / MADE_FOR.mass
+    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0])
 
 
-def level_settings() -> GaitSettings:
-    """What is minimised and kept in each phase."""
-    double, single = FORCE_RESERVE
+def level_settings(projection: SagittalProjection) -> GaitSettings:
+    """What is minimised and kept in each phase, in units of the robot's size: BIP2000 has those of the thesis."""
+    size = size_of(projection.bip)
+    length, mass = size.leg / MADE_FOR.leg, size.mass / MADE_FOR.mass
+    double, single = (mass * force for force in FORCE_RESERVE)
+    effort = QuadraticEffort()
+    effort = dataclasses.replace(
+        effort, torque_scale=effort.torque_scale / (mass * length), force_scale=effort.force_scale / mass
+    )
+    shared = Penalties(range_weight=1.0)
+    shared = dataclasses.replace(shared, closure=shared.closure / length**2)
     # A weak penalty, as the thesis has it, lets the front sole turn by a degree below the ground on its way.
-    in_double = Penalties(slap=1500.0, range_weight=1.0)
-    in_single = Penalties(range_weight=1.0, rate_weight=1.0, clearance=0.01, inequality=3e3)
+    in_double = dataclasses.replace(shared, slap=1500.0)
+    in_single = dataclasses.replace(
+        shared, inequality=3e3, rate_weight=length, clearance=0.01 * length, clearance_weight=1.0 / length**2
+    )
     return GaitSettings(
-        double=PhaseSettings(penalties=in_double, root_force_lower=double, root_friction=FRICTION),
-        single=PhaseSettings(penalties=in_single, root_force_lower=single, root_friction=FRICTION),
+        double=PhaseSettings(effort, in_double, root_force_lower=double, root_friction=FRICTION),
+        single=PhaseSettings(effort, in_single, root_force_lower=single, root_friction=FRICTION),
         friction=1.2 * FRICTION,
     )
 
@@ -75,13 +101,14 @@ def level_settings() -> GaitSettings:
 def level_walk(
     projection: SagittalProjection, steady: int = 10, executor: Executor | None = None, feedback: Feedback | None = None
 ) -> GaitSolution:
-    """Optimal phases of a walk at 0.53 m/s: a short first step, steady steps of 0.4 m, a short last one, standing.
+    """Optimal phases of a walk: a short first step, steady steps, a short last one, standing.
 
-    Feet land level and without impact, every heel and toe that bears is pressed down, and friction keeps far below
-    what floors have. Each phase is least effort between its ends.
+    BIP2000 steps 0.4 m at 0.53 m/s, robots of other sizes similarly. Feet land level and without impact, every heel
+    and toe that bears is pressed down, and friction keeps far below what floors have. Each phase is least effort
+    between its ends.
 
     Args:
-        projection: of BIP2000 or a robot of its size.
+        projection: of the robot.
         steady: number of steady steps.
         executor: that phases are solved on side by side.
         feedback: as of :func:`synthesize_gait`.
@@ -91,9 +118,8 @@ def level_walk(
     """
     if steady < 1:
         raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
-    first, middle, last = load_walk(START), load_walk(STEADY), load_walk(LAST)
+    first, middle, last = (level_step(name, projection) for name in (START, STEADY, LAST))
+    swing = SWING_FROM_REST * math.sqrt(size_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
-    specs = walk_through(
-        (first, *(middle,) * (steady + 1), last), first.rest, last.rest, SWING_FROM_REST, SWING_FROM_REST
-    )
-    return synthesize_gait(level_walker(projection), specs, level_settings(), executor, feedback)
+    specs = walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
+    return synthesize_gait(level_walker(projection), specs, level_settings(projection), executor, feedback)

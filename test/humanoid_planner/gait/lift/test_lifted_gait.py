@@ -28,7 +28,7 @@ SETTINGS = LiftSettings(period=0.01, inset=0.02, friction=0.6)
 
 @pytest.fixture(scope="module")
 def steady_gait():
-    gait = synthesize_gait(level_walker(PROJECTION), cyclic_walk(load_walk(STEADY), 2), level_settings())
+    gait = synthesize_gait(level_walker(PROJECTION), cyclic_walk(load_walk(STEADY), 2), level_settings(PROJECTION))
     assert gait.converged
     return gait
 
@@ -43,7 +43,7 @@ def one_step():
     """From rest over one short double support to rest."""
     last = load_walk(LAST)
     specs = walk_through((last,), last.rest, last.rest, 0.7, 0.6)
-    gait = synthesize_gait(level_walker(PROJECTION), specs, level_settings())
+    gait = synthesize_gait(level_walker(PROJECTION), specs, level_settings(PROJECTION))
     assert gait.converged
     return lift_gait(gait, PROJECTION, dataclasses.replace(SETTINGS, standing=(1.2, 1.0)))
 
