@@ -12,7 +12,7 @@ from humanoid_stack.msg import GaitFigure
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.report.gait_series import LEGS, gait_series
+from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 
 Real = NDArray[np.floating[Any]]
@@ -22,46 +22,61 @@ TIP_LEG = (("hip", "knee"), ("knee", "tip"))
 """Lines of a leg, with a foot and without."""
 
 
-def gait_figure(gait: GaitSolution, cycles: int) -> GaitFigure:
+def gait_figure(gait: GaitSolution, cycles: int, exchanged: GaitSolution | None = None) -> GaitFigure:
     """Stick figures of a walk.
 
     Args:
         gait: of at least one solved phase.
         cycles: how often it is repeated; legs that have changed parts go on so.
+        exchanged: the same gait with the legs' data exchanged, taken where they have changed parts; the gait itself if
+            left out.
     """
-    series = gait_series(gait)
+    count, flags = len(gait.phases), gait.plan.legs_exchanged(cycles)
+    advance = gait.plan.next_offset - gait.plan.offsets[0]
+    walks: dict[bool, GaitSeries] = {}
+    parts: list[tuple[Real, Real, Real, Real]] = []
+    for cycle in range(cycles):
+        taken = flags[cycle * count :][:count]
+        swapped = taken[0]
+        if swapped not in walks:
+            walks[swapped] = gait_series(_with_legs(gait, exchanged, taken))
+        series = walks[swapped]
+        names, pairs = _stick_figure(series)
+        legs = LEGS[::-1] if swapped else LEGS
+        at, forces = _foot_forces(series, legs)
+        shown = [_other_leg(name) for name in names] if swapped else names
+        places = np.stack([series.points[name] for name in shown], axis=1)
+        parts.append((series.t + cycle * gait.duration, places + cycle * advance, at + cycle * advance, forces))
+    times, points, at, forces = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return _message(times, names, points, pairs, LEGS, at, forces)
+
+
+def _with_legs(gait: GaitSolution, exchanged: GaitSolution | None, taken: Sequence[bool]) -> GaitSolution:
+    """One cycle, each phase as the legs walk it that are in its parts."""
+    if exchanged is None:
+        return gait
+    phases = zip(gait.phases, exchanged.phases, taken, strict=True)
+    return GaitSolution(gait.plan, tuple(other if swapped else own for own, other, swapped in phases))
+
+
+def _stick_figure(series: GaitSeries) -> tuple[list[str], list[tuple[str, str]]]:
+    """Points of a figure, and which of them are joined."""
     lines = LEG if "left_ankle" in series.points else TIP_LEG
     pairs = [("hip", "trunk_top")]
     for side, line in itertools.product(LEGS, lines):
         pairs.append((_of_leg(side, line[0]), _of_leg(side, line[1])))
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    places = np.stack([series.points[name] for name in names], axis=1)
-    forces = np.zeros((len(series.t), 2, 2))
-    pressed = np.zeros((len(series.t), 2, 2))
-    for column, leg in enumerate(LEGS):
+    return list(dict.fromkeys(name for pair in pairs for name in pair)), pairs
+
+
+def _foot_forces(series: GaitSeries, legs: Sequence[str]) -> tuple[Real, Real]:
+    """(K, 2, 2) centres of pressure [m] and (K, 2, 2) forces [N] of two feet."""
+    at, forces = np.zeros((len(series.t), 2, 2)), np.zeros((len(series.t), 2, 2))
+    for column, leg in enumerate(legs):
         foot = series.forces[leg]
         bears = foot.bears & np.isfinite(foot.pressure)
         forces[bears, column] = np.stack([foot.tangential, foot.total], axis=1)[bears]
-        pressed[bears, column] = np.stack([foot.pressure, foot.ground], axis=1)[bears]
-    advance = gait.plan.next_offset - gait.plan.offsets[0]
-    phases = gait.plan.phases
-    follow = zip(phases, (*phases[1:], phases[0]), strict=True)
-    swaps = sum(one.double and not other.double for one, other in follow) % 2 == 1
-    other = [names.index(_other_leg(name)) for name in names]
-    parts: list[tuple[Real, Real, Real, Real]] = []
-    for cycle in range(cycles):
-        swapped = swaps and cycle % 2 == 1
-        order, feet = (other, [1, 0]) if swapped else (list(range(len(names))), [0, 1])
-        parts.append(
-            (
-                series.t + cycle * gait.duration,
-                places[:, order] + cycle * advance,
-                pressed[:, feet] + cycle * advance,
-                forces[:, feet],
-            )
-        )
-    times, points, at, force = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return _message(times, names, points, pairs, LEGS, at, force)
+        at[bears, column] = np.stack([foot.pressure, foot.ground], axis=1)[bears]
+    return at, forces
 
 
 def chain_figure(phases: Sequence[PhaseSolution], lengths: Sequence[float]) -> GaitFigure:

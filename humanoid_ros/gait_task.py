@@ -20,6 +20,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
+from humanoid_planner.gait.phases.exchange_legs import exchange_legs
 from humanoid_planner.gait.phases.gait_plan import GaitPlan
 from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase
@@ -162,13 +163,19 @@ def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
     plan = plan_asked_gait(asked)
     problems = [asked_problem(asked, plan, index) for index in range(len(asked.phases))]
 
-    def so_far(solutions: list[PhaseSolution]) -> Gait:
+    def so_far(solutions: list[PhaseSolution]) -> GaitSolution:
         done = GaitPlan(plan.walker, plan.phases[: len(solutions)], plan.offsets[: len(solutions)])
-        cycles = asked.cycles if len(solutions) == len(plan.phases) else 1
-        return walk_message(asked, GaitSolution(done, tuple(solutions)), cycles)
+        return GaitSolution(done, tuple(solutions))
 
-    solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
-    return _answer(solutions, so_far(solutions))
+    def news(solutions: list[PhaseSolution]) -> None:
+        cycles = asked.cycles if len(solutions) == len(plan.phases) else 1
+        tell(GaitNews(bytes(serialize_message(walk_message(asked, so_far(solutions), cycles)))))
+
+    started = time.perf_counter()
+    solutions = _solve(asked, problems, news, tell)
+    if not solutions[-1].converged:
+        return _answer(solutions, walk_message(asked, so_far(solutions), 1))
+    return _complete(asked, so_far(solutions), started, tell)
 
 
 def _whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GaitAnswer:
@@ -176,17 +183,35 @@ def _whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GaitAnswer:
         tell(StageNews(0, stage, residual, 0, cost))
         return False
 
-    def message_of(found: GlobalGait) -> Gait:
-        return walk_message(asked, found.gait, asked.cycles if found.converged else 1)
-
     def news(found: GlobalGait) -> None:
-        tell(GaitNews(bytes(serialize_message(message_of(found)))))
+        tell(GaitNews(bytes(serialize_message(walk_message(asked, found.gait, asked.cycles)))))
 
+    started = time.perf_counter()
     found = solve_as_a_whole(request, asked, feedback, news)
-    gait = message_of(found)
     if not found.converged:
+        gait = walk_message(asked, found.gait, 1)
         return GaitAnswer(False, f"{found.status.value}: {found.message}", bytes(serialize_message(gait)))
-    return _answer(list(found.gait.phases), gait)
+    return _complete(asked, found.gait, started, tell)
+
+
+def _complete(asked: AskedGait, gait: GaitSolution, started: float, tell: Tell) -> GaitAnswer:
+    """The answer with the trajectory of a robot that keeps its legs' masses where they change parts."""
+    if asked.model.robot is None:
+        return _answer(list(gait.phases), walk_message(asked, gait, asked.cycles))
+
+    def watch(phase: int, progress: Progress) -> bool:
+        tell(StageNews(phase, f"legs exchanged: {progress.stage}", progress.residual, progress.nodes, progress.cost))
+        return False
+
+    left = asked.options.time_limit - (time.perf_counter() - started)
+    options = dataclasses.replace(asked.options, time_limit=max(left, 1e-3))
+    exchanged = exchange_legs(gait, options, asked.cycles, watch)
+    message = walk_message(asked, gait, asked.cycles, exchanged)
+    for index, phase in enumerate(exchanged.phases):
+        if not phase.converged:
+            reason = f"phases[{index}] with the legs in each other's parts: {phase.status.value}: {phase.message}"
+            return GaitAnswer(False, f"There is no trajectory: {reason}", bytes(serialize_message(message)))
+    return _answer(list(gait.phases), message)
 
 
 def _mechanism(asked: AskedGait, tell: Tell) -> GaitAnswer:
@@ -241,13 +266,14 @@ def _same_phase(phases: tuple[AskedPhase, ...], index: int) -> int | None:
     return None
 
 
-def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int) -> Gait:
-    """Message of solved phases; the trajectory is there once all of them are solved.
+def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int, exchanged: GaitSolution | None = None) -> Gait:
+    """Message of solved phases; the trajectory is there once they are solved for either leg.
 
     Args:
         asked: what was asked for.
         gait: its solution, or the first phases of it.
-        cycles: how often the trajectory repeats it.
+        cycles: how often trajectory and figure repeat it.
+        exchanged: the same gait with the legs' data exchanged, as :func:`exchange_legs` gives it.
     """
     message = Gait(model=asked.model.name)
     message.header.frame_id = WORLD
@@ -257,10 +283,13 @@ def walk_message(asked: AskedGait, gait: GaitSolution, cycles: int) -> Gait:
     _fill_phases(message, kinds, list(gait.phases), [float(offset[0]) for offset in gait.plan.offsets])
     jumps = gait.jumps()
     message.max_velocity_jump = max((jump.rate for jump in jumps), default=0.0)
-    message.figure = gait_figure(gait, cycles)
     robot = asked.model.robot
-    if gait.converged and robot is not None:
-        trajectory = gait_trajectory(gait, robot, asked.sample_rate, cycles=cycles, tolerance=JOINS)
+    whole = exchanged is not None and exchanged.converged
+    message.figure = gait_figure(gait, cycles, exchanged if whole else None)
+    if whole and robot is not None:
+        trajectory = gait_trajectory(
+            gait, robot, asked.sample_rate, cycles=cycles, exchanged=exchanged, tolerance=JOINS
+        )
         model = robot if isinstance(robot, Robot) else robot.robot
         message.trajectory = whole_body_trajectory(trajectory, model, asked.bounds.friction, WORLD)
     return message

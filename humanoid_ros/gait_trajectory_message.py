@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pinocchio as pin
@@ -17,6 +18,8 @@ from humanoid_ros.conversions import duration, fill_pose, fill_vector, point, ve
 
 GROUND = "ground"
 """What the feet stand on."""
+INSTANT = 1e-9
+"""Within which a sample belongs to the phase that it is told of [s]."""
 PRESSES = 1e-6
 """Least normal force that counts as one [N]."""
 
@@ -104,19 +107,34 @@ def _base(trajectory: GaitTrajectory, robot: Robot, k: int) -> tuple[Pose, Twist
     return pose, twist
 
 
+def _parts_down(trajectory: GaitTrajectory, k: int) -> dict[str, tuple[str, ...]]:
+    """Places of each foot that are on the ground at a sample, which at a transition belongs to one of its phases."""
+    phase = int(trajectory.phase[k])
+    middle = 0.5 * (trajectory.starts[phase] + trajectory.starts[phase + 1])
+    time = trajectory.times[k] + math.copysign(INSTANT, middle - trajectory.times[k])
+    return {item.foot: item.parts for item in trajectory.contacts if item.start <= time <= item.end}
+
+
 def _forces(trajectory: GaitTrajectory, robot: Robot, k: int, friction: float, world: str) -> ContactForces:
-    """Forces at the places that press; what acts along the ground is shared as the normal forces are."""
+    """Forces at the places that press.
+
+    What acts along the ground is shared, as the normal forces are, between the places that are down by the contact
+    schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. A foot slips or
+    sticks as a whole.
+    """
+    down = _parts_down(trajectory, k)
     message = ContactForces()
     message.header.frame_id = world
     for index, foot in enumerate(trajectory.feet):
-        normals = trajectory.normal[k, index]
-        total = float(normals.sum())
+        normals, tangential = trajectory.normal[k, index], float(trajectory.tangential[k, index])
+        held = np.array([name in down.get(foot, ()) for name in trajectory.foot_places])
+        carried = float(normals[held].sum())
+        slips = abs(tangential) > friction * float(normals.sum()) * (1.0 + 1e-9)
         link = robot.contacts[foot].link
-        for normal, place in zip(normals, trajectory.places[k, index], strict=True):
+        for normal, place, holds in zip(normals, trajectory.places[k, index], held, strict=True):
             if abs(normal) <= PRESSES:
                 continue
-            along = float(trajectory.tangential[k, index]) * float(normal) / total if total else 0.0
-            slips = abs(along) > friction * float(normal) * (1.0 + 1e-9)
+            along = tangential * float(normal) / carried if holds and carried else 0.0
             message.contacts.append(
                 ContactForce(
                     body_a=f"{robot.name}/{link}",

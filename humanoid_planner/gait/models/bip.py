@@ -63,6 +63,19 @@ class Bip:
         rear = dataclasses.replace(self.segments["rear_foot"], length=foot.ankle_toe)
         return dataclasses.replace(self, segments={**self.segments, "rear_foot": rear}, foot=foot)
 
+    def with_legs_exchanged(self) -> Bip:
+        """The robot whose rear leg has the front leg's masses, and the other way round.
+
+        Each segment is seen from its other end: the chain runs up the rear leg and down the front one.
+        """
+        turned = dict(self.segments)
+        for part in ("foot", "shank", "thigh"):
+            rear, front = self.segments[f"rear_{part}"], self.segments[f"front_{part}"]
+            # A front foot's length isn't needed elsewhere, and may not be given.
+            turned[f"rear_{part}"] = dataclasses.replace(front, length=rear.length).reversed()
+            turned[f"front_{part}"] = rear.reversed()
+        return dataclasses.replace(self, segments=turned)
+
     def mechanism(self, step_length: float, step_height: float = 0.0) -> PlanarMechanism:
         """Links and joints in double support: the rear foot pivots on its toe, the front one touches by its heel.
 

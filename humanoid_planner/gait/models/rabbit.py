@@ -54,6 +54,19 @@ class Rabbit:
         """
         return dataclasses.replace(self, trunk=self.trunk.with_mass(mass))
 
+    def with_legs_exchanged(self) -> Rabbit:
+        """The robot whose rear leg has the front leg's masses, and the other way round.
+
+        Each segment is seen from its other end: the chain runs up the rear leg and down the front one.
+        """
+        return dataclasses.replace(
+            self,
+            rear_shank=self.front_shank.reversed(),
+            rear_thigh=self.front_thigh.reversed(),
+            front_thigh=self.rear_thigh.reversed(),
+            front_shank=self.rear_shank.reversed(),
+        )
+
     def mechanism(
         self,
         step_length: float,

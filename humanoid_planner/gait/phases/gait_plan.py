@@ -123,6 +123,18 @@ class GaitPlan:
         advance = self.phases[-1].advance
         return np.asarray(self.offsets[-1] + np.array([advance.real, advance.imag]))
 
+    def legs_exchanged(self, cycles: int = 1) -> tuple[bool, ...]:
+        """Of each phase of the gait repeated, whether the first phase's front leg has the part of the rear one.
+
+        The front leg becomes the stance leg where single support follows double support.
+        """
+        count, exchanged, found = len(self.phases), False, []
+        for index in range(cycles * count):
+            before, own = self.phases[(index - 1) % count], self.phases[index % count]
+            exchanged ^= index > 0 and before.double and not own.double
+            found.append(exchanged)
+        return tuple(found)
+
     def place(self, index: int, point: str, q: ArrayLike) -> Real:
         """(..., 2) place in the world of a point of a phase's model at angles (..., n) [m]."""
         place = self.phases[index].model.points[point].position(q)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ class Walker(Protocol):
 
     def root_forces(self, model: PhaseModel) -> FootForces:
         """Forces under the foot at the root, which isn't cut, of either model."""
+
+    def with_legs_exchanged(self) -> Walker:
+        """The same robot with its legs in each other's parts."""
 
     @property
     def foot_length(self) -> float:
@@ -111,6 +115,10 @@ class BipWalker:
         if model.cut_forces:
             return root_point(model, "rear_toe")
         return stance_forces(self.bip, model)
+
+    def with_legs_exchanged(self) -> BipWalker:
+        """As :class:`Walker` says."""
+        return dataclasses.replace(self, bip=self.bip.with_legs_exchanged())
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:
@@ -177,6 +185,10 @@ class RabbitWalker:
     def root_forces(self, model: PhaseModel) -> FootForces:
         """The rear or stance tip."""
         return root_point(model, "rear_tip" if model.cut_forces else "stance_tip")
+
+    def with_legs_exchanged(self) -> RabbitWalker:
+        """As :class:`Walker` says."""
+        return dataclasses.replace(self, rabbit=self.rabbit.with_legs_exchanged())
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:

@@ -45,7 +45,8 @@ def gait_trajectory(
     """The trajectory that a controller takes (003-F111).
 
     Accelerations are those of the phases' dynamics under the planned controls, not differences. A robot whose legs
-    differ, as those of the thesis' tables do, needs other torques where its legs have changed parts: ``exchanged``.
+    differ, as those of the thesis' tables do, needs other torques where its legs have changed parts: ``exchanged``,
+    which :func:`.exchange_legs` gives.
 
     Args:
         solution: of all phases.
@@ -93,11 +94,8 @@ def gait_trajectory(
     advance = plan.next_offset - plan.offsets[0]
     pieces: list[dict[str, Real]] = []
     contacts: list[ContactInterval] = []
-    swap = False
-    for index in range(count * cycles):
+    for index, swap in enumerate(plan.legs_exchanged(cycles)):
         repetition, own = divmod(index, count)
-        if index and plan.phases[(own - 1) % count].double and not plan.phases[own].double:
-            swap = not swap  # the front leg has become the stance leg
         start, end = float(starts[index]), float(starts[index + 1])
         within = grid[(grid > start + _SAME) & (grid < end - _SAME)]
         at = np.concatenate([[start], within, [end]])
