@@ -22,7 +22,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import daqp
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_sim.module import Module
 from humanoid_sim.walking.whole_body_motion import MotionSample, WholeBodyMotion
+from humanoid_sim.walking.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
@@ -42,8 +42,9 @@ _PRESSES = 20.0
 """Normal force from which on a sole has landed [N]."""
 _EARLY = 0.15
 """How much before its time a sole may land [s]."""
-_EQUALITY = 5
-"""DAQP's mark of an equality."""
+_ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+_SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)
+"""Makes the matrices of cross products, row by row, of vectors from their components."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ class WholeBodyTracking(Module):
         self._data, self._planned = robot.model.createData(), robot.model.createData()
         names = [name for name in own.joint_names if name in robot.actuators]
         self._names, self._columns = names, np.array([robot.index_v(name) for name in names])
-        self._limits = np.array([robot.limits.effort[column] for column in self._columns])
+        efforts, gains = robot.limits.effort[self._columns], self._gains
+        self._body = BodyLimits(self._root, self._columns, efforts, gains.friction, gains.force_weight)
         self._links, self._joints, self._corners, self._edges = {}, {}, {}, {}
         for sole in self._motion.soles:
             contact = robot.contacts[sole]
@@ -151,10 +153,16 @@ class WholeBodyTracking(Module):
     def before_step(self, simulation: Simulation) -> None:
         """Solve and set the efforts."""
         own = simulation.robots[self._robot]
-        sample = self._motion.at(simulation.time)
-        self._look(own.q, own.v, sample)
+        q, v, sample = own.q, own.v, self._motion.at(simulation.time)
+        self._look(q, v, sample)
         self._update_bearing(simulation, sample)
-        own.set_effort(self._efforts(own.q, own.v, sample, simulation.time), self._names)
+        program = self._program(q, v, sample, simulation.time)
+        x = program.solve()
+        if x is None:
+            # No motion keeps to all of it, as in a fall: the plan's torques on the joints are the best there is.
+            x = np.zeros(len(program.gradient))
+            x[: self._model.nv] = self._wanted(q, v, sample)
+        own.set_effort(np.clip(program.efforts(x), -self._body.efforts, self._body.efforts), self._names)
 
     def detach(self, simulation: Simulation) -> None:
         """Leave the joints to their servos, where they are."""
@@ -206,90 +214,73 @@ class WholeBodyTracking(Module):
                 self.offset = self._data.oMi[joint].translation - goal.oMi[joint].translation
         self._bearing = bearing
 
-    def _efforts(self, q: Real, v: Real, sample: MotionSample, time: float) -> Real:
-        """(n,) torques of the driven joints [N m]."""
-        model, data, planned, gains = self._model, self._data, self._planned, self._gains
-        nv = model.nv
-        held, centred, upright, swung, posed = gains.weights
-        rows: list[Real] = []
-        targets: list[Real] = []
-
-        def task(J: Real, target: Real, weight: float) -> None:
-            rows.append(math.sqrt(weight) * J)
-            targets.append(math.sqrt(weight) * target)
-
-        corner_rows: list[Real] = []
-        for sole, joint in self._joints.items():
-            J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            drift = pin.getClassicalAcceleration(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).vector
-            speed = pin.getVelocity(model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    def _program(self, q: Real, v: Real, sample: MotionSample, time: float) -> WholeBodyProgram:
+        """Tasks in the order of their weights, within what the robot can do; after :meth:`_look`."""
+        tasks, corners = WeightedTasks(self._model.nv), [np.zeros((0, self._model.nv))]
+        for sole in self._joints:
             if sole in self._bearing:
-                for corner in self._corners[sole][self._edges[sole][self._bearing[sole]]]:
-                    lever = data.oMi[joint].rotation @ corner
-                    at = J[:3] - pin.skew(lever) @ J[3:]
-                    corner_rows.append(at)
-                    spin = pin.skew(speed.angular)
-                    still = -gains.contact * (at @ v) - drift[:3] + pin.skew(lever) @ drift[3:] - spin @ spin @ lever
-                    task(at, still, held)
-                continue
-            goal = planned.oMi[joint]
-            wanted = pin.getVelocity(model, planned, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).vector
-            rate = pin.getClassicalAcceleration(model, planned, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).vector
-            place = goal.translation + self.offset
-            if sole in sample.bearing:
-                place = place - np.array([0.0, 0.0, gains.descent * (time - sample.landed[sole])])
-            error = np.concatenate(
-                [place - data.oMi[joint].translation, pin.log3(goal.rotation @ data.oMi[joint].rotation.T)]
-            )
-            k = gains.swing
-            task(J, rate + k**2 * error + 2.0 * k * (wanted - speed.vector) - drift, swung)
+                corners.append(self._hold(tasks, sole, v))
+            else:
+                self._swing(tasks, sole, sample, time)
+        self._move_centre(tasks, q, v)
+        self._keep_upright(tasks, v, sample)
+        self._pose(tasks, q, v, sample)
+        M = np.triu(self._data.M)
+        return self._body.program(tasks, M + np.triu(M, 1).T, np.array(self._data.nle), np.vstack(corners))
 
-        k = gains.centre
-        centre_error = planned.com[0] + self.offset - data.com[0]
-        drift = pin.computeCentroidalMomentumTimeVariation(model, self._data, q, v, np.zeros(nv)).linear / data.mass[0]
-        J_centre = data.Jcom
-        task(
-            J_centre,
-            planned.acom[0] + k**2 * centre_error + 2.0 * k * (planned.vcom[0] - J_centre @ v) - drift,
-            centred,
-        )
-        base, root = self._base, slice(self._root, self._root + 6)
-        k = gains.trunk
-        J = pin.getJointJacobian(model, data, base, pin.ReferenceFrame.LOCAL)[3:]
-        turn = data.oMi[base].rotation
-        error = turn.T @ pin.log3(planned.oMi[base].rotation @ turn.T)
-        turning, planned_turning = v[root][3:], sample.v[root][3:]
-        task(J, sample.a[root][3:] + k**2 * error + 2.0 * k * (planned_turning - turning), upright)
-        k = gains.joint
-        difference = pin.difference(model, q, sample.q)
-        wanted = sample.a + k**2 * difference + 2.0 * k * (sample.v - v)
-        task(np.eye(nv)[self._columns], wanted[self._columns], posed)
+    def _hold(self, tasks: WeightedTasks, sole: str, v: Real) -> Real:
+        """A bearing sole stays where it is; gives (3 corners, nv) the Jacobian of its corners."""
+        data, joint = self._data, self._joints[sole]
+        J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
+        drift = pin.getClassicalAcceleration(self._model, data, joint, _ALIGNED)
+        spin = pin.skew(pin.getVelocity(self._model, data, joint, _ALIGNED).angular)
+        levers = self._corners[sole][self._edges[sole][self._bearing[sole]]] @ data.oMi[joint].rotation.T
+        skews = (levers @ _SKEW).reshape(-1, 3, 3)
+        J_corners = (J[:3] - skews @ J[3:]).reshape(-1, self._model.nv)
+        drifts = drift.linear - skews @ drift.angular + levers @ (spin @ spin).T
+        tasks.add(J_corners, -self._gains.contact * (J_corners @ v) - drifts.ravel(), self._gains.weights[0])
+        return np.asarray(J_corners)
 
-        A, b = np.vstack(rows), np.concatenate(targets)
-        J_corner = np.vstack(corner_rows) if corner_rows else np.zeros((0, nv))
-        forces = len(J_corner)
-        count = nv + forces
-        H = np.zeros((count, count))
-        H[:nv, :nv] = A.T @ A + 1e-6 * np.eye(nv)
-        H[nv:, nv:] = gains.force_weight * np.eye(forces)
-        g = np.concatenate([-A.T @ b, np.zeros(forces)])
-        M = np.triu(data.M) + np.triu(data.M, 1).T
-        dynamics = np.hstack([M, -J_corner.T])
-        inner = gains.friction / math.sqrt(2.0)
-        pyramid = np.array(
-            [[1.0, 0.0, -inner], [-1.0, 0.0, -inner], [0.0, 1.0, -inner], [0.0, -1.0, -inner], [0.0, 0.0, -1.0]]
-        )
-        cones = np.hstack([np.zeros((5 * (forces // 3), nv)), np.kron(np.eye(forces // 3), pyramid)])
-        bias = np.array(data.nle)
-        driven = self._columns
-        rows_all = np.ascontiguousarray(np.vstack([dynamics[root], dynamics[driven], cones]))
-        upper = np.concatenate([-bias[root], self._limits - bias[driven], np.zeros(len(cones))])
-        lower = np.concatenate([-bias[root], -self._limits - bias[driven], np.full(len(cones), -1e30)])
-        sense = np.zeros(len(upper), np.intc)
-        sense[:6] = _EQUALITY
-        x, _, status, _ = daqp.solve(H, g, rows_all, upper, lower, sense)
-        if status <= 0:
-            # In the air nothing carries the base: the plan's torques on the joints are the best there is.
-            x = np.concatenate([wanted, np.zeros(forces)])
-        torques = dynamics[driven] @ x + bias[driven]
-        return np.asarray(np.clip(torques, -self._limits, self._limits))
+    def _swing(self, tasks: WeightedTasks, sole: str, sample: MotionSample, time: float) -> None:
+        """A sole in the air follows its plan; one that should have landed is led down."""
+        data, planned, joint, k = self._data, self._planned, self._joints[sole], self._gains.swing
+        J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
+        drift = pin.getClassicalAcceleration(self._model, data, joint, _ALIGNED).vector
+        speed = pin.getVelocity(self._model, data, joint, _ALIGNED).vector
+        wanted = pin.getVelocity(self._model, planned, joint, _ALIGNED).vector
+        rate = pin.getClassicalAcceleration(self._model, planned, joint, _ALIGNED).vector
+        goal, own = planned.oMi[joint], data.oMi[joint]
+        place = goal.translation + self.offset
+        if sole in sample.bearing:
+            place = place - np.array([0.0, 0.0, self._gains.descent * (time - sample.landed[sole])])
+        error = np.concatenate([place - own.translation, pin.log3(goal.rotation @ own.rotation.T)])
+        tasks.add(J, rate + k**2 * error + 2.0 * k * (wanted - speed) - drift, self._gains.weights[3])
+
+    def _move_centre(self, tasks: WeightedTasks, q: Real, v: Real) -> None:
+        """The centre of mass gets its planned acceleration, and what brings it back to its plan."""
+        data, planned, k = self._data, self._planned, self._gains.centre
+        zero = np.zeros(self._model.nv)
+        drift = pin.computeCentroidalMomentumTimeVariation(self._model, data, q, v, zero).linear / data.mass[0]
+        error = planned.com[0] + self.offset - data.com[0]
+        speed = planned.vcom[0] - data.Jcom @ v
+        tasks.add(data.Jcom, planned.acom[0] + k**2 * error + 2.0 * k * speed - drift, self._gains.weights[1])
+
+    def _keep_upright(self, tasks: WeightedTasks, v: Real, sample: MotionSample) -> None:
+        """The base turns as planned."""
+        base, k = self._base, self._gains.trunk
+        angular = slice(self._root + 3, self._root + 6)
+        J = pin.getJointJacobian(self._model, self._data, base, pin.ReferenceFrame.LOCAL)[3:]
+        turn = self._data.oMi[base].rotation
+        error = turn.T @ pin.log3(self._planned.oMi[base].rotation @ turn.T)
+        target = sample.a[angular] + k**2 * error + 2.0 * k * (sample.v[angular] - v[angular])
+        tasks.add(J, target, self._gains.weights[2])
+
+    def _pose(self, tasks: WeightedTasks, q: Real, v: Real, sample: MotionSample) -> None:
+        """Driven joints keep to the plan."""
+        tasks.add_single(self._columns, self._wanted(q, v, sample)[self._columns], self._gains.weights[4])
+
+    def _wanted(self, q: Real, v: Real, sample: MotionSample) -> Real:
+        """(nv,) accelerations that bring all coordinates back to the plan."""
+        k = self._gains.joint
+        difference = pin.difference(self._model, q, sample.q)
+        return np.asarray(sample.a + k**2 * difference + 2.0 * k * (sample.v - v))

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""The quadratic program of whole-body inverse dynamics: tasks, dynamics of the base, friction pyramids, efforts.
+
+The unknowns are the accelerations and the forces at the corners that bear, :math:`x=(\dot v, f)`,
+
+.. math::
+
+    \min_x\ \sum_i w_i\lVert J_i\dot v-b_i\rVert^2+w_f\lVert f\rVert^2\quad\text{with}\quad
+    \begin{aligned}
+        M_b\dot v-J_{c,b}^\top f&=-h_b,\\
+        -\bar\tau-h_j\le M_j\dot v-J_{c,j}^\top f&\le\bar\tau-h_j,
+    \end{aligned}
+    \qquad |f_x|,|f_y|\le\tfrac{\mu}{\sqrt 2}f_z.
+
+The rows of the base are equations; what the rows of the driven joints amount to are their efforts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import daqp
+import numpy as np
+from numpy.typing import NDArray
+
+Real = NDArray[np.float64]
+
+_EQUALITY = 5
+"""DAQP's mark of an equality."""
+_REGULARISATION = 1e-6
+"""Weight of all accelerations, which keeps the program strictly convex."""
+_BASE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class WholeBodyProgram:
+    """Minimise x' H x / 2 + g' x with lower <= rows x <= upper, the first six rows equations.
+
+    Attributes:
+        hessian: (n, n) H.
+        gradient: (n,) g.
+        rows: (6 + joints + 5 corners, n) of the base [N, N m], the driven joints [N m], the pyramids [N].
+        lower: their least values.
+        upper: their greatest values.
+        bias: (joints,) efforts of the driven joints without accelerations and contact forces [N m].
+    """
+
+    hessian: Real
+    gradient: Real
+    rows: Real
+    lower: Real
+    upper: Real
+    bias: Real
+
+    def solve(self) -> Real | None:
+        """(n,) accelerations and forces; None where nothing keeps to all rows."""
+        sense = np.zeros(len(self.upper), np.intc)
+        sense[:_BASE] = _EQUALITY
+        x, _, status, _ = daqp.solve(self.hessian, self.gradient, self.rows, self.upper, self.lower, sense)
+        return np.asarray(x) if status > 0 else None
+
+    def efforts(self, x: Real) -> Real:
+        """(joints,) efforts that accelerations and forces take [N m]."""
+        return np.asarray(self.rows[_BASE : _BASE + len(self.bias)] @ x + self.bias)
+
+
+class WeightedTasks:
+    """Squared errors of accelerations J a - b, each with its weight, summed up as they come.
+
+    Args:
+        count: of accelerations.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.hessian: Real = _REGULARISATION * np.eye(count)
+        self.gradient: Real = np.zeros(count)
+
+    def add(self, J: Real, target: Real, weight: float) -> None:
+        """A task (k, count) with its target (k,)."""
+        self.hessian += (weight * J.T) @ J
+        self.gradient -= weight * (target @ J)
+
+    def add_single(self, columns: NDArray[np.int64], targets: Real, weight: float) -> None:
+        """Single accelerations with their targets."""
+        self.hessian[columns, columns] += weight
+        self.gradient[columns] -= weight * targets
+
+
+@dataclass(frozen=True, eq=False)
+class BodyLimits:
+    """What every step's program keeps to.
+
+    Attributes:
+        root: first of the base's six velocities.
+        driven: (joints,) velocities of the driven joints.
+        efforts: (joints,) greatest efforts of these [N m].
+        friction: coefficient of the soles.
+        force_weight: of squared contact forces.
+    """
+
+    root: int
+    driven: NDArray[np.int64]
+    efforts: Real
+    friction: float
+    force_weight: float
+    _pyramids: dict[int, Real] = field(default_factory=dict, repr=False)
+
+    def program(self, tasks: WeightedTasks, M: Real, bias: Real, J_corners: Real) -> WholeBodyProgram:
+        """The program of one step.
+
+        Args:
+            tasks: what accelerations are to be.
+            M: (nv, nv) mass matrix, both halves.
+            bias: (nv,) h, Coriolis and centrifugal forces and gravity [N, N m].
+            J_corners: (3 corners, nv) Jacobian of the bearing corners in the world's axes.
+        """
+        nv, forces = len(bias), len(J_corners)
+        count, joints = nv + forces, len(self.driven)
+        H, g = np.zeros((count, count)), np.zeros(count)
+        H[:nv, :nv], g[:nv] = tasks.hessian, tasks.gradient
+        H[nv:, nv:].flat[:: forces + 1] = self.force_weight
+        base = slice(self.root, self.root + _BASE)
+        pyramids = self._pyramids_of(forces // 3)
+        rows = np.zeros((_BASE + joints + len(pyramids), count))
+        rows[:_BASE, :nv], rows[_BASE : _BASE + joints, :nv] = M[base], M[self.driven]
+        rows[:_BASE, nv:] = -J_corners[:, base].T
+        rows[_BASE : _BASE + joints, nv:] = -J_corners[:, self.driven].T
+        rows[_BASE + joints :, nv:] = pyramids
+        own = bias[self.driven]
+        upper = np.concatenate([-bias[base], self.efforts - own, np.zeros(len(pyramids))])
+        lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -1e30)])
+        return WholeBodyProgram(H, g, rows, lower, upper, own)
+
+    def _pyramids_of(self, corners: int) -> Real:
+        """(5 corners, 3 corners) rows that mustn't be positive: pyramids within the friction cones."""
+        if corners not in self._pyramids:
+            inner = self.friction / math.sqrt(2.0)
+            sides = [[1.0, 0.0, -inner], [-1.0, 0.0, -inner], [0.0, 1.0, -inner], [0.0, -1.0, -inner], [0.0, 0.0, -1.0]]
+            self._pyramids[corners] = np.kron(np.eye(corners), np.array(sides))
+        return self._pyramids[corners]
