@@ -8,6 +8,7 @@ quadrupedal animals").
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import math
 from dataclasses import dataclass
@@ -18,43 +19,36 @@ from humanoid_planner.gait.models.bip import Bip
 
 
 @dataclass(frozen=True)
-class WalkerSize:
-    """What of a robot with feet its walks depend on.
+class LegSize:
+    """What of a robot's legs its walks depend on.
 
     Attributes:
-        leg: length of the straight leg from hip to ankle [m].
-        ankle: place of the ankle from the toe of a flat foot, to the rear and up [m].
-        mass: of the robot [kg].
+        leg: length of the straight leg from hip to ankle, or to the tip of a leg without foot [m].
+        ankle: place of the ankle from the toe of a flat foot, to the rear and up [m]; 0 without feet.
     """
 
     leg: float
-    ankle: complex
-    mass: float
+    ankle: complex = 0j
 
     def __post_init__(self) -> None:
         """Check the numbers.
 
         Raises:
-            InputError: one isn't finite and positive.
+            InputError: one isn't finite, or the leg has no length.
         """
-        for name, value in (("leg", self.leg), ("mass", self.mass)):
-            if not (math.isfinite(value) and value > 0.0):
-                raise InputError(f"is {value}", element=f"size.{name}", remedy="Give more than 0")
-        if not (math.isfinite(self.ankle.real) and math.isfinite(self.ankle.imag)):
+        if not (math.isfinite(self.leg) and self.leg > 0.0):
+            raise InputError(f"is {self.leg} m", element="size.leg", remedy="Give more than 0")
+        if not cmath.isfinite(self.ankle):
             raise InputError(f"is {self.ankle}", element="size.ankle", remedy="Give finite values")
 
 
-def size_of(bip: Bip) -> WalkerSize:
-    """Size of a robot in the sagittal plane."""
-    foot = bip.foot
-    return WalkerSize(
-        bip.segments["rear_thigh"].length + bip.segments["rear_shank"].length,
-        complex(-math.sqrt(foot.ankle_toe**2 - foot.ankle_height**2), foot.ankle_height),
-        bip.mass,
-    )
+def legs_of(bip: Bip) -> LegSize:
+    """Size of the legs of a robot with feet."""
+    leg = bip.segments["rear_thigh"].length + bip.segments["rear_shank"].length
+    return LegSize(leg, complex(-bip.foot.toe_ahead, bip.foot.ankle_height))
 
 
-def similar_walk(walk: WalkData, made_for: WalkerSize, size: WalkerSize) -> WalkData:
+def similar_walk(walk: WalkData, made_for: LegSize, size: LegSize) -> WalkData:
     """The walk that a robot of another size can be expected to walk as easily.
 
     Hips keep their places from the ankle of the flat foot, in lengths of the leg; feet may have another shape. The
@@ -62,7 +56,7 @@ def similar_walk(walk: WalkData, made_for: WalkerSize, size: WalkerSize) -> Walk
 
     Args:
         walk: of the robot that it was made for.
-        made_for: size of that robot.
+        made_for: size of that robot's legs.
         size: of the other one.
     """
     length = size.leg / made_for.leg

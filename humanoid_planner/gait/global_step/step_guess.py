@@ -7,6 +7,7 @@ import dataclasses
 import math
 
 from humanoid_model.errors import InputError
+from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
 from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
 
@@ -18,17 +19,17 @@ _LOWEST = 0.6
 """Share of the published height below which the guess gives up."""
 
 
-def published_walk(walker: Walker) -> tuple[WalkData, float, float]:
-    """The published walk of a robot of this kind, that robot's leg [m], and this one's.
+def published_walk(walker: Walker) -> tuple[WalkData, LegSize, LegSize]:
+    """The published walk of a robot of this kind, that robot's legs, and this one's.
 
     Raises:
         InputError: a walker of another kind.
     """
     if isinstance(walker, BipWalker):
-        segments = walker.bip.segments
-        return load_walk("bip_cyclic"), 0.82, segments["rear_shank"].length + segments["rear_thigh"].length
+        published = LegSize(0.82, complex(-math.sqrt(0.188**2 - 0.10**2), 0.10))
+        return load_walk("bip_cyclic"), published, legs_of(walker.bip)
     if isinstance(walker, RabbitWalker):
-        return load_walk("rabbit"), 0.8, sum(walker.rabbit.lengths[:2])
+        return load_walk("rabbit"), LegSize(0.8), LegSize(sum(walker.rabbit.lengths[:2]))
     raise InputError(
         f"of type {type(walker).__name__} has no published walk", element="walker", remedy="Give a walk as the guess"
     )
@@ -41,25 +42,19 @@ def scaled_walk(
 
     Args:
         walker: who walks.
-        speed: mean speed [m/s]; the published one, scaled to the robot, if left out.
+        speed: mean speed [m/s]; that of the similar walk if left out.
         step_length: [m]; grows with the root of the speed if left out.
         step_height: of each foothold above the last one [m].
 
     Raises:
         InputError: out of reach at any height of the hip; the message is the geometric reason.
     """
-    walk, leg, own = published_walk(walker)
-    scale = own / leg
+    published, made_for, size = published_walk(walker)
+    walk = similar_walk(published, made_for, size)
     step = walk.step
-    natural = walk.mean_speed * math.sqrt(scale)
-    asked = natural if speed is None else speed
-    length = step.step_length * scale * (asked / natural) ** _NATURAL if step_length is None else step_length
-    if isinstance(walker, BipWalker):
-        behind, was_behind = walker.bip.foot.toe_ahead, math.sqrt(0.188**2 - 0.10**2)
-        raised, was_raised = walker.bip.foot.ankle_height, 0.10
-    else:
-        behind = was_behind = raised = was_raised = 0.0
-    quicker = asked / walk.mean_speed
+    asked = walk.mean_speed if speed is None else speed
+    length = step.step_length * (asked / walk.mean_speed) ** _NATURAL if step_length is None else step_length
+    quicker, longer = asked / walk.mean_speed, length / step.step_length
     duration = length / asked
     double = duration * walk.double_support / walk.duration
     last: InputError | None = None
@@ -67,8 +62,8 @@ def scaled_walk(
     while lowered >= _LOWEST:
 
         def hip(place: complex, rise: float, lowered: float = lowered) -> complex:
-            ahead = (place.real + was_behind) / step.step_length * length - behind
-            return complex(ahead, raised + lowered * scale * (place.imag - was_raised) + rise)
+            leg = place - size.ankle
+            return size.ankle + complex(longer * leg.real, lowered * leg.imag + rise)
 
         trial: StepData = step.replace(
             step_length=length,

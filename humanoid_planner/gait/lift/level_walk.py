@@ -8,7 +8,7 @@ import math
 from concurrent.futures import Executor
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import WalkerSize, similar_walk, size_of
+from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
 from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
@@ -21,8 +21,10 @@ from humanoid_planner.gait.solvers.synthesize import Feedback
 START, STEADY, LAST = "bip2000_first", "bip2000_steady", "bip2000_last"
 """Step data of the walk: the double supports after the swing from rest, between steady steps, before the last swing."""
 
-MADE_FOR = WalkerSize(leg=0.82, ankle=-0.17 + 0.083j, mass=104.81)
-"""BIP2000, whose step data and figures these are; robots of other sizes get similar ones."""
+MADE_FOR = LegSize(leg=0.82, ankle=-0.17 + 0.083j)
+"""Legs of BIP2000, whose step data and figures these are; robots of other sizes get similar ones."""
+MASS = 104.81
+"""Of BIP2000 [kg]."""
 
 SWING_FROM_REST = 0.6
 """Duration of the first swing and of the last one [s]."""
@@ -66,19 +68,18 @@ def level_step(name: str, projection: SagittalProjection) -> WalkData:
     Raises:
         InputError: there is no such file.
     """
-    return similar_walk(load_walk(name), MADE_FOR, size_of(projection.bip))
+    return similar_walk(load_walk(name), MADE_FOR, legs_of(projection.bip))
 
 
 def level_walker(projection: SagittalProjection) -> BipWalker:
     """The robot in the plane, its front foot pressed down and kept from sliding in double support."""
-    mass = projection.bip.mass / MADE_FOR.mass
+    mass = projection.bip.mass / MASS
     return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0])
 
 
 def level_settings(projection: SagittalProjection) -> GaitSettings:
     """What is minimised and kept in each phase, in units of the robot's size: BIP2000 has those of the thesis."""
-    size = size_of(projection.bip)
-    length, mass = size.leg / MADE_FOR.leg, size.mass / MADE_FOR.mass
+    length, mass = legs_of(projection.bip).leg / MADE_FOR.leg, projection.bip.mass / MASS
     double, single = (mass * force for force in FORCE_RESERVE)
     effort = QuadraticEffort()
     effort = dataclasses.replace(
@@ -119,7 +120,7 @@ def level_walk(
     if steady < 1:
         raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
     first, middle, last = (level_step(name, projection) for name in (START, STEADY, LAST))
-    swing = SWING_FROM_REST * math.sqrt(size_of(projection.bip).leg / MADE_FOR.leg)
+    swing = SWING_FROM_REST * math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
     specs = walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
     return synthesize_gait(level_walker(projection), specs, level_settings(projection), executor, feedback)
