@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -12,19 +12,24 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import PostureReport, StancePosture
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model.errors import HumanoidError
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.equilibrium_service import answer_check_equilibrium
-from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole, number, text, whole
+from humanoid_ros.parameter_declaration import (
+    declare_number,
+    declare_text,
+    declare_whole,
+    number,
+    refuse_unusable,
+    text,
+    whole,
+)
 from humanoid_ros.planner_warm_up import warm_up
 from humanoid_ros.planning_cache import PlanningCache
 from humanoid_ros.posture_joint_state import joint_state
@@ -49,8 +54,7 @@ class ContactPlannerNode(AnsweringNode):
         super().__init__("contact_planner")
         self._declare_parameters()
         self._cache = PlanningCache(whole(self, "cache_size"), number(self, "small_radius"), number(self, "big_radius"))
-        self._check_parameter("scene", text(self, "scene"))
-        self._check_parameter("solver", text(self, "solver"))
+        self._check_parameters({name: text(self, name) for name in ("scene", "solver")})
         self._world = text(self, "world_frame")
         self._shown: tuple[ShownPosture, Time] | None = None
         self._markers = self.create_publisher(
@@ -70,7 +74,7 @@ class ContactPlannerNode(AnsweringNode):
         self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
-        self.add_on_set_parameters_callback(self._on_parameters)
+        refuse_unusable(self, self._check_parameters)
         self.create_timer(
             1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=ReentrantCallbackGroup()
         )
@@ -101,20 +105,12 @@ class ContactPlannerNode(AnsweringNode):
             self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
         )
 
-    def _on_parameters(self, parameters: Sequence[Parameter]) -> SetParametersResult:
-        for parameter in parameters:
-            try:
-                self._check_parameter(parameter.name, parameter.value)
-            except HumanoidError as error:
-                return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
-
-    def _check_parameter(self, name: str, value: Any) -> None:
+    def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raises a HumanoidError for a text that can't be used."""
-        if name == "scene":
-            self._cache.scene(value, "scene")
-        elif name == "solver":
-            known_name(value, SOLVERS, "solver", "solver")
+        if "scene" in values:
+            self._cache.scene(values["scene"], "scene")
+        if "solver" in values:
+            known_name(values["solver"], SOLVERS, "solver", "solver")
 
     def _defaults(self) -> PostureDefaults:
         return PostureDefaults(

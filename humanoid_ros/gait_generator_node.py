@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from humanoid_stack.msg import Gait, WholeBodyTrajectory
 from humanoid_stack.srv import ComputeGaitStates
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.errors import InputError
 from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.gait_markers import strip_markers
 from humanoid_ros.gait_models import FootSizes, load_gait_model
@@ -34,6 +32,7 @@ from humanoid_ros.parameter_declaration import (
     declare_whole,
     flag,
     number,
+    refuse_unusable,
     text,
     whole,
 )
@@ -74,8 +73,7 @@ class GaitGeneratorNode(AnsweringNode):
     def __init__(self) -> None:
         super().__init__("gait_generator")
         self._declare_parameters()
-        for name in ("model", "method", "replay"):
-            self._check_parameter(name, text(self, name))
+        self._check_parameters({name: text(self, name) for name in ("model", "method", "replay")})
         self._world = text(self, "world_frame")
         self._shown: tuple[Gait, Time] | None = None
         self._markers = self.create_publisher(
@@ -95,7 +93,7 @@ class GaitGeneratorNode(AnsweringNode):
         self.workers.requests = self._requests
         group = ReentrantCallbackGroup()
         self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=group)
-        self.add_on_set_parameters_callback(self._on_parameters)
+        refuse_unusable(self, self._check_parameters)
         self.create_timer(1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=group)
         self.get_logger().info(f"generates gaits of {text(self, 'model')} unless told otherwise")
 
@@ -141,26 +139,19 @@ class GaitGeneratorNode(AnsweringNode):
             self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
         )
 
-    def _on_parameters(self, parameters: Sequence[Parameter]) -> SetParametersResult:
-        for parameter in parameters:
-            try:
-                self._check_parameter(parameter.name, parameter.value)
-            except HumanoidError as error:
-                return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
-
-    def _check_parameter(self, name: str, value: Any) -> None:
+    def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raises a HumanoidError for a value that can't be used."""
-        if name == "model":
-            load_gait_model(value, FootSizes(), "model")
-        elif name == "method":
-            known_name(value, METHODS, "method", "method")
-        elif name == "replay":
-            known_name(value, MODES, "replay", "way to play")
-        elif name == "min_duration" and value >= number(self, "max_duration"):
-            raise InputError(f"is {value:g} s", element=name, remedy="Give less than max_duration")
-        elif name == "max_duration" and value <= number(self, "min_duration"):
-            raise InputError(f"is {value:g} s", element=name, remedy="Give more than min_duration")
+        if "model" in values:
+            load_gait_model(values["model"], FootSizes(), "model")
+        if "method" in values:
+            known_name(values["method"], METHODS, "method", "method")
+        if "replay" in values:
+            known_name(values["replay"], MODES, "replay", "way to play")
+        least, greatest = values.get("min_duration"), values.get("max_duration")
+        if least is not None and least >= number(self, "max_duration"):
+            raise InputError(f"is {least:g} s", element="min_duration", remedy="Give less than max_duration")
+        if greatest is not None and greatest <= number(self, "min_duration"):
+            raise InputError(f"is {greatest:g} s", element="max_duration", remedy="Give more than min_duration")
 
     def _defaults(self) -> GaitDefaults:
         names = (

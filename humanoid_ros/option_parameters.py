@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 
 from humanoid_model.errors import InputError
 from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole
@@ -60,18 +60,18 @@ def declare_options(node: Node) -> None:
     )
 
 
-def options_of(node: Node, changes: Mapping[str, Parameter] | None = None) -> SimulationOptions:
+def options_of(node: Node, changes: Mapping[str, Any] | None = None) -> SimulationOptions:
     """What the parameters say.
 
     Args:
         node: that has declared them.
-        changes: parameters that are about to change, by name.
+        changes: values that parameters are about to take, by name.
 
     Raises:
         InputError: an option that can't be used, with what there is.
     """
     value = {name: node.get_parameter(name).value for name in OPTIONS}
-    value.update({name: parameter.value for name, parameter in (changes or {}).items() if name in OPTIONS})
+    value.update({name: new for name, new in (changes or {}).items() if name in OPTIONS})
     method = str(value["contact_solver"])
     if value["solver_file"]:
         method = read_solver_file(str(value["solver_file"]))

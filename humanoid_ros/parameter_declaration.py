@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declaring parameters with type, range and description."""
+"""Declaring parameters with type, range and description, reading them, and refusing values that can't be used."""
 
 from __future__ import annotations
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from humanoid_model.errors import HumanoidError
 
 
 def declare_number(
@@ -61,9 +67,29 @@ def declare_text(node: Node, name: str, default: str, description: str, *, read_
     node.declare_parameter(name, default, ParameterDescriptor(description=description, read_only=read_only))
 
 
-def declare_texts(node: Node, name: str, description: str, *, read_only: bool = False) -> None:
-    """Declare a parameter of several strings, none by default; empty ones don't count."""
-    node.declare_parameter(name, [""], ParameterDescriptor(description=description, read_only=read_only))
+def declare_texts(
+    node: Node, name: str, description: str, default: Sequence[str] = (), *, read_only: bool = False
+) -> None:
+    """Declare a parameter of several strings; empty ones don't count."""
+    node.declare_parameter(name, [*default] or [""], ParameterDescriptor(description=description, read_only=read_only))
+
+
+def refuse_unusable(node: Node, check: Callable[[Mapping[str, Any]], None]) -> None:
+    """Refuse changes of parameters that can't be used.
+
+    Args:
+        node: that has declared them.
+        check: told new values by name before they are taken; a HumanoidError that it raises is the answer.
+    """
+
+    def judge(parameters: Sequence[Parameter]) -> SetParametersResult:
+        try:
+            check({parameter.name: parameter.value for parameter in parameters})
+        except HumanoidError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(judge)
 
 
 def number(node: Node, name: str) -> float:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future as ThreadFuture
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -23,7 +23,6 @@ from humanoid_stack.srv import (
     SetState,
     StepSimulation,
 )
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
@@ -45,6 +44,7 @@ from humanoid_ros.parameter_declaration import (
     declare_texts,
     flag,
     number,
+    refuse_unusable,
     text,
     texts,
 )
@@ -111,7 +111,7 @@ class SimulatorNode(AnsweringNode):
             (RestoreState, "restore_state", self._on_restore_state),
         ):
             self.create_service(kind, name, callback, callback_group=self._group)
-        self.add_on_set_parameters_callback(self._check_parameters)
+        refuse_unusable(self, self._check_parameters)
         self.add_post_set_parameters_callback(self._on_parameters)
         self._session.start()
         simulation = self._session.simulation
@@ -232,19 +232,12 @@ class SimulatorNode(AnsweringNode):
             traces=tuple(texts(self, "traces")),
         )
 
-    def _check_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
-        """Refuse options that can't be used and traces of bodies that aren't there."""
-        changes = {parameter.name: parameter for parameter in parameters}
-        try:
-            options_of(self, changes)
-            if "traces" in changes:
-                bodies = self._session.simulation.world.index
-                for body in changes["traces"].value:
-                    if body:
-                        known_name(body, bodies, "traces", "body")
-        except InputError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
+    def _check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Raises a HumanoidError for options that can't be used and traces of bodies that aren't there."""
+        options_of(self, values)
+        for body in values.get("traces", ()):
+            if body:
+                known_name(body, self._session.simulation.world.index, "traces", "body")
 
     def _on_parameters(self, parameters: list[Parameter]) -> None:
         settings = self._settings()

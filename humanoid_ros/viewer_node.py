@@ -22,11 +22,6 @@ from humanoid_stack.msg import (
 )
 from humanoid_stack.srv import ApplyWrench, GeneratePosture, StepSimulation
 from humanoid_stack.srv import LoadScene as LoadSceneService
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-)
 from rclpy.client import Client
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
@@ -45,6 +40,16 @@ from humanoid_model.resources import list_resources
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.gait_studio import GaitStudio
+from humanoid_ros.parameter_declaration import (
+    declare_number,
+    declare_text,
+    declare_texts,
+    declare_whole,
+    number,
+    text,
+    texts,
+    whole,
+)
 from humanoid_ros.posture_editor import PostureEditor
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
 from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
@@ -141,18 +146,18 @@ class ViewerNode(AnsweringNode):
     def __init__(self) -> None:
         super().__init__("viewer")
         self._declare_parameters()
-        self.page = Page(self._text("host"), self._integer("port"))
+        self.page = Page(text(self, "host"), whole(self, "port"))
         self.get_logger().info(f"the page is at {self.page.address}")
         server = self.page.server
         self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._panel = Panel(
             server.gui,
             self._requests.put,
-            self._texts("scenes"),
-            self._number("plot_window"),
+            texts(self, "scenes"),
+            number(self, "plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
-        self._contacts = ContactDrawing(server.scene, self._number("cone_scale"), self._number("arrow_scale"))
+        self._contacts = ContactDrawing(server.scene, number(self, "cone_scale"), number(self, "arrow_scale"))
         self._soles = ColouredMeshDrawing(server.scene)
         self._sole_bytes: bytes | None = None
         self._traces = TraceDrawing(server.scene)
@@ -161,7 +166,7 @@ class ViewerNode(AnsweringNode):
         self._robots: dict[str, _Robot] = {}
         self._stamp = 0.0
         self._descriptions: dict[str, str] = {}
-        self._tree = TransformTree(self._text("fixed_frame"))
+        self._tree = TransformTree(text(self, "fixed_frame"))
         self._fresh: dict[str, TransformStamped] = {}
         self._contact_view = ContactView.empty()
         self._contact_bytes: bytes | None = None
@@ -193,19 +198,19 @@ class ViewerNode(AnsweringNode):
             server.scene,
             self._panel.posture,
             self.create_client(GeneratePosture, "generate_posture"),
-            period=1.0 / self._number("posture_rate"),
-            time_limit=self._number("posture_time_limit"),
-            cone_scale=self._number("cone_scale"),
-            arrow_scale=self._number("arrow_scale"),
+            period=1.0 / number(self, "posture_rate"),
+            time_limit=number(self, "posture_time_limit"),
+            cone_scale=number(self, "cone_scale"),
+            arrow_scale=number(self, "arrow_scale"),
         )
         self._studio = GaitStudio(
             self,
             self.page,
             self._panel.gait,
-            arrow_scale=self._number("gait_arrow_scale"),
-            time_limit=self._number("gait_time_limit"),
+            arrow_scale=number(self, "gait_arrow_scale"),
+            time_limit=number(self, "gait_time_limit"),
         )
-        self.create_timer(1.0 / self._number("rate"), self._draw)
+        self.create_timer(1.0 / number(self, "rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
         self._find_robots()
@@ -213,53 +218,24 @@ class ViewerNode(AnsweringNode):
     # Parameters -----------------------------------------------------------------------------------
 
     def _declare_parameters(self) -> None:
-        def number(name: str, value: float, low: float, high: float, description: str) -> None:
-            limits = FloatingPointRange(from_value=low, to_value=high, step=0.0)
-            self.declare_parameter(
-                name,
-                value,
-                ParameterDescriptor(description=description, floating_point_range=[limits], read_only=True),
-            )
-
-        def words(name: str, value: str | list[str], description: str) -> None:
-            self.declare_parameter(name, value, ParameterDescriptor(description=description, read_only=True))
-
+        words, bounded = partial(declare_text, self, read_only=True), partial(declare_number, self, read_only=True)
         words("host", "127.0.0.1", "Address the page listens on; the default is this machine only")
-        self.declare_parameter(
-            "port",
-            8080,
-            ParameterDescriptor(
-                description="TCP port of the page; 0 takes any free one",
-                integer_range=[IntegerRange(from_value=0, to_value=65535, step=1)],
-                read_only=True,
-            ),
-        )
+        declare_whole(self, "port", 8080, 0, 65535, "TCP port of the page; 0 takes any free one", read_only=True)
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
-        words("scenes", _known_scenes(), "Scenes that the page offers to load: names or paths")
-        number("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
-        number("cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
-        number("arrow_scale", ARROW_SCALE, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
-        number("plot_window", 10.0, 1.0, 120.0, "Simulated time that the force plot spans [s]")
-        number("gravity", 9.81, 0.0, 100.0, "Gravity, for the weight shown beside forces [m/s^2]")
-        number("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
-        number("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
-        number("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
-        number("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]")
-        number("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
-        number("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
-        number("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
-
-    def _number(self, name: str) -> float:
-        return float(self.get_parameter(name).get_parameter_value().double_value)
-
-    def _integer(self, name: str) -> int:
-        return int(self.get_parameter(name).get_parameter_value().integer_value)
-
-    def _text(self, name: str) -> str:
-        return str(self.get_parameter(name).get_parameter_value().string_value)
-
-    def _texts(self, name: str) -> list[str]:
-        return list(self.get_parameter(name).get_parameter_value().string_array_value)
+        offered = "Scenes that the page offers to load: names or paths"
+        declare_texts(self, "scenes", offered, _known_scenes(), read_only=True)
+        bounded("rate", 25.0, 1.0, 60.0, "Drawings per second of wall-clock time [Hz]")
+        bounded("cone_scale", CONE_SCALE, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
+        bounded("arrow_scale", ARROW_SCALE, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
+        bounded("plot_window", 10.0, 1.0, 120.0, "Simulated time that the force plot spans [s]")
+        bounded("gravity", 9.81, 0.0, 100.0, "Gravity, for the weight shown beside forces [m/s^2]")
+        bounded("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
+        bounded("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
+        bounded("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
+        bounded("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]")
+        bounded("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
+        bounded("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
+        bounded("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
 
     # Messages in ----------------------------------------------------------------------------------
 
@@ -292,7 +268,7 @@ class ViewerNode(AnsweringNode):
         self._aimed = False
 
     def _simulator_is_heard(self) -> bool:
-        return time.monotonic() - self._last_heard <= self._number("silence")
+        return time.monotonic() - self._last_heard <= number(self, "silence")
 
     def _on_description(self, prefix: str, message: String) -> None:
         old = self._robots.get(prefix)
@@ -456,7 +432,7 @@ class ViewerNode(AnsweringNode):
     def _refresh_panel(self) -> None:
         status = self._status if self._simulator_is_heard() else None
         mass = sum(robot.drawing.description.total_mass for robot in self._robots.values())
-        weight = mass * self._number("gravity") if mass > 0.0 else None
+        weight = mass * number(self, "gravity") if mass > 0.0 else None
         self._panel.plot.weight = weight
         self._panel.show_status(
             None if status is None else simulation_view(status),
@@ -553,7 +529,7 @@ class ViewerNode(AnsweringNode):
         if self._pulling is not None and not self._pulling.done():
             self._pull_last = last  # the next call makes up for this one
             return
-        spring = Spring(self._number("pull_stiffness"), mass, self._number("pull_max_force"))
+        spring = Spring(number(self, "pull_stiffness"), mass, number(self, "pull_max_force"))
         force = spring.force(self._pull.position, point, (point - last[1]) / span)
         x, y, z = force.tolist()
         self._pulling = self._send(self._callers[Push], wrench_request(body, (x, y, z), point, span))
@@ -634,8 +610,8 @@ def main(args: list[str] | None = None) -> int:
     """
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda *_: stop.set())
     try:
         node = ViewerNode()
     except (InputError, ParameterException) as error:
