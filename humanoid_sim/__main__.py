@@ -12,8 +12,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.experiments import add_experiment_command
 from humanoid_sim.contact.solver_file import read_solver_file
-from humanoid_sim.experiments import EXPERIMENTS, find_experiment
+from humanoid_sim.experiments import EXPERIMENTS
 from humanoid_sim.module import Module
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
@@ -113,10 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--what", nargs="+", choices=list(PLOTS), metavar="CURVES", help=f"of {', '.join(PLOTS)}")
     plot.add_argument("--out", type=Path, required=True, metavar="PICTURE", help=".png, .pdf or .svg")
 
-    experiment = commands.add_parser("experiment", help="list the experiments of the thesis, or do some")
-    experiment.set_defaults(command=_experiment)
-    experiment.add_argument("names", nargs="*", metavar="NAME", help="name or number (E1); all; none lists them")
-    experiment.add_argument("--out", type=Path, metavar="FOLDER", help="where pictures go")
+    add_experiment_command(commands, EXPERIMENTS, progress=True)
     return parser
 
 
@@ -186,32 +184,6 @@ def _info(options: argparse.Namespace) -> int:
 def _plot(options: argparse.Namespace) -> int:
     plot_log(read_log(options.log), options.out, options.what)
     return 0
-
-
-def _experiment(options: argparse.Namespace) -> int:
-    if not options.names:
-        for experiment in EXPERIMENTS:
-            print(f"{experiment.id:<5}{experiment.name:<28}{experiment.title}")
-        return 0
-    chosen = EXPERIMENTS if options.names == ["all"] else [find_experiment(name) for name in options.names]
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-    failed = []
-    for experiment in tqdm(chosen, unit="experiment", disable=len(chosen) == 1):
-        try:
-            result = experiment.run(progress=True)
-        except HumanoidError as problem:  # the others are still worth doing
-            tqdm.write(f"{experiment.id} {experiment.name}: {problem}", file=sys.stderr)
-            failed.append(experiment.id)
-            continue
-        tqdm.write(f"\n{result.id}: {result.title}\n{result.table()}")
-        if not result.passes:
-            failed.append(experiment.id)
-        if options.out and result.panels:
-            result.write_picture(options.out / f"{experiment.name}.png")
-    if failed:
-        tqdm.write(f"not as they should be: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.experiments import add_experiment_command
 from humanoid_model.resources import list_resources
 from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
-from humanoid_planner.gait.experiments import EXPERIMENTS, find_experiment
+from humanoid_planner.gait.experiments import EXPERIMENTS
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
@@ -88,10 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_common(phase)
     phase.add_argument("--duration", type=float, metavar="S", help="instead of the step's own [s]")
 
-    experiment = commands.add_parser("experiment", help="list the experiments of the thesis, or do some")
-    experiment.set_defaults(command=_experiment)
-    experiment.add_argument("names", nargs="*", metavar="NAME", help="name or number (B3); all; none lists them")
-    experiment.add_argument("--out", type=Path, metavar="FOLDER", help="where pictures go")
+    add_experiment_command(commands, EXPERIMENTS)
     return parser
 
 
@@ -154,32 +152,6 @@ def _phase(options: argparse.Namespace) -> int:
     if options.duration is not None:
         spec = PhaseSpec(kind, options.duration, spec.step, spec.previous, spec.next, spec.rest)
     return _solve(options, walker, (spec,), alone=True)
-
-
-def _experiment(options: argparse.Namespace) -> int:
-    if not options.names:
-        for experiment in EXPERIMENTS:
-            print(f"{experiment.id:<5}{experiment.name:<26}{experiment.title}")
-        return 0
-    chosen = EXPERIMENTS if options.names == ["all"] else [find_experiment(name) for name in options.names]
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-    failed = []
-    for experiment in tqdm(chosen, unit="experiment", disable=len(chosen) == 1):
-        try:
-            result = experiment.run()
-        except HumanoidError as problem:  # the others are still worth doing
-            tqdm.write(f"{experiment.id} {experiment.name}: {problem}", file=sys.stderr)
-            failed.append(experiment.id)
-            continue
-        tqdm.write(f"\n{result.id}: {result.title}\n{result.table()}")
-        if not result.passes:
-            failed.append(experiment.id)
-        if options.out and result.draw is not None:
-            save_picture(result.draw(), options.out / f"{experiment.name}.png")
-    if failed:
-        tqdm.write(f"not as they should be: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
 
 
 def _solve(

@@ -5,6 +5,6 @@
 """
 
 from humanoid_sim.experiments.experiment_result import Curve, ExperimentResult, Panel, Row, curve
-from humanoid_sim.experiments.registry import EXPERIMENTS, Experiment, find_experiment
+from humanoid_sim.experiments.registry import EXPERIMENTS
 
-__all__ = ["EXPERIMENTS", "Curve", "Experiment", "ExperimentResult", "Panel", "Row", "curve", "find_experiment"]
+__all__ = ["EXPERIMENTS", "Curve", "ExperimentResult", "Panel", "Row", "curve"]

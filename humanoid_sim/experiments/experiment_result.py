@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.experiments.compared_numbers import ComparedNumbers, judgement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,6 +44,16 @@ class Row:
     unit: str = ""
     passes: bool | None = None
     wall_clock: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is judged and no computing time."""
+        return self.passes is not None and not self.wall_clock
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as words."""
+        judged = judgement(self.passes) + (" (time)" if self.wall_clock else "")
+        return self.quantity, self.thesis, f"{self.ours:.6g}", self.unit, judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,48 +113,21 @@ def curve(x: ArrayLike, y: ArrayLike, label: str = "", style: CurveStyle = "line
 
 
 @dataclass(frozen=True, eq=False)
-class ExperimentResult:
-    """What one run of an experiment gave.
+class ExperimentResult(ComparedNumbers[Row]):
+    """What one run of an experiment of specification 000 §27 gave.
 
     Attributes:
-        id: the experiment's name in specification 000 §27, ``"E1"``.
-        title: what it is about.
-        rows: numbers beside the thesis'.
         panels: what the picture shows; none for an experiment of numbers only.
     """
 
-    id: str
-    title: str
-    rows: tuple[Row, ...]
+    headings = ("quantity", "thesis", "here", "unit", "passes")
+
     panels: tuple[Panel, ...] = ()
 
     @property
-    def passes(self) -> bool:
-        """Whether all that is judged passes; computing times don't count."""
-        return all(row.passes for row in self.rows if row.passes is not None and not row.wall_clock)
-
-    def row(self, quantity: str) -> Row:
-        """The row of a quantity.
-
-        Raises:
-            InputError: there is none.
-        """
-        for row in self.rows:
-            if row.quantity == quantity:
-                return row
-        raise InputError(
-            f"there is no quantity '{quantity}'",
-            element=self.id,
-            remedy=f"There are {'; '.join(row.quantity for row in self.rows)}",
-        )
-
-    def table(self) -> str:
-        """The rows as a Markdown table with aligned columns, to read in a terminal or to put into a document."""
-        head = ("quantity", "thesis", "here", "unit", "passes")
-        cells = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
-        lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in cells]
-        return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
+    def has_picture(self) -> bool:
+        """Whether there are panels."""
+        return bool(self.panels)
 
     def figure(self) -> Figure:
         """The picture: the panels side by side, at most three in a row.
@@ -184,23 +167,3 @@ class ExperimentResult:
                 axes.legend(fontsize="small")
         figure.suptitle(f"{self.id}: {self.title}")
         return figure
-
-    def write_picture(self, path: str | Path) -> None:
-        """Draw the picture into a file, of any kind that matplotlib knows.
-
-        Raises:
-            InputError: see :meth:`figure`; or the file can't be written.
-        """
-        figure = self.figure()
-        try:
-            figure.savefig(path, dpi=110)
-        except (OSError, ValueError) as problem:
-            raise InputError(
-                f"the picture can't be written: {problem}", source=path, remedy="Give a .png in a folder that exists"
-            ) from problem
-
-
-def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    """The row as words."""
-    judged = "" if row.passes is None else ("yes" if row.passes else "NO")
-    return row.quantity, row.thesis, f"{row.ours:.6g}", row.unit, judged + (" (time)" if row.wall_clock else "")

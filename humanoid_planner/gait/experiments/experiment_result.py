@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from humanoid_model.errors import InputError
+from humanoid_model.experiments.compared_numbers import ComparedNumbers, judgement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +37,15 @@ class Row:
     ours: float
     unit: str = ""
     passes: bool | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is judged."""
+        return self.passes is not None
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as words."""
+        return self.quantity, self.source, self.expected, f"{self.ours:.6g}", self.unit, judgement(self.passes)
 
 
 def near(
@@ -79,51 +89,28 @@ def told(quantity: str, source: Source, expected: str, ours: float, unit: str = 
 
 
 @dataclass(frozen=True, eq=False)
-class ExperimentResult:
-    """What one run of an experiment gave.
+class ExperimentResult(ComparedNumbers[Row]):
+    """What one run of an experiment of specification 003 Part 4 gave.
 
     Attributes:
-        id: the experiment's name in specification 003 Part 4, ``"B3"``.
-        title: what it is about.
-        rows: numbers beside what is expected.
         draw: draws its picture; None without one.
     """
 
-    id: str
-    title: str
-    rows: tuple[Row, ...]
+    headings = ("quantity", "by", "expected", "here", "unit", "passes")
+
     draw: Callable[[], Figure] | None = None
 
     @property
-    def passes(self) -> bool:
-        """Whether all that is judged passes."""
-        return all(row.passes for row in self.rows if row.passes is not None)
+    def has_picture(self) -> bool:
+        """Whether something draws it."""
+        return self.draw is not None
 
-    def row(self, quantity: str) -> Row:
-        """The row of a quantity.
+    def figure(self) -> Figure:
+        """The picture.
 
         Raises:
             InputError: there is none.
         """
-        for row in self.rows:
-            if row.quantity == quantity:
-                return row
-        raise InputError(
-            f"there is no quantity '{quantity}'",
-            element=self.id,
-            remedy=f"There are {'; '.join(row.quantity for row in self.rows)}",
-        )
-
-    def table(self) -> str:
-        """The rows as a Markdown table with aligned columns, to read in a terminal or to put into a document."""
-        head = ("quantity", "by", "expected", "here", "unit", "passes")
-        cells = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
-        lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in cells]
-        return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
-
-
-def _cells(row: Row) -> tuple[str, str, str, str, str, str]:
-    """The row as words."""
-    judged = "" if row.passes is None else ("yes" if row.passes else "NO")
-    return row.quantity, row.source, row.expected, f"{row.ours:.6g}", row.unit, judged
+        if self.draw is None:
+            raise InputError("the experiment has no picture", element=self.id, remedy="Print its table")
+        return self.draw()

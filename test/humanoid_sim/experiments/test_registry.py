@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-import humanoid_sim.experiments.registry as registry
 from humanoid_model.errors import InputError
+from humanoid_model.experiments import ExperimentCatalogue
 from humanoid_sim.__main__ import main
-from humanoid_sim.experiments import EXPERIMENTS, Experiment, ExperimentResult, Panel, Row, curve, find_experiment
+from humanoid_sim.experiments import EXPERIMENTS, ExperimentResult, Panel, Row, curve
 
 
 def test_each_experiment_runs_without_being_told_anything() -> None:
@@ -24,10 +26,11 @@ def test_each_experiment_runs_without_being_told_anything() -> None:
 
 
 def test_names_and_numbers_find_experiments() -> None:
-    assert find_experiment("E1") is find_experiment("e1") is find_experiment("four_leg_table")
+    assert EXPERIMENTS.find("E1") is EXPERIMENTS.find("e1") is EXPERIMENTS.find("four_leg_table")
+    assert EXPERIMENTS.find("E12b") is EXPERIMENTS.find("walking_materials")
     for name in ("E99", "", "four leg table"):
         with pytest.raises(InputError, match="there is no experiment"):
-            find_experiment(name)
+            EXPERIMENTS.find(name)
 
 
 def test_the_command_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,9 +54,11 @@ def three(monkeypatch: pytest.MonkeyPatch) -> None:
         raise InputError("something is missing", element="library")
 
     runs = {"right": right, "impossible": impossible, "wrong": wrong}
-    monkeypatch.setattr(Experiment, "run", property(lambda self: runs[self.name]))
-    made = tuple(Experiment(f"E{i}", name, name) for i, name in enumerate(runs, 1))
-    monkeypatch.setattr(registry, "EXPERIMENTS", made)
+    for name, run in runs.items():
+        module = ModuleType(f"made.{name}")
+        module.run = run  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    made = ExperimentCatalogue("made", *((f"E{i}", name, name) for i, name in enumerate(runs, 1)))
     monkeypatch.setattr("humanoid_sim.__main__.EXPERIMENTS", made)
 
 

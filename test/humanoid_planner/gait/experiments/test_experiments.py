@@ -6,7 +6,7 @@ import math
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.experiments import EXPERIMENTS, find_experiment
+from humanoid_planner.gait.experiments import EXPERIMENTS
 from humanoid_planner.gait.experiments.experiment_result import ExperimentResult, Row, between, near, told
 
 _FAST = ("F1", "F2", "R1", "R2")
@@ -16,7 +16,7 @@ _FAST = ("F1", "F2", "R1", "R2")
     "name", [*_FAST, *(pytest.param(e.id, marks=pytest.mark.slow) for e in EXPERIMENTS if e.id not in _FAST)]
 )
 def test_numbers_are_as_they_should_be(name):
-    result = find_experiment(name).run()
+    result = EXPERIMENTS.find(name).run()
     failed = [f"{row.quantity}: {row.ours} instead of {row.expected}" for row in result.rows if row.passes is False]
     assert not failed
     assert result.id == name
@@ -25,7 +25,7 @@ def test_numbers_are_as_they_should_be(name):
 
 
 def test_pictures():
-    figure = find_experiment("F2").run().draw()
+    figure = EXPERIMENTS.find("F2").run().draw()
     assert len(figure.axes) == 9
 
 
@@ -56,6 +56,6 @@ def test_table_and_lookup():
 
 
 def test_unknown_name():
-    assert find_experiment("b5") is find_experiment("stop_step")
+    assert EXPERIMENTS.find("b5") is EXPERIMENTS.find("stop_step")
     with pytest.raises(InputError, match="there is no experiment 'B9'"):
-        find_experiment("B9")
+        EXPERIMENTS.find("B9")
