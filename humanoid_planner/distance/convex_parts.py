@@ -8,10 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
-from scipy.stats import qmc
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Sphere
@@ -99,6 +97,8 @@ def _put_together(parts: list[RoundedHull], filled: float) -> list[RoundedHull]:
 
 def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
     """Share of a hull's volume that parts fill, on a fixed set of evenly spread points."""
+    from scipy.stats import qmc  # slow to import, and only shapes put together need it
+
     lower, upper = hull.outline.min(axis=0), hull.outline.max(axis=0)
     points = lower + qmc.Halton(3, scramble=False).random(_SAMPLES) * (upper - lower)
     points = points[hull.contains_points(points)]
@@ -113,6 +113,8 @@ def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
 def _mesh_parts(geometry: Geometry, filled: float) -> list[RoundedHull]:
     """Hull of a mesh, or hulls of its parts, in the mesh's frame."""
     vertices, triangles = mesh_triangles(coal_geometry(geometry.shape))
+    import trimesh  # slow to import, and most robots have no meshes
+
     mesh = trimesh.Trimesh(vertices, triangles)  # merges equal vertices
     whole = RoundedHull(np.asarray(mesh.vertices), 0.0)
     if _is_flat(whole.points) or (mesh.is_watertight and abs(mesh.volume) >= filled * mesh.convex_hull.volume):
@@ -144,6 +146,7 @@ def decompose(
         Parts in the mesh's frame.
     """
     import coacd  # only non-convex meshes need it
+    import trimesh
 
     coacd.set_log_level("error")
     mesh = trimesh.Trimesh(vertices, triangles)
@@ -162,6 +165,8 @@ def decompose(
 
 
 def _surface_points(vertices: NDArray[np.float64], triangles: NDArray[np.int64]) -> NDArray[np.float64]:
+    import trimesh
+
     spacing = float(np.ptp(vertices, axis=0).max()) / _SURFACE_POINTS
     spread, _ = trimesh.remesh.subdivide_to_size(vertices, triangles, spacing, max_iter=20)
     return np.unique(spread, axis=0)
@@ -169,6 +174,8 @@ def _surface_points(vertices: NDArray[np.float64], triangles: NDArray[np.int64])
 
 def _sticks_out(points: NDArray[np.float64], parts: Sequence[RoundedHull]) -> float:
     """Largest distance of points to the nearest of several solid parts; 0 when all are inside."""
+    import trimesh
+
     nearest = np.full(len(points), np.inf)
     for part in parts:
         hull = ConvexHull(part.points)

@@ -32,6 +32,10 @@ class ShapeMotion:
     velocity: NDArray[np.float64]
     spin: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        # Pinocchio's matrices go by columns: kernels would be compiled once more for each such argument.
+        object.__setattr__(self, "R", np.ascontiguousarray(self.R))
+
     def after(self, time: float) -> ShapeMotion:
         """The same motion some time later [s]."""
         turn = pin.exp3(time * self.spin)

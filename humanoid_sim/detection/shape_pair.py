@@ -105,6 +105,8 @@ class ShapePair:
             p_second: the same of the second shape.
             cutoff: distance from which on the shapes count as far apart [m].
         """
+        # Pinocchio's matrices go by columns: kernels would be compiled once more for each such argument.
+        R_first, R_second = np.ascontiguousarray(R_first), np.ascontiguousarray(R_second)
         normal, on_first, on_second = np.zeros(3), np.zeros(3), np.zeros(3)
         if self._backend == "compiled":
             gap = convex_distance(
@@ -146,7 +148,7 @@ class ShapePair:
         Returns:
             The contact points, or None where the shapes are farther apart than the margin.
         """
-        places = R_first, p_first, R_second, p_second
+        places = np.ascontiguousarray(R_first), p_first, np.ascontiguousarray(R_second), p_second
         gap, normal, on_first, on_second = self.distance(*places, margin)
         if gap == np.inf:
             return None

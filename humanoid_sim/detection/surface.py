@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import trimesh
 
 from humanoid_model.description import Box, Capsule, Cylinder, Sphere
 from humanoid_sim.detection.polytope import Polytope
@@ -26,6 +25,8 @@ def surface_mesh(solid: SolidShape) -> TriangleMesh:
             ring = polytope.corner_vertices[start:stop].tolist()
             corners += [(ring[0], ring[i], ring[i + 1]) for i in range(1, len(ring) - 1)]
         return TriangleMesh.of_triangles(polytope.vertices, np.array(corners, dtype=np.int64).reshape(-1, 3))
+    import trimesh  # slow to import, and simulations that touch no meshes do without
+
     if isinstance(solid, Sphere):
         mesh = trimesh.creation.icosphere(subdivisions=3, radius=solid.radius)
     elif isinstance(solid, Cylinder):

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,9 @@ class Client:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self._clients: dict[str, Any] = {}
+        self._heard: list[Any] = []
         self._stop = False
+        CLIENTS.append(self)
         self._thread = threading.Thread(target=self._spin)
         self._thread.start()
 
@@ -92,6 +94,7 @@ class Client:
             self._executor.spin_once(timeout_sec=0.1)
 
     def close(self) -> None:
+        CLIENTS.remove(self)
         self._stop = True
         self._thread.join()
         self._executor.shutdown()
@@ -100,8 +103,18 @@ class Client:
 
     def listen(self, kind: type, topic: str, qos: Any = 10) -> Listener:
         listener = Listener()
-        self.node.create_subscription(kind, topic, listener, qos, callback_group=self._group)
+        self._heard.append(self.node.create_subscription(kind, topic, listener, qos, callback_group=self._group))
         return listener
+
+    @property
+    def listeners(self) -> int:
+        """How many listeners there are."""
+        return len(self._heard)
+
+    def forget(self, kept: int) -> None:
+        """Listen no more on behalf of any but the first so many listeners."""
+        while len(self._heard) > kept:
+            self.node.destroy_subscription(self._heard.pop())
 
     def publisher(self, kind: type, topic: str) -> Any:
         """A publisher that the node has found."""
@@ -131,6 +144,19 @@ class Client:
         future.add_done_callback(lambda _: done.set())
         assert done.wait(timeout), f"no answer in {timeout} s"
         return future.result()
+
+
+CLIENTS: list[Client] = []
+"""All that are there."""
+
+
+@pytest.fixture(autouse=True)
+def _listen_no_longer_than_a_test() -> Iterator[None]:
+    """Listeners of earlier tests would cost each later one the time that it takes to receive all that they hear."""
+    before = {id(client): client.listeners for client in CLIENTS}
+    yield
+    for client in CLIENTS:
+        client.forget(before.get(id(client), 0))
 
 
 def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 10.0) -> None:
@@ -203,6 +229,33 @@ def gait_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]
     pytest.importorskip("rclpy", reason="ROS 2 is not installed")
     with running_node("gait_generator", tmp_path_factory.mktemp("gait_generator")) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def start_badly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sequence[str]], dict[str, tuple[int, str]]]:
+    """Starts a program once with each of several parameters that it can't use, all at the same time.
+
+    What comes back is, for each parameter, with which code the program ended by itself and what it had printed.
+    """
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+    def start(name: str, parameters: Sequence[str]) -> dict[str, tuple[int, str]]:
+        domain, folder = claim_domain(), tmp_path_factory.mktemp("bad_starts")
+        logs = {parameter: folder / f"{number}.log" for number, parameter in enumerate(parameters)}
+        processes = {}
+        try:
+            for parameter, path in logs.items():
+                with path.open("wb") as log:
+                    processes[parameter] = start_program(name, domain, "-p", parameter, log=log)
+            codes = {parameter: process.wait(60.0) for parameter, process in processes.items()}
+        finally:
+            for process in processes.values():
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+        return {parameter: (codes[parameter], path.read_text(errors="replace")) for parameter, path in logs.items()}
+
+    return start
 
 
 @pytest.fixture

@@ -834,15 +834,18 @@ def test_nothing_is_left_of_a_node_that_ends_in_the_middle_of_a_request(
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "complaint"),
-    [("model:=nobody", "there is no model or robot 'nobody'"), ("time_limit:=-1.0", "time_limit")],
-)
-def test_a_bad_start_ends_with_a_message(
-    start_node: Callable[..., Any], tmp_path: Path, parameter: str, complaint: str
-) -> None:
-    client = start_node("gait_generator", "-p", parameter)
-    assert client.process.wait(60.0) == 1
-    text = (tmp_path / "gait_generator.log").read_text()
-    assert complaint in text
+BAD_STARTS = {"model:=nobody": "there is no model or robot 'nobody'", "time_limit:=-1.0": "time_limit"}
+"""Parameters that the node can't use, and what it says."""
+
+
+@pytest.fixture(scope="module")
+def bad_starts(start_badly: Callable[..., Any]) -> dict[str, tuple[int, str]]:
+    return start_badly("gait_generator", list(BAD_STARTS))
+
+
+@pytest.mark.parametrize("parameter", BAD_STARTS)
+def test_a_bad_start_ends_with_a_message(bad_starts: dict[str, tuple[int, str]], parameter: str) -> None:
+    code, text = bad_starts[parameter]
+    assert code == 1
+    assert BAD_STARTS[parameter] in text
     assert "Traceback" not in text

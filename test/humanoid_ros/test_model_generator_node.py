@@ -133,7 +133,7 @@ def test_a_long_generation_holds_nobody_up(model_generator: Any) -> None:
     assert efforts(model_generator).success
     client = model_generator.node.create_client(GenerateModel, "generate_model")
     assert client.wait_for_service(10.0)
-    request = GenerateModel.Request(robot="hrp2", language="c", floating_base=True, derivatives=True, gravity=DOWN)
+    request = GenerateModel.Request(robot="hrp2", language="c", floating_base=True, gravity=DOWN)  # takes seconds
     pending = client.call_async(request)
     answered = 0
     while not pending.done() and answered < 3:
@@ -238,7 +238,7 @@ def test_signals_end_it_while_it_generates(
     service = client.node.create_client(GenerateModel, "generate_model")
     assert service.wait_for_service(30.0)
     out = tmp_path / "out"
-    request = GenerateModel.Request(robot="hrp2", language="c", derivatives=True, gravity=DOWN, folder=str(out))
+    request = GenerateModel.Request(robot="hrp2", language="c", gravity=DOWN, folder=str(out))
     pending = [service.call_async(request) for _ in range(8)]
     assert client.result(pending[0], 60.0).success
     client.process.send_signal(number)

@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +12,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
-from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -46,8 +41,8 @@ from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_model.urdf import read_urdf  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-FURTHER = claim_domain()
-"""ROS domain of simulators that tests start themselves."""
+SIMULATOR_ARGUMENTS = ("-p", "diagnostics_rate:=10.0")
+"""A refused command is told by the next diagnostics: nobody has to wait a second for each."""
 WEIGHT = 58.0 * 9.81
 
 
@@ -92,6 +87,27 @@ def running(fresh: Any) -> Any:
     return fresh
 
 
+@pytest.fixture(scope="module")
+def settled(simulator: Any) -> dict[str, Any]:
+    """What the topics say of a robot that has stood for two seconds, in one and the same run."""
+    pause(simulator)
+    topics = {
+        "contacts": (ContactForces, 10),
+        "markers": (MarkerArray, 10),
+        "imu": (Imu, qos_profile_sensor_data),
+        "wrenches/right_ankle": (WrenchStamped, qos_profile_sensor_data),
+        "wrenches/left_ankle": (WrenchStamped, qos_profile_sensor_data),
+        "wrenches/left_wrist": (WrenchStamped, qos_profile_sensor_data),
+    }
+    listeners = {topic: listen(simulator, kind, topic, qos) for topic, (kind, qos) in topics.items()}
+    step(simulator, 2000)
+
+    def time_of(message: Any) -> float:
+        return seconds((message.markers[0] if isinstance(message, MarkerArray) else message).header.stamp)
+
+    return {topic: listener.wait(lambda m: time_of(m) == 2.0) for topic, listener in listeners.items()}
+
+
 # Topics -------------------------------------------------------------------------------------------
 
 
@@ -130,10 +146,8 @@ def test_rate_in_simulated_time(running: Any, kind: type, topic: str, rate: floa
     assert np.round(periods).min() == 1.0
 
 
-def test_contacts_carry_the_weight(fresh: Any) -> None:
-    contacts = listen(fresh, ContactForces, "contacts")
-    step(fresh, 2000)
-    message = contacts.wait(lambda m: seconds(m.header.stamp) == 2.0)
+def test_contacts_carry_the_weight(settled: dict[str, Any]) -> None:
+    message = settled["contacts"]
     assert message.header.frame_id == "world"
     assert len(message.contacts) == 8
     assert {contact.body_a for contact in message.contacts} == {"hrp2/RLEG_LINK5", "hrp2/LLEG_LINK5"}
@@ -146,25 +160,18 @@ def test_contacts_carry_the_weight(fresh: Any) -> None:
         assert contact.normal.z == pytest.approx(1.0)
 
 
-def test_feet_and_hands_are_felt(fresh: Any) -> None:
+def test_feet_and_hands_are_felt(settled: dict[str, Any]) -> None:
     robot = load_robot("hrp2")
-    feet = [
-        listen(fresh, WrenchStamped, f"wrenches/{side}_ankle", qos_profile_sensor_data) for side in ("right", "left")
-    ]
-    hand = listen(fresh, WrenchStamped, "wrenches/left_wrist", qos_profile_sensor_data)
-    step(fresh, 2000)
-    last = [f.wait(lambda m: seconds(m.header.stamp) == 2.0).wrench.force for f in feet]
+    last = [settled[f"wrenches/{side}_ankle"].wrench.force for side in ("right", "left")]
     below = sum(robot.description.links[f"{side}LEG_LINK5"].inertial.mass for side in "RL")
     assert sum(force.z for force in last) == pytest.approx(WEIGHT - 9.81 * below, rel=1e-3)
-    force = hand.wait(lambda m: seconds(m.header.stamp) == 2.0).wrench.force
+    force = settled["wrenches/left_wrist"].wrench.force
     hand_mass = sum(robot.description.links[f"LARM_LINK{i}"].inertial.mass for i in (5, 6))
     assert np.linalg.norm([force.x, force.y, force.z]) == pytest.approx(9.81 * hand_mass, rel=1e-3)
 
 
-def test_imu_feels_gravity(fresh: Any) -> None:
-    imu = listen(fresh, Imu, "imu", qos_profile_sensor_data)
-    step(fresh, 2000)
-    message = imu.wait(lambda m: seconds(m.header.stamp) == 2.0)
+def test_imu_feels_gravity(settled: dict[str, Any]) -> None:
+    message = settled["imu"]
     force, rate = message.linear_acceleration, message.angular_velocity
     assert np.linalg.norm([force.x, force.y, force.z]) == pytest.approx(9.81, rel=1e-3)
     assert force.z > 9.0
@@ -238,14 +245,10 @@ def test_robot_description_is_latched(simulator: Any) -> None:
     assert description.total_mass == pytest.approx(58.0, abs=1e-9)
 
 
-def test_cones_are_red_and_as_high_as_the_force(fresh: Any) -> None:
+def test_cones_are_red_and_as_high_as_the_force(settled: dict[str, Any]) -> None:
     """Specification 000, F022: the ratio of cone height to normal force is one number."""
-    markers = listen(fresh, MarkerArray, "markers")
-    contacts = listen(fresh, ContactForces, "contacts")
-    step(fresh, 1000)
-    message = markers.wait(lambda m: seconds(m.markers[0].header.stamp) == 1.0)
-    forces = contacts.wait(lambda m: seconds(m.header.stamp) == 1.0).contacts
-    cones = [m for m in message.markers if m.ns == "friction_cones" and m.action == Marker.ADD]
+    forces = settled["contacts"].contacts
+    cones = [m for m in settled["markers"].markers if m.ns == "friction_cones" and m.action == Marker.ADD]
     assert len(cones) == len(forces) == 8
     for cone, contact in zip(cones, forces, strict=True):
         base, tip = cone.points
@@ -764,61 +767,3 @@ def test_rviz_displays_match_the_topics(simulator: Any) -> None:
     )
     assert {"rviz_default_plugins/RobotModel", "rviz_default_plugins/Odometry"} <= set(seen)
     assert config["Global Options"]["Fixed Frame"] == "world"
-
-
-# The process --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("-p", "scene:=atlantis"), "atlantis"),
-        (("-p", "real_time_factor:=-1.0"), "real_time_factor"),
-        (("-p", "scene:=3.5"), "scene"),
-    ],
-)
-def test_bad_start_ends_with_a_message(
-    arguments: tuple[str, ...], reason: str, start: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    process = start(*arguments)
-    text, _ = process.communicate(timeout=30.0)
-    assert process.returncode == 1
-    assert reason in text.decode()
-    assert "Traceback" not in text.decode()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_it_cleanly(number: signal.Signals, start: Callable[..., subprocess.Popen[bytes]]) -> None:
-    process = start("-p", "real_time_factor:=0.0")
-    assert process.stdout is not None
-    line = process.stdout.readline().decode()
-    assert "scene 'stand'" in line
-    process.send_signal(number)
-    text, _ = process.communicate(timeout=10.0)
-    assert process.returncode == 0
-    assert text.decode() == ""
-
-
-@pytest.fixture
-def start(simulator: Any) -> Any:
-    """Starts further simulators, with piped output, in a domain without others."""
-    from ament_index_python.packages import get_package_prefix
-
-    processes = []
-
-    def start(*arguments: str) -> subprocess.Popen[bytes]:
-        program = f"{get_package_prefix('humanoid_stack')}/lib/humanoid_stack/simulator"
-        process = subprocess.Popen(
-            [program, "--ros-args", *arguments],
-            env={**os.environ, "ROS_DOMAIN_ID": str(FURTHER)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-            process.wait()

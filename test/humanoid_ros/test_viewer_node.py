@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -359,20 +359,26 @@ def test_clients_that_vanish_leave_no_mess(
     assert "Traceback" not in "".join(output)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "complaint"),
-    [
-        (["host:=192.0.2.1"], "can't listen on 192.0.2.1"),
-        (["rate:=1000.0"], "rate"),
-        (["port:=70000"], "port"),
-        (["gravity:=heavy"], "gravity"),
-    ],
-)
-def test_bad_parameter_ends_the_node_with_its_name(parameters: list[str], complaint: str) -> None:
-    process, _, output = start_viewer(DOMAIN, *parameters)
-    assert process.wait(15.0) == 1
-    assert complaint in "".join(output)
-    assert "Traceback" not in "".join(output)
+BAD_STARTS = {
+    "host:=192.0.2.1": "can't listen on 192.0.2.1",
+    "rate:=1000.0": "rate",
+    "port:=70000": "port",
+    "gravity:=heavy": "gravity",
+}
+"""Parameters that the node can't use, and what it says."""
+
+
+@pytest.fixture(scope="module")
+def bad_starts(start_badly: Callable[..., Any]) -> dict[str, tuple[int, str]]:
+    return start_badly("viewer", list(BAD_STARTS))
+
+
+@pytest.mark.parametrize("parameter", BAD_STARTS)
+def test_bad_parameter_ends_the_node_with_its_name(bad_starts: dict[str, tuple[int, str]], parameter: str) -> None:
+    code, text = bad_starts[parameter]
+    assert code == 1
+    assert BAD_STARTS[parameter] in text
+    assert "Traceback" not in text
 
 
 def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list[str]]) -> None:

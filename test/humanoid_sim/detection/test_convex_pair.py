@@ -46,7 +46,7 @@ def coal_shape(solid: SolidShape) -> coal.CollisionGeometry:
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
-    return np.array(pin.Quaternion(rng.normal(size=4)).normalized().matrix())
+    return np.ascontiguousarray(pin.Quaternion(rng.normal(size=4)).normalized().matrix())
 
 
 def centre_in_cylinder(x: np.ndarray) -> float:

@@ -44,8 +44,9 @@ def contacts(
     """Positions, normals, gaps and features of a on b, b at the origin."""
     out = np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3)), np.zeros(MESH_POINTS)
     features = np.zeros(MESH_POINTS, dtype=np.int64)
+    R_a = np.ascontiguousarray(at_a.rotation)
     count = mesh_contact(
-        shape_table([a, b]), 0, 1, at_a.rotation, at_a.translation, np.eye(3), np.zeros(3), margin, *out, features
+        shape_table([a, b]), 0, 1, R_a, at_a.translation, np.eye(3), np.zeros(3), margin, *out, features
     )
     return out[0][:count], out[1][:count], out[2][:count], features[:count]
 

@@ -12,7 +12,10 @@ from scipy.optimize import brentq
 
 from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Sphere
 from humanoid_sim.detection.continuous import ShapeMotion
+from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.mesh_contact import mesh_contact
 from humanoid_sim.detection.polytope import Polytope
+from humanoid_sim.detection.shape_pair import ConvexShape, ShapePair
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.solids import solids_of
 from humanoid_sim.detection.special_pair import SpecialPair, first_contact_time
@@ -119,3 +122,15 @@ def test_surfaces_are_closed_and_of_the_right_size() -> None:
         signed = np.einsum("ti,ti->t", triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2])).sum() / 6.0
         assert signed == pytest.approx(volume, rel=0.02)
         assert_allclose(np.abs(triangles.reshape(-1, 3)).max(axis=0), triangles.reshape(-1, 3).max(axis=0), atol=1e-9)
+
+
+def test_placements_from_pinocchio_need_no_kernels_of_their_own() -> None:
+    """Its matrices go by columns; for each mix of layouts a kernel would be compiled anew, in up to half a minute."""
+    above, below = place(0, 0, 0.59, yaw=0.3), place(0, 0, 0, yaw=0.2)
+    assert not above.rotation.flags.c_contiguous
+    for ground in (GROUND, surface_mesh(GROUND)):
+        assert SpecialPair(CRATE, ground).patch(at(above), at(below), 0.02) is not None
+    places = above.rotation, above.translation, below.rotation, below.translation
+    assert ShapePair(ConvexShape(CRATE), ConvexShape(GROUND)).contacts(*places, 0.02) is not None
+    for kernel in (convex_distance, contact_patch, mesh_contact):
+        assert {signature[k].layout for signature in kernel.signatures for k in (3, 5)} == {"C"}, kernel
