@@ -213,13 +213,14 @@ class _Walk:
         place = CubicSpline(self.times, q[:, joint.idx_q : joint.idx_q + 3], bc_type="clamped")
         heading = self.placements[:, :, 3].mean(axis=1)
         yaw = CubicSpline(self.times, heading, bc_type="clamped")
-        up = np.array([0.0, 0.0, 1.0])
-        for i, time in enumerate(self.times):
-            turn = pin.Quaternion(q[i, joint.idx_q + 3 : joint.idx_q + 7]).matrix().T
-            at, spin = joint.idx_v, yaw(time, 1) * (turn @ up)
-            v[i, at : at + 3], v[i, at + 3 : at + 6] = turn @ place(time, 1), spin
-            a[i, at : at + 3] = turn @ place(time, 2) - np.cross(spin, v[i, at : at + 3])
-            a[i, at + 3 : at + 6] = yaw(time, 2) * (turn @ up)
+        turns = np.array([pin.Quaternion(row[joint.idx_q + 3 : joint.idx_q + 7]).matrix().T for row in q])
+        up = turns[:, :, 2]  # the world's vertical, seen from the base
+        spin = yaw(self.times, 1)[:, None] * up
+        moves, rises = place(self.times, 1)[:, :, None], place(self.times, 2)[:, :, None]
+        at = joint.idx_v
+        v[:, at : at + 3], v[:, at + 3 : at + 6] = (turns @ moves)[:, :, 0], spin
+        a[:, at : at + 3] = (turns @ rises)[:, :, 0] - np.cross(spin, v[:, at : at + 3])
+        a[:, at + 3 : at + 6] = yaw(self.times, 2)[:, None] * up
         return v, a
 
     def _zmp(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
