@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import RobotError
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -113,6 +116,30 @@ def test_broken_documents_are_refused(read: Read, text: str, problem: str, line:
         read(text)
     assert problem in caught.value.problem
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, "{a: " * 100_000, "- " * 100_000])
+def test_endless_nesting_ends_no_process(tmp_path: Path, deep: str) -> None:
+    (tmp_path / "deep.yaml").write_text(deep, encoding="utf-8")
+    with pytest.raises(RobotError, match="nested too deeply"):
+        read_yaml(tmp_path / "deep.yaml", RobotError)
+
+
+SHIPPED = [path for folder in ("urdf", "config") for path in sorted((ROOT / folder).rglob("*.yaml"))]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_nodes_are_those_of_pyyaml_where_they_are_in_the_file(path: Path) -> None:
+    def outline(node: yaml.Node) -> object:
+        value = node.value
+        if isinstance(node, yaml.MappingNode):
+            value = [(outline(key), outline(item)) for key, item in value]
+        elif isinstance(node, yaml.SequenceNode):
+            value = [outline(item) for item in value]
+        return type(node).__name__, node.tag, node.start_mark.line, node.start_mark.column, value
+
+    expected = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    assert outline(read_yaml(path, RobotError).node) == outline(expected)
 
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
