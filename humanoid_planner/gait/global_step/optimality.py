@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -29,9 +28,11 @@ from humanoid_planner.gait.global_step.solve_global import GlobalIterate
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
+from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
+from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipliers
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import solve_collocation
-from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
+from humanoid_planner.gait.solvers.limited_collocation import solve_limited
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
@@ -39,14 +40,8 @@ Real = NDArray[np.floating[Any]]
 
 _TOUCHED = 1e-7
 """Multiplier of a state limit, times the objective's scale of one, above which the motion touches it."""
-_FACTORS = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
-"""Penalty factors on state limits, one after the other until the cost hardly changes."""
 _AGREED = 5e-3
 """Relative difference of cost beyond which both solutions aren't the same one."""
-_SETTLED = 1e-4
-"""Relative change of the cost from one factor to the next that is hardly one."""
-_KEPT_NODES = 100
-"""Above which every other node is left out for the next factor, so that meshes don't only grow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +120,7 @@ def prove_optimality(
     started = time.perf_counter()
     touched = tuple(_touched(problem, iterate, i) for i in range(len(finals)))
     phases = tuple(
-        _extremal(own, iterate, i, names, started + time_limit)
+        _extremal(own, iterate, i, _estimates(problem, iterate, i) if names else None, started + time_limit)
         for i, (own, names) in enumerate(zip(finals, touched, strict=True))
     )
     costs = np.array([motion.cost for motion in iterate.phases])
@@ -160,14 +155,20 @@ def prove_optimality(
     )
 
 
-def _touched(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> tuple[str, ...]:
-    """State limits with a multiplier between the ends of a phase, where no link or fixed end keeps them."""
+def _limit_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Real:
+    """(K, h) multipliers of a phase's state limits at the transcription's points, of F."""
     phase, program = problem.phases[index], problem.program()
-    own, shape = phase.program, phase_parameters(phase.problem).shape
-    model = phase.problem.model
+    own = phase.program
     first = int(program.rows[index]) + 2 * own.n * own.A2.shape[1]
     rest = iterate.multipliers[first : first + own.points * own.rest_count].reshape(own.points, own.rest_count)
-    multipliers = np.abs(rest[1:-1, own.rest_count - shape.inequality_count :]).max(axis=0)
+    return rest[:, own.rest_count - phase_parameters(phase.problem).shape.inequality_count :]
+
+
+def _touched(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> tuple[str, ...]:
+    """State limits with a multiplier between the ends of a phase, where no link or fixed end keeps them."""
+    multipliers = np.abs(_limit_multipliers(problem, iterate, index)[1:-1]).max(axis=0)
+    phase = problem.phases[index]
+    shape, model = phase_parameters(phase.problem).shape, phase.problem.model
     names = [f"least angle of {model.joint_names[j]}" for j in shape.lower_joints]
     names += [f"greatest angle of {model.joint_names[j]}" for j in shape.upper_joints]
     names += [f"rate of {model.joint_names[j]}" for j in shape.rated_joints] * 2
@@ -175,67 +176,62 @@ def _touched(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> tupl
     return tuple(dict.fromkeys(name for name, value in zip(names, multipliers, strict=True) if value > _TOUCHED))
 
 
+def _estimates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> StateMultipliers:
+    """Multipliers of the limits along a phase of its own cost, from the transcription's.
+
+    Each point's is spread over what lies nearer to it than to others. Along a limit that is kept for longer they take
+    turns then, 4/3 and 2/3 of the true value at middles and nodes, as Simpson's weights do: a mean over neighbours is
+    what evens them out, and keeps the whole of impulses.
+    """
+    motion = iterate.phases[index]
+    own_cost = _distance(problem, iterate) if problem.settings.per_metre else 1.0
+    widths = motion.duration * np.gradient(motion.s)
+    values = own_cost * np.maximum(_limit_multipliers(problem, iterate, index), 0.0) / widths[:, None]
+    values[[0, -1]] = 0.0  # at ends the given states keep the limits
+    values[1:-1] = 0.25 * values[:-2] + 0.5 * values[1:-1] + 0.25 * values[2:]
+    return StateMultipliers(motion.s, values)
+
+
+def _distance(problem: GlobalProblem, iterate: GlobalIterate) -> float:
+    return float(iterate.step_lengths.sum()) + problem.advance_at_rests
+
+
 def _extremal(
-    own: PhaseProblem, iterate: GlobalIterate, index: int, touched: Sequence[str], deadline: float
+    own: PhaseProblem, iterate: GlobalIterate, index: int, estimates: StateMultipliers | None, deadline: float
 ) -> PhaseSolution:
-    """A phase by Pontryagin's conditions, from the transcribed motion and costates."""
+    """A phase by Pontryagin's conditions, from the transcribed motion, costates and multipliers of touched limits."""
     started = time.perf_counter()
     motion = iterate.phases[index]
-    own = own.replace(hard_inequalities=False)
-    penalties = dataclasses.replace(
-        own.penalties,
-        range_weight=float(any("angle" in name for name in touched)),
-        rate_weight=float(any(name.startswith("rate") for name in touched)),
-        clearance_weight=float(any(name.startswith("clearance") for name in touched)),
-    )
-    mesh: Real = motion.s
-    y: Real = np.empty(0)
-    log: list[str] = []
-    best: tuple[ExtremalProblem, BoundaryValueResult, float] | None = None
-    for factor in _FACTORS if touched else (0.0,):
-        extremal = ExtremalProblem(own.replace(penalties=dataclasses.replace(penalties, inequality=factor)))
-        if best is None:
-            p = own.tree.momentum(motion.q, motion.v)
-            y = extremal.pack(np.concatenate([motion.q, p], axis=1), motion.costates, motion.duration)
-        result = solve_collocation(extremal, mesh, y, deadline=deadline)
-        if not result.converged and best is None and touched and time.perf_counter() < deadline:
-            # Costates of hard limits can be too far from those of soft ones: a transcription with penalties is between.
-            soft = solve_direct(
-                extremal.problem, DirectOptions((len(motion.s) - 1) // 2), (motion.q, motion.v, motion.u)
-            )
-            x = np.concatenate([soft.q, soft.p], axis=1)
-            result = solve_collocation(
-                extremal, soft.s, extremal.pack(x, soft.costates, motion.duration), deadline=deadline
-            )
-        log.append(f"penalty factor {factor:g}: {result.message}, {len(result.mesh)} nodes")
-        if not result.converged:
-            break
-        cost = _cost(extremal, result, motion.duration)
-        settled = best is not None and abs(cost - best[2]) <= _SETTLED * abs(cost)
-        best = (extremal, result, cost)
-        if settled:
-            break
-        thinning = 2 if len(result.mesh) > _KEPT_NODES and len(result.mesh) % 2 else 1
-        mesh = result.mesh[::thinning]
-        y = result.y[::thinning]
-    solved = best is not None
-    extremal, result, cost = best if best is not None else (extremal, result, float("nan"))
+    x = np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1)
     s = np.linspace(0.0, 1.0, SynthesisOptions().samples)
-    x, w = extremal.split(result.at(s))
+    if estimates is None:
+        extremal = ExtremalProblem(own)
+        result = solve_collocation(
+            extremal, motion.s, extremal.pack(x, motion.costates, motion.duration), deadline=deadline
+        )
+        solved, message = result.converged, result.message
+        log: tuple[str, ...] = (f"no limits touched: {message}, {len(result.mesh)} nodes",)
+        cost = _cost(extremal, result, motion.duration) if solved else math.nan
+        x, w = extremal.split(result.at(s))
+    else:
+        limited = solve_limited(own, motion.s, x, motion.costates, estimates, deadline=deadline)
+        solved, message, result = limited.converged, limited.message, limited.result
+        log, cost = limited.log, limited.cost
+        x, w = limited.extremal.split(result.at(s))
     return solution_from_samples(
-        extremal.problem,
-        extremal.system,
+        own,
+        PontryaginSystem(own),
         motion.duration * s,
         x,
         w,
         None,
         method="pontryagin",
         solved=solved,
-        message="converged" if solved else result.message,
+        message="converged" if solved else message,
         residual=result.residual,
         cost=cost,
         direct_cost=motion.cost,
-        log=tuple(log),
+        log=log,
         seconds=time.perf_counter() - started,
         tolerances=Tolerances(),
     )
@@ -259,7 +255,7 @@ def _transversality(
 ) -> tuple[Real, float]:
     """Residual of the costates at each transition, and of the step lengths."""
     program: MultiphaseProgram = problem.program()
-    distance = float(iterate.step_lengths.sum()) + problem.advance_at_rests
+    distance = _distance(problem, iterate)
     per = 1.0 / distance if problem.settings.per_metre else 1.0
     slopes, normals = [], []
     for own, phase, rate in zip(finals, phases, H, strict=True):

@@ -20,6 +20,7 @@ class PhaseExpressions:
 
     Args:
         parameters: whose shape counts; the values only tell how long each of them is.
+        shifted: whether penalties on state inequalities are those of an augmented Lagrangian.
 
     Attributes:
         q: (n,) symbols of the angles.
@@ -27,6 +28,7 @@ class PhaseExpressions:
         a: (n,) symbols of the accelerations.
         u: (N,) symbols of the controls.
         parameters: column of all symbols of numbers.
+        shift: (h,) symbols of what is added to the state inequalities before they are penalised; empty unless shifted.
         mass_matrix: (n, n) M.
         control_matrix: (n, N) Bp.
         momentum: (n,) p = M v.
@@ -43,7 +45,7 @@ class PhaseExpressions:
         equalities: (e,) accelerations of the closures, kept at zero.
     """
 
-    def __init__(self, parameters: PhaseParameters) -> None:
+    def __init__(self, parameters: PhaseParameters, shifted: bool = False) -> None:
         shape = parameters.shape
         self.shape = shape
         n = shape.n
@@ -54,6 +56,7 @@ class PhaseExpressions:
         self._symbols = {name: casadi.SX.sym(name, value.size) for name, value in parameters.values.items()}
         self._shapes = {name: value.shape for name, value in parameters.values.items()}
         self.parameters = casadi.vertcat(*self._symbols.values())
+        self.shift = casadi.SX.sym("shift", shape.inequality_count if shifted else 0)
         turning = shape.turning
         self._cos = [casadi.cos(self.q[j]) if turning[j] else casadi.SX(np.cos(shape.phase[j])) for j in range(n)]
         self._sin = [casadi.sin(self.q[j]) if turning[j] else casadi.SX(np.sin(shape.phase[j])) for j in range(n)]
@@ -189,8 +192,10 @@ class PhaseExpressions:
         penalty = casadi.SX(0.0)
         if not self.shape.hard_inequalities:
             for k in range(self.shape.inequality_count):
-                h = self.inequalities[k]
-                penalty += 0.5 * self._symbols["inequality_factors"][k] * casadi.if_else(h > 0.0, h**2, 0.0)
+                shift = self.shift[k] if self.shift.numel() else casadi.SX(0.0)
+                h = self.inequalities[k] + shift
+                beyond = casadi.if_else(h > 0.0, h**2, 0.0) - shift**2
+                penalty += 0.5 * self._symbols["inequality_factors"][k] * beyond
         return penalty
 
     def _rows(self) -> Expression:

@@ -71,8 +71,8 @@ class ExtremalPoint:
 class _Compiled:
     """Node functions of one shape."""
 
-    def __init__(self, parameters: PhaseParameters) -> None:
-        e = PhaseExpressions(parameters)
+    def __init__(self, parameters: PhaseParameters, shifted: bool) -> None:
+        e = PhaseExpressions(parameters, shifted)
         shape = parameters.shape
         n, N = shape.n, shape.control_count
         w_q, w_p = casadi.SX.sym("w_q", n), casadi.SX.sym("w_p", n)
@@ -96,9 +96,10 @@ class _Compiled:
         if r:
             inner += [mu]
         self.row_count, self.inner_count = r, sum(item.numel() for item in inner)
+        own = [e.shift] if shifted else []
         at = [e.q, e.v]
         self.dynamics = NodeFunction(
-            "dynamics", at, e.parameters, [e.mass_matrix, e.control_matrix, e.free_rate, e.penalty]
+            "dynamics", [*at, *own], e.parameters, [e.mass_matrix, e.control_matrix, e.free_rate, e.penalty]
         )
         zero = casadi.substitute(constraints, casadi.vertcat(e.u, e.a), casadi.SX.zeros(N + n))
         self.rows = NodeFunction(
@@ -107,7 +108,8 @@ class _Compiled:
             e.parameters,
             [zero, casadi.jacobian(constraints, e.u), casadi.jacobian(constraints, e.a), e.mass_rate],
         )
-        extra = [e.a, kappa, mu]
+        extra = [e.a, kappa, mu, *own]
+        self.inequalities = NodeFunction("inequalities", at, e.parameters, [e.inequalities]) if shifted else None
         self.velocity_gradient = NodeFunction(
             "velocity_gradient",
             [e.q, e.v, e.u, w_q, w_p, *extra],
@@ -131,7 +133,7 @@ class _Compiled:
         )
 
 
-_COMPILED: dict[PhaseShape, _Compiled] = {}
+_COMPILED: dict[tuple[PhaseShape, bool], _Compiled] = {}
 
 
 class PontryaginSystem:
@@ -139,6 +141,8 @@ class PontryaginSystem:
 
     Args:
         problem: the phase.
+        shifted: whether state inequalities are shifted before they are penalised, by what :meth:`evaluate` is given:
+            the augmented Lagrangian of Hestenes, Powell and Rockafellar.
 
     Attributes:
         problem: the phase.
@@ -146,11 +150,12 @@ class PontryaginSystem:
         maximiser: what gives u(x, w).
     """
 
-    def __init__(self, problem: PhaseProblem) -> None:
+    def __init__(self, problem: PhaseProblem, shifted: bool = False) -> None:
         parameters = phase_parameters(problem)
-        if parameters.shape not in _COMPILED:
-            _COMPILED[parameters.shape] = _Compiled(parameters)
-        self._functions = _COMPILED[parameters.shape]
+        key = (parameters.shape, shifted)
+        if key not in _COMPILED:
+            _COMPILED[key] = _Compiled(parameters, shifted)
+        self._functions = _COMPILED[key]
         self._numbers = parameters.vector
         self.problem = problem
         self.shape = parameters.shape
@@ -170,13 +175,25 @@ class PontryaginSystem:
         penalty = self._functions.dynamics(q, v, self._numbers)[3][:, 0]
         return np.asarray(self._time_weight + 0.5 * (self.maximiser.weights * u**2).sum(axis=1) + penalty)
 
-    def evaluate(self, x: Real, w: Real) -> ExtremalPoint:
-        """Maximising control and rates at K states and costates, each (K, 2n)."""
+    def inequalities(self, q: Real, v: Real) -> Real:
+        """(K, h) excesses of the state inequalities that are penalised; of shifted systems only."""
+        assert self._functions.inequalities is not None
+        return self._functions.inequalities(q, v, self._numbers)[0]
+
+    def evaluate(self, x: Real, w: Real, shift: Real | None = None) -> ExtremalPoint:
+        """Maximising control and rates at K states and costates, each (K, 2n).
+
+        Args:
+            x: (K, 2n) states.
+            w: (K, 2n) costates.
+            shift: (K, h) what is added to the state inequalities, of a shifted system.
+        """
         n, numbers, functions = self.n, self._numbers, self._functions
+        own = () if shift is None else (shift,)
         q, p = x[:, :n], x[:, n:]
         w_q, w_p = w[:, :n], w[:, n:]
         v = self.problem.tree.velocity(q, p)
-        M, B, free_rate, penalty = functions.dynamics(q, v, numbers)
+        M, B, free_rate, penalty = functions.dynamics(q, v, *own, numbers)
         y = np.einsum("kij,ki->kj", B, w_p)
         K, r = len(x), functions.row_count
         acceleration: Real = np.zeros((K, n))
@@ -198,7 +215,7 @@ class PontryaginSystem:
             u, free = self.maximiser.in_box(y)
             multipliers, active = np.zeros((K, 0)), np.zeros((K, 0), dtype=bool)
             feasible = np.ones(K, dtype=bool)
-        extra = (acceleration, kappa, multipliers)
+        extra = (acceleration, kappa, multipliers, *own)
         (s,) = functions.velocity_gradient(q, v, u, w_q, w_p, *extra, numbers)
         eta = np.linalg.solve(M, s[..., None])[..., 0]
         (L_q,) = functions.coordinate_gradient(q, v, u, w_p, eta, *extra, numbers)
@@ -222,12 +239,13 @@ class PontryaginSystem:
             feasible,
         )
 
-    def jacobian(self, x: Real, w: Real, at: ExtremalPoint) -> Real:
-        """(K, 4n, 4n) derivative of (x', w') by (x, w) at points that :meth:`evaluate` gave."""
+    def jacobian(self, x: Real, w: Real, at: ExtremalPoint, shift: Real | None = None) -> Real:
+        """(K, 4n, 4n) derivative of (x', w') by (x, w) at points that :meth:`evaluate` gave, for the same shift."""
         n = self.n
+        own = () if shift is None else (shift,)
         K, q, w_p = len(x), x[:, : self.n], w[:, self.n :]
         (H,) = self._functions.hessian(
-            q, at.v, at.u, w_p, at.eta, at.acceleration, at.kappa, at.multipliers, self._numbers
+            q, at.v, at.u, w_p, at.eta, at.acceleration, at.kappa, at.multipliers, *own, self._numbers
         )
         z = slice(2 * n, 2 * n + self._functions.inner_count)
         inner = H[:, z, z].copy()

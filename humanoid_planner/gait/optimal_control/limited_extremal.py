@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boundary value problem of a phase that touches state limits, by an augmented Lagrangian.
+
+Penalties r/2 max(0, h)² on state inequalities h(q, v) <= 0 keep them in the limit r -> infinity, and their problems get
+stiff on the way. With estimates mu(t) of the multipliers the penalty is
+
+    r/2 (max(0, h + mu/r)² - (mu/r)²)
+
+instead (Hestenes 1969, Powell 1969, Rockafellar 1973). As soon as mu is right its extremal is that of the limits
+themselves, at any r that is large enough for a minimum, and mu <- r max(0, h + mu/r) improves the estimates: the
+costates of a transcription with hard limits belong to this problem as they are, not to one with soft limits.
+
+The problem isn't autonomous: s = t/T is one more component, s' = 1 and s(0) = 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
+from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
+from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipliers
+
+Real = NDArray[np.floating[Any]]
+
+
+class LimitedExtremalProblem:
+    """Boundary value problem of a phase with state inequalities by their augmented Lagrangian.
+
+    y = (x, w, s).
+
+    Args:
+        problem: the phase, both of whose ends and whose duration are given; its inequalities are penalties.
+        multipliers: estimates.
+
+    Attributes:
+        problem: the phase.
+        system: Pontryagin's conditions.
+        dimension: 4n + 1.
+        start_count: conditions at the start.
+    """
+
+    def __init__(self, problem: PhaseProblem, multipliers: StateMultipliers) -> None:
+        self.problem, self.multipliers = problem, multipliers
+        self.system = PontryaginSystem(problem, shifted=True)
+        self._plain = ExtremalProblem(problem.replace(duration_range=None))
+        self._factors = phase_parameters(problem).values["inequality_factors"]
+        self._m = 4 * self.system.n
+        self.dimension = self._m + 1
+        self.start_count = self._plain.start_count + 1
+
+    def pack(self, x: Real, w: Real, s: Real) -> Real:
+        """(K, d) y of states and costates at s."""
+        return np.concatenate([x, w, np.asarray(s)[:, None]], axis=1)
+
+    def split(self, y: Real) -> tuple[Real, Real]:
+        """(K, 2n) states and costates."""
+        return self._plain.split(y[:, : self._m])
+
+    def shift(self, y: Real) -> Real:
+        """(K, h) mu / r."""
+        return self.multipliers.at(y[:, -1]) / self._factors
+
+    def rates(self, y: Real) -> Real:
+        """(K, d) T (x', w', 1/T)."""
+        at = self.system.evaluate(*self.split(y), self.shift(y))
+        rates = np.concatenate([at.x_rate, at.w_rate], axis=1) * self.problem.duration
+        return np.concatenate([rates, np.ones((len(y), 1))], axis=1)
+
+    def rates_and_jacobian(self, y: Real) -> tuple[Real, Real]:
+        """(K, d) rates and (K, d, d) their derivatives.
+
+        s is exact from the first iterate on: what rates change with it has no part in any correction, and is left out.
+        """
+        (x, w), shift = self.split(y), self.shift(y)
+        at = self.system.evaluate(x, w, shift)
+        T = self.problem.duration
+        J = np.zeros((len(y), self.dimension, self.dimension))
+        J[:, : self._m, : self._m] = self.system.jacobian(x, w, at, shift) * T
+        rates = np.concatenate([at.x_rate, at.w_rate], axis=1) * T
+        return np.concatenate([rates, np.ones((len(y), 1))], axis=1), J
+
+    def start(self, y: Real) -> tuple[Real, Real]:
+        """Conditions at the start and their derivative."""
+        value, J = self._plain.start(y[: self._m])
+        whole = np.zeros((self.start_count, self.dimension))
+        whole[:-1, : self._m], whole[-1, -1] = J, 1.0
+        return np.append(value, y[-1]), whole
+
+    def end(self, y: Real) -> tuple[Real, Real]:
+        """Conditions at the end and their derivative."""
+        value, J = self._plain.end(y[: self._m])
+        return value, np.concatenate([J, np.zeros((len(J), 1))], axis=1)
+
+    def effort(self, y: Real) -> Real:
+        """(K,) running cost without what the limits add to it."""
+        x, w = self.split(y)
+        at = self.system.evaluate(x, w, self.shift(y))
+        excess = np.maximum(self.excesses(y) + self.shift(y), 0.0) ** 2 - self.shift(y) ** 2
+        return np.asarray(at.running_cost - 0.5 * excess @ self._factors)
+
+    def excess(self, y: Real) -> float:
+        """Greatest excess over a limit, those of weight D counted sqrt(D) times."""
+        weights = np.sqrt(self._factors / self.problem.penalties.inequality)
+        return float((np.maximum(self.excesses(y), 0.0) * weights).max(initial=0.0))
+
+    def excesses(self, y: Real) -> Real:
+        """(K, h) h(q, v)."""
+        x, _ = self.split(y)
+        return self.system.inequalities(x[:, : self.system.n], self.system.velocity(x))
+
+    def improved(self, mesh: Real, y: Real) -> StateMultipliers:
+        """Better estimates, r max(0, h + mu/r), at a solution's nodes."""
+        return StateMultipliers(mesh, self._factors * np.maximum(self.excesses(y) + self.shift(y), 0.0))
+
+    def with_multipliers(self, multipliers: StateMultipliers, stiffer: float = 1.0) -> LimitedExtremalProblem:
+        """The same phase with other estimates and penalty factors."""
+        penalties = self.problem.penalties
+        penalties = dataclasses.replace(penalties, inequality=stiffer * penalties.inequality)
+        return LimitedExtremalProblem(self.problem.replace(penalties=penalties), multipliers)

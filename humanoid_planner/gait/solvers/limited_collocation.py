@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pontryagin's conditions of a phase with state limits: boundary value problems, their multipliers improved in turn.
+
+The method of multipliers on :class:`.LimitedExtremalProblem`. Estimates come from the transcription; after each
+solution they are improved, and the penalty is made stiffer, by less where Newton's method fails. It ends where neither
+changes of the cost nor the excess over any limit matter any more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.gait.optimal_control.limited_extremal import LimitedExtremalProblem
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipliers
+from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
+
+Real = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """How the multipliers are improved.
+
+    Attributes:
+        first: penalty factor to begin with, of angles and heights [1/(rad² s)] and [1/(m² s)].
+        rate_weight: share of it for rates [s²]: 1 rad/s counts as 10 mrad.
+        stiffer: factor on the penalty from one solution to the next.
+        settled: relative change of the cost that doesn't matter.
+        excess: over a limit that doesn't, of rates 1 / sqrt(rate_weight) times as much [rad], [m] and [rad/s].
+        rounds: solutions at most.
+        halvings: of a step that fails, on a logarithmic scale.
+        collocation: settings of each boundary value problem.
+    """
+
+    first: float = 1e3
+    rate_weight: float = 1e-4
+    stiffer: float = 10.0
+    settled: float = 1e-5
+    excess: float = 1e-4
+    rounds: int = 8
+    halvings: int = 2
+    collocation: CollocationOptions = field(default_factory=lambda: CollocationOptions(max_nodes=1500, max_newton=20))
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedResult:
+    """An extremal within state limits.
+
+    Attributes:
+        converged: whether the conditions are solved, the limits kept and the cost settled.
+        message: why not.
+        extremal: the last problem that was solved, or the first one that wasn't.
+        result: its solution.
+        multipliers: of the limits.
+        cost: criterion without what the limits add to it; NaN without a solution.
+        log: a line for each problem.
+    """
+
+    converged: bool
+    message: str
+    extremal: LimitedExtremalProblem
+    result: BoundaryValueResult
+    multipliers: StateMultipliers
+    cost: float
+    log: tuple[str, ...]
+
+
+def solve_limited(
+    problem: PhaseProblem,
+    mesh: Real,
+    x: Real,
+    w: Real,
+    multipliers: StateMultipliers,
+    options: LimitOptions | None = None,
+    deadline: float = math.inf,
+) -> LimitedResult:
+    """Solves a phase within its state limits from a transcribed motion.
+
+    Args:
+        problem: the phase between given ends; its penalties on state inequalities are replaced.
+        mesh: (K,) nodes of the guess.
+        x: (K, 2n) states.
+        w: (K, 2n) costates.
+        multipliers: estimates.
+        options: settings.
+        deadline: value of ``time.perf_counter`` at which to stop.
+    """
+    options = options or LimitOptions()
+    penalties = dataclasses.replace(
+        problem.penalties,
+        inequality=options.first,
+        range_weight=1.0,
+        rate_weight=options.rate_weight,
+        clearance_weight=1.0,
+    )
+    extremal = LimitedExtremalProblem(problem.replace(hard_inequalities=False, penalties=penalties), multipliers)
+    y = extremal.pack(x, w, mesh)
+    log: list[str] = []
+    best: tuple[LimitedExtremalProblem, BoundaryValueResult, float] | None = None
+    stiffer, halvings = options.stiffer, 0
+    converged, message = False, f"not settled after {options.rounds} rounds"
+    for _ in range(options.rounds):
+        result = solve_collocation(extremal, mesh, y, options.collocation, deadline=deadline)
+        log.append(
+            f"penalty factor {extremal.problem.penalties.inequality:.3g}: {result.message}, {len(result.mesh)} nodes"
+        )
+        if result.converged:
+            cost = _cost(extremal, result)
+            excess = extremal.excess(result.y) / options.excess
+            log[-1] += f", cost {cost:.7g}, excess {excess * options.excess:.1e}"
+            settled = best is not None and abs(cost - best[2]) <= options.settled * abs(cost)
+            best = (extremal, result, cost)
+            if settled and excess <= 1.0:
+                converged, message = True, "converged"
+                break
+            mesh, y = result.mesh, result.y
+        else:
+            if best is None and extremal.problem.penalties.inequality < options.first * options.stiffer:
+                # Where the estimates are good, the motion keeps nearer to the transcribed one the stiffer the penalty.
+                extremal = extremal.with_multipliers(multipliers, options.stiffer)
+                continue
+            halvings += 1
+            stiffer = math.sqrt(stiffer)
+            if best is None or halvings > options.halvings or time.perf_counter() > deadline:
+                message = result.message
+                break
+        extremal = best[0].with_multipliers(best[0].improved(mesh, y), stiffer)
+    if best is None:
+        return LimitedResult(False, message, extremal, result, multipliers, math.nan, tuple(log))
+    extremal, result, cost = best
+    return LimitedResult(
+        converged, message, extremal, result, extremal.improved(result.mesh, result.y), cost, tuple(log)
+    )
+
+
+def _cost(extremal: LimitedExtremalProblem, result: BoundaryValueResult) -> float:
+    """Criterion without what the limits add to it, by Simpson's rule on the solution's own mesh."""
+    middles = 0.5 * (result.mesh[1:] + result.mesh[:-1])
+    nodes, between = extremal.effort(result.y), extremal.effort(result.at(middles))
+    running = nodes[:-1] + 4.0 * between + nodes[1:]
+    return float(extremal.problem.duration / 6.0 * (np.diff(result.mesh) * running).sum())
