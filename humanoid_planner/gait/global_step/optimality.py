@@ -42,6 +42,8 @@ _TOUCHED = 1e-7
 """Multiplier of a state limit, times the objective's scale of one, above which the motion touches it."""
 _AGREED = 5e-3
 """Relative difference of cost beyond which both solutions aren't the same one."""
+_CLOSE_COST, _CLOSE = 3e-4, 1e-2
+"""Relative differences of a phase's cost, and of costates and H, below which the transcription is fine enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,24 @@ class OptimalityProof:
     def agrees(self) -> bool:
         """Whether they were, and give the transcription's cost to within half a percent."""
         return self.solved and self.cost_gap <= _AGREED
+
+    @property
+    def close(self) -> bool:
+        """Whether a finer transcription isn't worth while: all gaps are small, and all limits kept."""
+        return (
+            self.agrees
+            and not self.coarse_phases
+            and max(self.hamiltonian_gap, float(self.jumps.max(initial=0.0)), self.length_gap) <= _CLOSE
+        )
+
+    @property
+    def coarse_phases(self) -> tuple[int, ...]:
+        """Phases whose transcription is too coarse: without an extremal within the limits at about the same cost."""
+        return tuple(
+            index
+            for index, (phase, gap) in enumerate(zip(self.phases, self.cost_gaps, strict=True))
+            if not (phase.converged and gap <= _CLOSE_COST) or phase.violations
+        )
 
     def report(self) -> str:
         """A few lines."""

@@ -30,6 +30,8 @@ from humanoid_planner.gait.solvers.synthesize import Feedback
 
 _COARSE = (12, 20)
 """Intervals of double and single support of the first solve."""
+_REFINEMENTS = 2
+"""Of the transcription, where its solution isn't proved or proved with large gaps."""
 _INFEASIBLE = 1e-4
 """Violation that a program has to be left with to count as infeasible."""
 
@@ -58,7 +60,8 @@ def optimize_step(
         guess: step data to begin with; the published walk of such a robot, scaled, if left out.
         neighbour: solution of a neighbouring problem of the same walker to begin with instead.
         prove: solve each phase by Pontryagin's conditions afterwards; where they are met in all of them, at the same
-            cost and within all limits, these solutions are the gait that is given back.
+            cost and within all limits, these solutions are the gait that is given back. Where they aren't, or gaps are
+            large, the transcription is made finer, twice at most.
 
     Returns:
         The gait with its status: what didn't converge is there with its best iterate, what can't be with the reason.
@@ -174,16 +177,44 @@ def _optimize(
     gait = transcribed_gait(problem, iterate, message)
     proof: OptimalityProof | None = None
     last = "Pontryagin's conditions"
-    if status is GlobalStatus.CONVERGED and prove and not tell(last, iterate.infeasibility, iterate.objective):
-        ends = joined_ends(problem, iterate)
-        finals = [final_problem(problem, iterate, i, both) for i, both in enumerate(ends)]
+    for finer in range(_REFINEMENTS + 1):
+        stop = status is not GlobalStatus.CONVERGED or not prove or (proof is not None and proof.close)
+        if stop or tell(last, iterate.infeasibility, iterate.objective):
+            break
+        if finer:
+            assert proof is not None
+            trial_problem = global_problem(
+                walker, specs, _finer(problem, proof), cyclic, speed, step_length
+            )
+            trial = solve(trial_problem, f"mesh refined {finer} times", iterate)
+            if not trial.converged or cancelled:
+                break
+        else:
+            trial_problem, trial = problem, iterate
+        ends = joined_ends(trial_problem, trial)
+        finals = [final_problem(trial_problem, trial, i, both) for i, both in enumerate(ends)]
         left = settings.time_limit - (time.perf_counter() - started)
-        proof = prove_optimality(problem, iterate, finals, max(0.0, left))
-        log.append(f"{time.perf_counter() - started:7.3f} s  {proof.report().splitlines()[0]}")
+        found = prove_optimality(trial_problem, trial, finals, max(0.0, left))
+        log.append(f"{time.perf_counter() - started:7.3f} s  {found.report().splitlines()[0]}")
+        if proof is not None and proof.solved and not found.solved:
+            break
+        problem, iterate, proof = trial_problem, trial, found
+        gait = transcribed_gait(problem, iterate, message)
         if proof.agrees and not any(phase.violations for phase in proof.phases):
             gait = GaitSolution(final_plan(problem, iterate, ends), proof.phases)
     return GlobalGait(
         status, message, problem, iterate, gait, proof, tuple(log), time.perf_counter() - started
+    )
+
+
+def _finer(problem: GlobalProblem, proof: OptimalityProof) -> GlobalSettings:
+    """Twice the intervals for phases that the proof finds too coarse, or for all where it can't tell which."""
+    settings = problem.settings
+    coarse = proof.coarse_phases or range(len(problem.phases))
+    kinds = {problem.phases[index].double for index in coarse}
+    return settings.replace(
+        double_intervals=settings.double_intervals * (2 if True in kinds else 1),
+        single_intervals=settings.single_intervals * (2 if False in kinds else 1),
     )
 
 

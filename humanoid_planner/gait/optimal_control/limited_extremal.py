@@ -98,12 +98,10 @@ class LimitedExtremalProblem:
         value, J = self._plain.end(y[: self._m])
         return value, np.concatenate([J, np.zeros((len(J), 1))], axis=1)
 
-    def effort(self, y: Real) -> Real:
-        """(K,) running cost without what the limits add to it."""
+    def running_cost(self, y: Real) -> Real:
+        """(K,) integrand of the augmented Lagrangian."""
         x, w = self.split(y)
-        at = self.system.evaluate(x, w, self.shift(y))
-        excess = np.maximum(self.excesses(y) + self.shift(y), 0.0) ** 2 - self.shift(y) ** 2
-        return np.asarray(at.running_cost - 0.5 * excess @ self._factors)
+        return self.system.evaluate(x, w, self.shift(y)).running_cost
 
     def excess(self, y: Real) -> float:
         """Greatest excess over a limit, those of weight D counted sqrt(D) times."""
@@ -115,9 +113,25 @@ class LimitedExtremalProblem:
         x, _ = self.split(y)
         return self.system.inequalities(x[:, : self.system.n], self.system.velocity(x))
 
-    def improved(self, mesh: Real, y: Real) -> StateMultipliers:
-        """Better estimates, r max(0, h + mu/r), at a solution's nodes."""
-        return StateMultipliers(mesh, self._factors * np.maximum(self.excesses(y) + self.shift(y), 0.0))
+    def improved(self, mesh: Real, y: Real, middle_y: Real) -> StateMultipliers:
+        """Better estimates, r max(0, h + mu/r), their integrals with every node's hat function kept.
+
+        What pulls for less than an interval would count too much or too little if it were sampled at nodes alone.
+
+        Args:
+            mesh: (K,) nodes of a solution.
+            y: (K, d) its values.
+            middle_y: (K - 1, d) its values in the middle of each interval.
+        """
+        nodes, middles = (
+            self._factors * np.maximum(self.excesses(item) + self.shift(item), 0.0) for item in (y, middle_y)
+        )
+        h = np.diff(mesh)[:, None]
+        total, widths = np.zeros_like(nodes), np.zeros((len(nodes), 1))
+        for own in (slice(None, -1), slice(1, None)):
+            total[own] += h * (nodes[own] + 2.0 * middles) / 3.0
+            widths[own] += h
+        return StateMultipliers(mesh, total / widths)
 
     def with_multipliers(self, multipliers: StateMultipliers, stiffer: float = 1.0) -> LimitedExtremalProblem:
         """The same phase with other estimates and penalty factors."""

@@ -34,8 +34,9 @@ class LimitOptions:
         first: penalty factor to begin with, of angles and heights [1/(rad² s)] and [1/(m² s)].
         rate_weight: share of it for rates [s²]: 1 rad/s counts as 10 mrad.
         stiffer: factor on the penalty from one solution to the next.
-        settled: relative change of the cost that doesn't matter.
+        settled: relative change of the cost that doesn't matter any more.
         excess: over a limit that doesn't, of rates 1 / sqrt(rate_weight) times as much [rad], [m] and [rad/s].
+        acceptable: multiple of both up to which the last solution still counts where no better one is found.
         rounds: solutions at most.
         halvings: of a step that fails, on a logarithmic scale.
         collocation: settings of each boundary value problem.
@@ -44,11 +45,12 @@ class LimitOptions:
     first: float = 1e3
     rate_weight: float = 1e-4
     stiffer: float = 10.0
-    settled: float = 1e-5
-    excess: float = 1e-4
+    settled: float = 2e-5
+    excess: float = 1e-5
+    acceptable: float = 20.0
     rounds: int = 8
     halvings: int = 2
-    collocation: CollocationOptions = field(default_factory=lambda: CollocationOptions(max_nodes=1500, max_newton=20))
+    collocation: CollocationOptions = field(default_factory=lambda: CollocationOptions(max_nodes=1000, max_newton=15))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,8 @@ class LimitedResult:
         message: why not.
         extremal: the last problem that was solved, or the first one that wasn't.
         result: its solution.
-        multipliers: of the limits.
-        cost: criterion without what the limits add to it; NaN without a solution.
+        cost: augmented Lagrangian, which differs from the criterion within the limits by the square of what the
+            multipliers are off; NaN without a solution.
         log: a line for each problem.
     """
 
@@ -69,7 +71,6 @@ class LimitedResult:
     message: str
     extremal: LimitedExtremalProblem
     result: BoundaryValueResult
-    multipliers: StateMultipliers
     cost: float
     log: tuple[str, ...]
 
@@ -105,46 +106,57 @@ def solve_limited(
     extremal = LimitedExtremalProblem(problem.replace(hard_inequalities=False, penalties=penalties), multipliers)
     y = extremal.pack(x, w, mesh)
     log: list[str] = []
-    best: tuple[LimitedExtremalProblem, BoundaryValueResult, float] | None = None
+    best: _Solved | None = None
     stiffer, halvings = options.stiffer, 0
-    converged, message = False, f"not settled after {options.rounds} rounds"
+    message = f"not settled after {options.rounds} rounds"
     for _ in range(options.rounds):
         result = solve_collocation(extremal, mesh, y, options.collocation, deadline=deadline)
-        log.append(
-            f"penalty factor {extremal.problem.penalties.inequality:.3g}: {result.message}, {len(result.mesh)} nodes"
-        )
+        line = f"penalty factor {extremal.problem.penalties.inequality:.3g}: {result.message}, {len(result.mesh)} nodes"
         if result.converged:
-            cost = _cost(extremal, result)
-            excess = extremal.excess(result.y) / options.excess
-            log[-1] += f", cost {cost:.7g}, excess {excess * options.excess:.1e}"
-            settled = best is not None and abs(cost - best[2]) <= options.settled * abs(cost)
-            best = (extremal, result, cost)
-            if settled and excess <= 1.0:
-                converged, message = True, "converged"
+            cost, excess = _cost(extremal, result), extremal.excess(result.y)
+            change = abs(cost - best.cost) / abs(cost) if best is not None else math.inf
+            best = _Solved(extremal, result, cost, max(change / options.settled, excess / options.excess))
+            log.append(f"{line}, cost {cost:.7g}, excess {excess:.1e}")
+            if best.unsettled <= 1.0:
                 break
             mesh, y = result.mesh, result.y
         else:
-            if best is None and extremal.problem.penalties.inequality < options.first * options.stiffer:
-                # Where the estimates are good, the motion keeps nearer to the transcribed one the stiffer the penalty.
+            log.append(line)
+            message = result.message
+            stiff = options.first * options.stiffer
+            if best is None and extremal.problem.penalties.inequality < stiff:
+                # Where the estimates are good, a stiffer penalty keeps the motion nearer to the transcribed one.
                 extremal = extremal.with_multipliers(multipliers, options.stiffer)
                 continue
             halvings += 1
             stiffer = math.sqrt(stiffer)
             if best is None or halvings > options.halvings or time.perf_counter() > deadline:
-                message = result.message
                 break
-        extremal = best[0].with_multipliers(best[0].improved(mesh, y), stiffer)
+        extremal = best.extremal.with_multipliers(_improved(best.extremal, best.result), stiffer)
     if best is None:
-        return LimitedResult(False, message, extremal, result, multipliers, math.nan, tuple(log))
-    extremal, result, cost = best
+        return LimitedResult(False, message, extremal, result, math.nan, tuple(log))
+    converged = best.unsettled <= options.acceptable
     return LimitedResult(
-        converged, message, extremal, result, extremal.improved(result.mesh, result.y), cost, tuple(log)
+        converged, "converged" if converged else message, best.extremal, best.result, best.cost, tuple(log)
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    extremal: LimitedExtremalProblem
+    result: BoundaryValueResult
+    cost: float
+    unsettled: float
+
+
 def _cost(extremal: LimitedExtremalProblem, result: BoundaryValueResult) -> float:
-    """Criterion without what the limits add to it, by Simpson's rule on the solution's own mesh."""
+    """Augmented Lagrangian by Simpson's rule on the solution's own mesh."""
     middles = 0.5 * (result.mesh[1:] + result.mesh[:-1])
-    nodes, between = extremal.effort(result.y), extremal.effort(result.at(middles))
+    nodes, between = extremal.running_cost(result.y), extremal.running_cost(result.at(middles))
     running = nodes[:-1] + 4.0 * between + nodes[1:]
     return float(extremal.problem.duration / 6.0 * (np.diff(result.mesh) * running).sum())
+
+
+def _improved(extremal: LimitedExtremalProblem, result: BoundaryValueResult) -> StateMultipliers:
+    """Better estimates from a solution."""
+    return extremal.improved(result.mesh, result.y, result.at(0.5 * (result.mesh[1:] + result.mesh[:-1])))
