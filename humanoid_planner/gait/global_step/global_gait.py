@@ -16,6 +16,7 @@ from humanoid_planner.gait.boundary.step_data import StepData
 from humanoid_planner.gait.global_step.global_problem import GlobalPhase, GlobalProblem
 from humanoid_planner.gait.global_step.optimality import OptimalityProof
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
+from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions
 from humanoid_planner.gait.global_step.transition_map import TransitionMap
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.end_state import EndState
@@ -50,6 +51,7 @@ class GlobalGait:
         iterate: what IPOPT ended with: the solution, or its best iterate.
         gait: the same as phases in a row, as :func:`.synthesize_gait` gives them.
         proof: how well the conditions of optimality hold; None where it wasn't asked for or there is no solution.
+        conditions: the same conditions evaluated along the transcription as it is; None likewise.
         log: what was done, line by line.
         seconds: time of everything.
     """
@@ -60,6 +62,7 @@ class GlobalGait:
     iterate: GlobalIterate
     gait: GaitSolution
     proof: OptimalityProof | None
+    conditions: TranscribedConditions | None
     log: tuple[str, ...]
     seconds: float
 
@@ -128,6 +131,8 @@ class GlobalGait:
         ]
         if self.proof is not None:
             lines.append(self.proof.report())
+        if self.conditions is not None and not (self.proof is not None and self.proof.solved):
+            lines.append(self.conditions.report())
         return "\n".join(lines)
 
 

@@ -2,12 +2,10 @@
 """How well a gait that was solved as a whole fulfils Pontryagin's conditions (003 sections 2.21 and 2.24).
 
 1. Each phase is solved again by itself: the boundary value problem of Pontryagin's conditions between the ends and in
-   the time that were found. Its cost has to be the transcription's. State limits that the motion touches are penalties
-   there, raised step by step to a factor at which they hold to some 1e-6.
-2. Transversality. With dJ_i = -w_i(0) dx_i(0) + w_i(T) dx_i(T) - H_i dT_i, the derivative of the whole criterion F by
-   the ends of all phases, the durations and the step lengths has to be a combination of the gradients of what ties
-   them: links, closures, fixed and bounded entries. What is left after the best such combination is the residual, part
-   by part. The costates here are those of the boundary value problems, which know nothing of links or of each other.
+   the time that were found. Its cost has to be the transcription's. State limits that the motion touches hold by an
+   augmented Lagrangian there, whose multipliers begin with the transcription's, to some 1e-5.
+2. Transversality (:mod:`.transversality`). The costates here are those of the boundary value problems, which know
+   nothing of links or of each other.
 3. Durations. H is the same in all phases whose duration isn't at a bound, where a mean speed is asked; zero else.
 """
 
@@ -23,8 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
-from humanoid_planner.gait.global_step.multiphase_program import MultiphaseProgram
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
+from humanoid_planner.gait.global_step.transversality import (
+    TOUCHED,
+    bound_multipliers,
+    gait_distance,
+    limit_multipliers,
+    transversality,
+)
+from humanoid_planner.gait.mechanism.phase_model import Joint
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
@@ -38,8 +43,6 @@ from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
 Real = NDArray[np.floating[Any]]
 
-_TOUCHED = 1e-7
-"""Multiplier of a state limit, times the objective's scale of one, above which the motion touches it."""
 _AGREED = 5e-3
 """Relative difference of cost beyond which both solutions aren't the same one."""
 _CLOSE_COST, _CLOSE = 3e-4, 1e-2
@@ -140,7 +143,7 @@ def prove_optimality(
     started = time.perf_counter()
     touched = tuple(_touched(problem, iterate, i) for i in range(len(finals)))
     phases = tuple(
-        _extremal(own, iterate, i, _estimates(problem, iterate, i) if names else None, started + time_limit)
+        _extremal(problem, iterate, i, own, bool(names), started + time_limit)
         for i, (own, names) in enumerate(zip(finals, touched, strict=True))
     )
     costs = np.array([motion.cost for motion in iterate.phases])
@@ -154,7 +157,7 @@ def prove_optimality(
     spread = 0.0
     if len(inner):
         spread = float(np.ptp(inner)) if problem.speed is not None else float(np.abs(inner).max())
-    jumps, length_gap = _transversality(problem, iterate, finals, phases, H)
+    jumps, length_gap = transversality(problem, iterate, finals, phases, H)
     solved = np.array([phase.converged for phase in phases])
     jumps[~(solved & np.roll(solved, -1))[: len(jumps)]] = math.nan
     if not solved.all():
@@ -175,25 +178,37 @@ def prove_optimality(
     )
 
 
-def _limit_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Real:
-    """(K, h) multipliers of a phase's state limits at the transcription's points, of F."""
-    phase, program = problem.phases[index], problem.program()
-    own = phase.program
-    first = int(program.rows[index]) + 2 * own.n * own.A2.shape[1]
-    rest = iterate.multipliers[first : first + own.points * own.rest_count].reshape(own.points, own.rest_count)
-    return rest[:, own.rest_count - phase_parameters(phase.problem).shape.inequality_count :]
-
-
 def _touched(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> tuple[str, ...]:
     """State limits with a multiplier between the ends of a phase, where no link or fixed end keeps them."""
-    multipliers = np.abs(_limit_multipliers(problem, iterate, index)[1:-1]).max(axis=0)
+    multipliers = np.abs(limit_multipliers(problem, iterate, index)[1:-1]).max(axis=0)
     phase = problem.phases[index]
     shape, model = phase_parameters(phase.problem).shape, phase.problem.model
     names = [f"least angle of {model.joint_names[j]}" for j in shape.lower_joints]
     names += [f"greatest angle of {model.joint_names[j]}" for j in shape.upper_joints]
     names += [f"rate of {model.joint_names[j]}" for j in shape.rated_joints] * 2
     names += [f"clearance of {name}" for name in shape.clear_points]
-    return tuple(dict.fromkeys(name for name, value in zip(names, multipliers, strict=True) if value > _TOUCHED))
+    found = [name for name, value in zip(names, multipliers, strict=True) if value > TOUCHED]
+    found += [f"angle of {model.tree.coordinates[j]}" for j in _touched_coordinates(problem, iterate, index)]
+    return tuple(dict.fromkeys(found))
+
+
+def _touched_coordinates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> NDArray[np.int64]:
+    """Coordinates, of the trunk or of a foot that would turn into the ground, whose own bounds are touched."""
+    multipliers = np.abs(bound_multipliers(problem, iterate, index)[1:-1]).max(axis=0)
+    return np.flatnonzero(multipliers > TOUCHED)
+
+
+def _with_bounds(problem: GlobalProblem, iterate: GlobalIterate, index: int, own: PhaseProblem) -> PhaseProblem:
+    """The phase with touched bounds of coordinates as ranges of joints to the base, which come last."""
+    program, offset = problem.phases[index].program, problem.program().offsets[index] + 1
+    lower, upper, _, _ = problem.bounds(problem.program())
+    inner = slice(offset + program.width, offset + program.width + own.model.n)
+    names = own.model.tree.coordinates
+    joints = tuple(
+        Joint(f"{names[j]} to the base", names[j], None, lower[inner][j], upper[inner][j])
+        for j in _touched_coordinates(problem, iterate, index)
+    )
+    return own.replace(model=own.model.replace(joints=(*own.model.joints, *joints))) if joints else own
 
 
 def _estimates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> StateMultipliers:
@@ -204,27 +219,28 @@ def _estimates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> St
     what evens them out, and keeps the whole of impulses.
     """
     motion = iterate.phases[index]
-    own_cost = _distance(problem, iterate) if problem.settings.per_metre else 1.0
+    own_cost = gait_distance(problem, iterate) if problem.settings.per_metre else 1.0
     widths = motion.duration * np.gradient(motion.s)
-    values = own_cost * np.maximum(_limit_multipliers(problem, iterate, index), 0.0) / widths[:, None]
+    shape = phase_parameters(problem.phases[index].problem).shape
+    ranges = np.cumsum([len(shape.lower_joints), len(shape.upper_joints)])
+    low, high, rest = np.split(limit_multipliers(problem, iterate, index), ranges, axis=1)
+    bounds = bound_multipliers(problem, iterate, index)[:, _touched_coordinates(problem, iterate, index)]
+    every = np.concatenate([low, -bounds, high, bounds, rest], axis=1)
+    values = own_cost * np.maximum(every, 0.0) / widths[:, None]
     values[[0, -1]] = 0.0  # at ends the given states keep the limits
     values[1:-1] = 0.25 * values[:-2] + 0.5 * values[1:-1] + 0.25 * values[2:]
     return StateMultipliers(motion.s, values)
 
 
-def _distance(problem: GlobalProblem, iterate: GlobalIterate) -> float:
-    return float(iterate.step_lengths.sum()) + problem.advance_at_rests
-
-
 def _extremal(
-    own: PhaseProblem, iterate: GlobalIterate, index: int, estimates: StateMultipliers | None, deadline: float
+    problem: GlobalProblem, iterate: GlobalIterate, index: int, own: PhaseProblem, touches: bool, deadline: float
 ) -> PhaseSolution:
     """A phase by Pontryagin's conditions, from the transcribed motion, costates and multipliers of touched limits."""
     started = time.perf_counter()
     motion = iterate.phases[index]
     x = np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1)
     s = np.linspace(0.0, 1.0, SynthesisOptions().samples)
-    if estimates is None:
+    if not touches:
         extremal = ExtremalProblem(own)
         result = solve_collocation(
             extremal, motion.s, extremal.pack(x, motion.costates, motion.duration), deadline=deadline
@@ -234,7 +250,8 @@ def _extremal(
         cost = _cost(extremal, result, motion.duration) if solved else math.nan
         x, w = extremal.split(result.at(s))
     else:
-        limited = solve_limited(own, motion.s, x, motion.costates, estimates, deadline=deadline)
+        bounded, estimates = _with_bounds(problem, iterate, index, own), _estimates(problem, iterate, index)
+        limited = solve_limited(bounded, motion.s, x, motion.costates, estimates, deadline=deadline)
         solved, message, result = limited.converged, limited.message, limited.result
         log, cost = limited.log, limited.cost
         x, w = limited.extremal.split(result.at(s))
@@ -264,117 +281,3 @@ def _cost(extremal: ExtremalProblem, result: BoundaryValueResult, duration: floa
         extremal.system.evaluate(*extremal.split(y)).running_cost for y in (result.y, result.at(middles))
     )
     return float(duration / 6.0 * (np.diff(result.mesh) * (nodes[:-1] + 4.0 * between + nodes[1:])).sum())
-
-
-def _transversality(
-    problem: GlobalProblem,
-    iterate: GlobalIterate,
-    finals: Sequence[PhaseProblem],
-    phases: Sequence[PhaseSolution],
-    H: Real,
-) -> tuple[Real, float]:
-    """Residual of the costates at each transition, and of the step lengths."""
-    program: MultiphaseProgram = problem.program()
-    distance = _distance(problem, iterate)
-    per = 1.0 / distance if problem.settings.per_metre else 1.0
-    slopes, normals = [], []
-    for own, phase, rate in zip(finals, phases, H, strict=True):
-        begin, end = phase.costates[0], phase.costates[-1]
-        slopes.append(
-            np.concatenate([[-rate], -_by_rates(own, phase, 0, begin), _by_rates(own, phase, -1, end)])
-        )
-    slope = np.concatenate([*slopes, np.zeros(len(iterate.step_lengths))]) * per
-    if problem.settings.per_metre:
-        slope[-len(iterate.step_lengths) :] -= iterate.objective / distance
-    y = iterate.x[program.ends_index]
-    _, J = (np.array(item) for item in program.link_functions(y, problem.numbers))
-    normals.append(J)
-    lower, upper, _, _ = problem.bounds(program)
-    low, high = lower[program.ends_index], upper[program.ends_index]
-    # Bounds that a multiplier says are active tie an entry as fixed ones do.
-    held = (high - low < 1e-9) | (np.abs(iterate.bound_multipliers[program.ends_index]) > _TOUCHED)
-    normals.append(np.eye(len(y))[held])
-    normals += _end_normals(problem, iterate, finals, len(y))
-    N = np.concatenate(normals)
-    left = slope - N.T @ np.linalg.lstsq(N.T, slope, rcond=1e-10)[0]
-    jumps = []
-    sizes = [2 * own.model.n for own in finals]
-    starts = np.cumsum([0, *(1 + 2 * size for size in sizes)])
-    count = len(finals) - (0 if problem.cyclic else 1)
-    for i in range(count):
-        j = (i + 1) % len(finals)
-        entries = np.concatenate(
-            [starts[i] + 1 + sizes[i] + np.arange(sizes[i]), starts[j] + 1 + np.arange(sizes[j])]
-        )
-        jumps.append(float(np.linalg.norm(left[entries]) / np.linalg.norm(slope[entries])))
-    lengths = left[-len(iterate.step_lengths) :]
-    return np.array(jumps), float(np.abs(lengths).max() * distance / abs(iterate.objective))
-
-
-def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Real) -> Real:
-    """(2n,) derivative by (q, v) of what has derivative w by (q, p = M v)."""
-    tree, n = own.tree, own.model.n
-    q, v = phase.q[place], phase.v[place]
-    by_q = np.stack([tree.mass_derivative(q, k) @ v for k in range(n)], axis=1)
-    return np.concatenate([w[:n] + by_q.T @ w[n:], tree.mass_matrix(q) @ w[n:]])
-
-
-def _end_normals(
-    problem: GlobalProblem, iterate: GlobalIterate, finals: Sequence[PhaseProblem], size: int
-) -> list[Real]:
-    """Gradients of what else holds at ends: closures at the end of double support, and touched limits."""
-    found: list[Real] = []
-    place = 0
-    program = problem.program()
-    for i, own in enumerate(finals):
-        model, n = own.model, own.model.n
-        motion, transcribed = iterate.phases[i], problem.phases[i].program
-        shape = phase_parameters(problem.phases[i].problem).shape
-        first = int(program.rows[i]) + 2 * n * transcribed.A2.shape[1]
-        count = transcribed.points * transcribed.rest_count
-        rest = iterate.multipliers[first : first + count].reshape(transcribed.points, transcribed.rest_count)
-        for end in (0, -1):
-            columns = place + 1 + (0 if end == 0 else 2 * n)
-            q, v = motion.q[end], motion.v[end]
-            if own.hard_closure and end == -1:
-                G = model.closure_jacobian(q)
-                rows = np.zeros((2 * len(G), size))
-                rows[: len(G), columns : columns + n] = G
-                rows[len(G) :, columns : columns + n] = model.closure_hessian(q) * v
-                rows[len(G) :, columns + n : columns + 2 * n] = G
-                # What the loop is closed at moves with the foothold, at this end as at the other.
-                length = problem.phases[i].length
-                assert length is not None
-                rows[: len(G) : 2, int(size - len(iterate.step_lengths) + length)] = -1.0
-                found.append(rows)
-                if own.hard_angles:
-                    for closure in model.angle_closures:
-                        j = model.tree.index(closure.coordinate)
-                        rows = np.zeros((2, size))
-                        rows[0, columns + j] = rows[1, columns + n + j] = 1.0
-                        found.append(rows)
-            joints = model.joint_matrix
-            gradients = [np.concatenate([joints[j], np.zeros(n)]) for j in (*shape.lower_joints, *shape.upper_joints)]
-            gradients += [np.concatenate([np.zeros(n), joints[j]]) for j in shape.rated_joints] * 2
-            for name in shape.clear_points:
-                point = model.points[name]
-                x, step = float(point.position(q)[0]), 1e-6
-                rise = sum(
-                    float(item.envelope(x + step) - item.envelope(x - step)) / (2.0 * step)
-                    for item in own.penalties.obstacles
-                )
-                jacobian = point.jacobian(q)
-                gradients.append(np.concatenate([jacobian[1] - rise * jacobian[0], np.zeros(n)]))
-            near = rest[:3] if end == 0 else rest[-3:]
-            multipliers = np.abs(near[:, transcribed.rest_count - shape.inequality_count :]).max(axis=0)
-            for gradient, value in zip(gradients, multipliers, strict=True):
-                if value > _TOUCHED:
-                    # What a limit pushes within the interval beside an end has changed rates there as well.
-                    rows = np.zeros((2, size))
-                    rows[0, columns : columns + 2 * n] = gradient
-                    rows[1, columns + n : columns + 2 * n] = gradient[:n]
-                    found.append(rows)
-        place += 1 + 4 * n
-    return found
-
-

@@ -7,10 +7,12 @@ import dataclasses
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.step_data import WalkData
 from humanoid_planner.gait.global_step.global_gait import (
+    Ends,
     GlobalGait,
     GlobalStatus,
     final_plan,
@@ -23,6 +25,8 @@ from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimality import OptimalityProof, prove_optimality
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate, solve_global
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
+from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions, check_transcription
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, cyclic_walk
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.phases.walker import Walker
@@ -174,48 +178,91 @@ def _optimize(
             problem = fine
             iterate = solve(problem, "fine mesh", iterate)
     status, message = _outcome(iterate, cancelled)
-    gait = transcribed_gait(problem, iterate, message)
-    proof: OptimalityProof | None = None
+    best = _Checked.of(problem, iterate, message)
     last = "Pontryagin's conditions"
     for finer in range(_REFINEMENTS + 1):
-        stop = status is not GlobalStatus.CONVERGED or not prove or (proof is not None and proof.close)
-        if stop or tell(last, iterate.infeasibility, iterate.objective):
+        done = status is not GlobalStatus.CONVERGED or not prove or (best.proof is not None and best.proof.close)
+        if done or tell(last, best.iterate.infeasibility, best.iterate.objective):
             break
         if finer:
-            assert proof is not None
-            trial_problem = global_problem(
-                walker, specs, _finer(problem, proof), cyclic, speed, step_length
-            )
-            trial = solve(trial_problem, f"mesh refined {finer} times", iterate)
-            if not trial.converged or cancelled:
+            refined = global_problem(walker, specs, best.finer(), cyclic, speed, step_length)
+            iterate = solve(refined, f"mesh refined {finer} times", best.iterate)
+            if not iterate.converged or cancelled:
                 break
+            trial = _Checked.of(refined, iterate, message)
         else:
-            trial_problem, trial = problem, iterate
-        ends = joined_ends(trial_problem, trial)
-        finals = [final_problem(trial_problem, trial, i, both) for i, both in enumerate(ends)]
-        left = settings.time_limit - (time.perf_counter() - started)
-        found = prove_optimality(trial_problem, trial, finals, max(0.0, left))
-        log.append(f"{time.perf_counter() - started:7.3f} s  {found.report().splitlines()[0]}")
-        if proof is not None and proof.solved and not found.solved:
-            break
-        problem, iterate, proof = trial_problem, trial, found
-        gait = transcribed_gait(problem, iterate, message)
-        if proof.agrees and not any(phase.violations for phase in proof.phases):
-            gait = GaitSolution(final_plan(problem, iterate, ends), proof.phases)
+            trial = best
+        trial = trial.with_conditions()
+        assert trial.conditions is not None
+        log.append(f"{time.perf_counter() - started:7.3f} s  {trial.conditions.report().splitlines()[1]}")
+        if finer == _REFINEMENTS or not trial.conditions.coarse_phases:
+            trial = trial.with_proof(settings.time_limit - (time.perf_counter() - started))
+            assert trial.proof is not None
+            log.append(f"{time.perf_counter() - started:7.3f} s  {trial.proof.report().splitlines()[0]}")
+            if best.proof is not None and best.proof.solved and not trial.proof.solved:
+                break
+        best = trial
+    if status is GlobalStatus.CONVERGED and prove and best.proof is None and not cancelled:
+        best = best.with_conditions().with_proof(settings.time_limit - (time.perf_counter() - started))
     return GlobalGait(
-        status, message, problem, iterate, gait, proof, tuple(log), time.perf_counter() - started
+        status,
+        message,
+        best.problem,
+        best.iterate,
+        best.gait,
+        best.proof,
+        best.conditions,
+        tuple(log),
+        time.perf_counter() - started,
     )
 
 
-def _finer(problem: GlobalProblem, proof: OptimalityProof) -> GlobalSettings:
-    """Twice the intervals for phases that the proof finds too coarse, or for all where it can't tell which."""
-    settings = problem.settings
-    coarse = proof.coarse_phases or range(len(problem.phases))
-    kinds = {problem.phases[index].double for index in coarse}
-    return settings.replace(
-        double_intervals=settings.double_intervals * (2 if True in kinds else 1),
-        single_intervals=settings.single_intervals * (2 if False in kinds else 1),
-    )
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """An iterate as a gait, and what is known of its optimality."""
+
+    problem: GlobalProblem
+    iterate: GlobalIterate
+    message: str
+    gait: GaitSolution
+    conditions: TranscribedConditions | None = None
+    proof: OptimalityProof | None = None
+
+    @classmethod
+    def of(cls, problem: GlobalProblem, iterate: GlobalIterate, message: str) -> _Checked:
+        return cls(problem, iterate, message, transcribed_gait(problem, iterate, message))
+
+    def with_conditions(self) -> _Checked:
+        """With the conditions along the transcription."""
+        if self.conditions is not None:
+            return self
+        _, finals = self._finals()
+        found = check_transcription(self.problem, self.iterate, finals, self.gait.phases)
+        return dataclasses.replace(self, conditions=found)
+
+    def with_proof(self, time_limit: float) -> _Checked:
+        """With the proof, and its phases as the gait where it agrees within all limits."""
+        ends, finals = self._finals()
+        proof = prove_optimality(self.problem, self.iterate, finals, max(0.0, time_limit))
+        gait = self.gait
+        if proof.agrees and not any(phase.violations for phase in proof.phases):
+            gait = GaitSolution(final_plan(self.problem, self.iterate, ends), proof.phases)
+        return dataclasses.replace(self, proof=proof, gait=gait)
+
+    def finer(self) -> GlobalSettings:
+        """Twice the intervals for phases that are too coarse, or for all where nothing tells which."""
+        settings, phases = self.problem.settings, self.problem.phases
+        known = self.proof or self.conditions
+        coarse = (known.coarse_phases if known is not None else ()) or range(len(phases))
+        kinds = {phases[index].double for index in coarse}
+        return settings.replace(
+            double_intervals=settings.double_intervals * (2 if True in kinds else 1),
+            single_intervals=settings.single_intervals * (2 if False in kinds else 1),
+        )
+
+    def _finals(self) -> tuple[tuple[Ends, ...], list[PhaseProblem]]:
+        ends = joined_ends(self.problem, self.iterate)
+        return ends, [final_problem(self.problem, self.iterate, i, both) for i, both in enumerate(ends)]
 
 
 def _outcome(iterate: GlobalIterate, cancelled: bool) -> tuple[GlobalStatus, str]:

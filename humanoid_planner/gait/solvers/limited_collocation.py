@@ -34,9 +34,9 @@ class LimitOptions:
         first: penalty factor to begin with, of angles and heights [1/(rad² s)] and [1/(m² s)].
         rate_weight: share of it for rates [s²]: 1 rad/s counts as 10 mrad.
         stiffer: factor on the penalty from one solution to the next.
-        settled: relative change of the cost that doesn't matter any more.
+        settled: relative change of the cost that doesn't matter any more: what is left is a small part of it.
         excess: over a limit that doesn't, of rates 1 / sqrt(rate_weight) times as much [rad], [m] and [rad/s].
-        acceptable: multiple of both up to which the last solution still counts where no better one is found.
+        acceptable: (change, excess) up to which the last solution still counts where no better one is found.
         rounds: solutions at most.
         halvings: of a step that fails, on a logarithmic scale.
         collocation: settings of each boundary value problem.
@@ -44,12 +44,12 @@ class LimitOptions:
 
     first: float = 1e3
     rate_weight: float = 1e-4
-    stiffer: float = 10.0
-    settled: float = 2e-5
+    stiffer: float = 100.0
+    settled: float = 1e-4
     excess: float = 1e-5
-    acceptable: float = 20.0
+    acceptable: tuple[float, float] = (5e-4, 2e-4)
     rounds: int = 8
-    halvings: int = 2
+    halvings: int = 3
     collocation: CollocationOptions = field(default_factory=lambda: CollocationOptions(max_nodes=1000, max_newton=15))
 
 
@@ -115,18 +115,18 @@ def solve_limited(
         if result.converged:
             cost, excess = _cost(extremal, result), extremal.excess(result.y)
             change = abs(cost - best.cost) / abs(cost) if best is not None else math.inf
-            best = _Solved(extremal, result, cost, max(change / options.settled, excess / options.excess))
+            best = _Solved(extremal, result, cost, change, excess)
             log.append(f"{line}, cost {cost:.7g}, excess {excess:.1e}")
-            if best.unsettled <= 1.0:
+            if change <= options.settled and excess <= options.excess:
                 break
             mesh, y = result.mesh, result.y
         else:
             log.append(line)
             message = result.message
-            stiff = options.first * options.stiffer
+            stiff = 10.0 * options.first
             if best is None and extremal.problem.penalties.inequality < stiff:
                 # Where the estimates are good, a stiffer penalty keeps the motion nearer to the transcribed one.
-                extremal = extremal.with_multipliers(multipliers, options.stiffer)
+                extremal = extremal.with_multipliers(multipliers, 10.0)
                 continue
             halvings += 1
             stiffer = math.sqrt(stiffer)
@@ -135,7 +135,7 @@ def solve_limited(
         extremal = best.extremal.with_multipliers(_improved(best.extremal, best.result), stiffer)
     if best is None:
         return LimitedResult(False, message, extremal, result, math.nan, tuple(log))
-    converged = best.unsettled <= options.acceptable
+    converged = best.change <= options.acceptable[0] and best.excess <= options.acceptable[1]
     return LimitedResult(
         converged, "converged" if converged else message, best.extremal, best.result, best.cost, tuple(log)
     )
@@ -146,7 +146,8 @@ class _Solved:
     extremal: LimitedExtremalProblem
     result: BoundaryValueResult
     cost: float
-    unsettled: float
+    change: float
+    excess: float
 
 
 def _cost(extremal: LimitedExtremalProblem, result: BoundaryValueResult) -> float:
