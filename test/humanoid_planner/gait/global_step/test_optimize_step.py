@@ -37,6 +37,11 @@ FINE = GlobalSettings(double_intervals=16, single_intervals=80)
 
 @functools.cache
 def rabbit() -> GlobalGait:
+    return optimize_step(RabbitWalker(RABBIT), 1.1, None, COARSE, prove=False)
+
+
+@functools.cache
+def proved_rabbit() -> GlobalGait:
     return optimize_step(RabbitWalker(RABBIT), 1.1, None, FINE)
 
 
@@ -51,8 +56,7 @@ def test_the_step_is_what_was_asked(solved):
     assert found.status is GlobalStatus.CONVERGED, found.message
     assert found.speed == pytest.approx({rabbit: 1.1, bip: 0.75}[solved], rel=1e-6)
     assert found.gait.plan.distance == pytest.approx(found.distance, abs=1e-6)
-    # A transcription's loop is open by its own error; extremals are closed and joined.
-    assert all(jump.within(1e-6 if found.proof else 1e-4) for jump in found.gait.jumps())
+    assert all(jump.within(1e-4) for jump in found.gait.jumps())  # a transcription's loop is open by its own error
     # The cycle closes: the hip is where and as fast as it was, one step on.
     last = found.gait.phases[-1]
     begin = found.problem.walker.single_from_touch_down(found.gait.plan.phases[0].start)
@@ -62,17 +66,19 @@ def test_the_step_is_what_was_asked(solved):
     assert found.cost == pytest.approx(found.cost_per_metre * found.distance)
 
 
+@pytest.mark.slow
 def test_pontryagins_conditions_prove_the_step():
-    proof = rabbit().proof
+    proof = proved_rabbit().proof
     assert proof.solved
     assert proof.agrees
     assert proof.close
+    assert all(jump.within(1e-6) for jump in proved_rabbit().gait.jumps())  # extremals are closed and joined
     assert proof.cost_gap < 3e-4
     assert proof.jumps.max() < 0.01
     assert proof.length_gap < 1e-3
     assert "clearance of swing_tip" in proof.touched[1]
     assert not any(phase.violations for phase in proof.phases)
-    rate = rabbit().cost / rabbit().duration
+    rate = proved_rabbit().cost / proved_rabbit().duration
     assert all(np.ptp(phase.hamiltonian) < 0.02 * rate for phase in proof.phases)
 
 
@@ -123,15 +129,15 @@ def test_a_transcription_that_is_too_coarse_is_refined():
 def test_a_step_that_is_not_the_best_one_is_told_apart():
     """A step length, given and not free, away from the best one: the criterion still changes with it."""
     given = optimize_step(RabbitWalker(RABBIT), 1.1, 0.5, FINE, prove=False)
-    assert given.cost_per_metre > rabbit().cost_per_metre * 1.02
-    problem = dataclasses.replace(given.problem, step_lengths=rabbit().problem.step_lengths)
+    assert given.cost_per_metre > proved_rabbit().cost_per_metre * 1.02
+    problem = dataclasses.replace(given.problem, step_lengths=proved_rabbit().problem.step_lengths)
     ends = joined_ends(problem, given.iterate)
     finals = [final_problem(problem, given.iterate, i, both) for i, both in enumerate(ends)]
     # The multiplier of its bound says that it is held; as if it were free, it isn't.
     bounds = given.iterate.bound_multipliers.copy()
     bounds[-1] = 0.0
     proof = prove_optimality(problem, dataclasses.replace(given.iterate, bound_multipliers=bounds), finals)
-    assert proof.length_gap > 5.0 * rabbit().proof.length_gap
+    assert proof.length_gap > 5.0 * proved_rabbit().proof.length_gap
 
 
 def test_bip_keeps_every_limit_of_its_feet_joints_and_trunk():
