@@ -45,7 +45,8 @@ class GlobalSettings:
         single_intervals: of the transcription of a single support. Solved first on at most 20, 12 in double support.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
-        time_limit: [s].
+        time_limit: of everything [s].
+        proof_time_limit: of the proof with its refinements; what was transcribed stands where that isn't enough [s].
     """
 
     effort: QuadraticEffort = field(default_factory=QuadraticEffort)
@@ -70,6 +71,7 @@ class GlobalSettings:
     tolerance: float = 1e-6
     max_iterations: int = 600
     time_limit: float = math.inf
+    proof_time_limit: float = 120.0
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -77,7 +79,7 @@ class GlobalSettings:
         Raises:
             InputError: one isn't finite or out of its range, or a range is upside down.
         """
-        for name in ("friction", "trunk_lean", "tolerance", "time_limit"):
+        for name in ("friction", "trunk_lean", "tolerance", "time_limit", "proof_time_limit"):
             _check(name, getattr(self, name), getattr(self, name) > 0.0, "above 0")
         for name in ("slap", "force_lower", "least_knee_flexion", "swing_clearance"):
             _check(name, getattr(self, name), 0.0 <= getattr(self, name) < math.inf, "of zero or more")

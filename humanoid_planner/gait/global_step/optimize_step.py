@@ -142,6 +142,7 @@ def _optimize(
     prove: bool,
 ) -> GlobalGait:
     started = time.perf_counter()
+    deadline = started + settings.time_limit
     log: list[str] = []
     cancelled = False
 
@@ -154,8 +155,8 @@ def _optimize(
         def watch(iteration: int, violation: float, cost: float) -> bool:
             return tell(f"{name}, iteration {iteration}", violation, cost)
 
-        left = settings.time_limit - (time.perf_counter() - started)
-        limited = dataclasses.replace(problem, settings=problem.settings.replace(time_limit=max(left, 1e-3)))
+        left = max(deadline - time.perf_counter(), 1e-3)
+        limited = dataclasses.replace(problem, settings=problem.settings.replace(time_limit=left))
         iterate = solve_global(limited, near, watch if feedback is not None else None)
         log.append(
             f"{time.perf_counter() - started:7.3f} s  {name}: {iterate.status}, {iterate.iterations} iterations, "
@@ -180,6 +181,7 @@ def _optimize(
     status, message = _outcome(iterate, cancelled)
     best = _Checked.of(problem, iterate, message)
     last = "Pontryagin's conditions"
+    deadline = min(deadline, time.perf_counter() + settings.proof_time_limit)
     for finer in range(_REFINEMENTS + 1):
         done = status is not GlobalStatus.CONVERGED or not prove or (best.proof is not None and best.proof.close)
         if done or tell(last, best.iterate.infeasibility, best.iterate.objective):
@@ -196,14 +198,14 @@ def _optimize(
         assert trial.conditions is not None
         log.append(f"{time.perf_counter() - started:7.3f} s  {trial.conditions.report().splitlines()[1]}")
         if finer == _REFINEMENTS or not trial.conditions.coarse_phases:
-            trial = trial.with_proof(settings.time_limit - (time.perf_counter() - started))
+            trial = trial.with_proof(deadline - time.perf_counter())
             assert trial.proof is not None
             log.append(f"{time.perf_counter() - started:7.3f} s  {trial.proof.report().splitlines()[0]}")
             if best.proof is not None and best.proof.solved and not trial.proof.solved:
                 break
         best = trial
     if status is GlobalStatus.CONVERGED and prove and best.proof is None and not cancelled:
-        best = best.with_conditions().with_proof(settings.time_limit - (time.perf_counter() - started))
+        best = best.with_conditions().with_proof(deadline - time.perf_counter())
     return GlobalGait(
         status,
         message,

@@ -44,7 +44,7 @@ class LimitOptions:
 
     first: float = 1e3
     rate_weight: float = 1e-4
-    stiffer: float = 100.0
+    stiffer: float = 10.0
     settled: float = 1e-4
     excess: float = 1e-5
     acceptable: tuple[float, float] = (5e-4, 2e-4)

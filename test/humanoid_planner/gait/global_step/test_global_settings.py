@@ -23,6 +23,7 @@ from humanoid_planner.gait.global_step.global_settings import GlobalSettings
         ("sole_angle", (0.3, 0.1)),
         ("landing", "toe"),
         ("time_limit", math.nan),
+        ("proof_time_limit", 0.0),
     ],
 )
 def test_values_that_cant_be_are_named(field, value):

@@ -429,3 +429,12 @@ def test_a_proof_out_of_time_proves_nothing():
     assert not proof.agrees
     assert np.isnan(proof.jumps).all()
     assert "not met" in proof.report()
+
+
+def test_a_proof_that_takes_too_long_leaves_the_step_as_it_was_transcribed():
+    found = optimize_step(RabbitWalker(RABBIT), 1.1, None, COARSE.replace(proof_time_limit=1e-3))
+    assert found.status is GlobalStatus.CONVERGED
+    assert found.cost == pytest.approx(rabbit().cost, rel=1e-9)
+    assert found.proof is not None
+    assert not found.proof.solved
+    assert {phase.method for phase in found.gait.phases} == {phase.method for phase in rabbit().gait.phases}
