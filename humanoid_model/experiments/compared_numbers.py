@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from humanoid_model.errors import InputError
+from humanoid_model.picture_file import save_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,13 +99,7 @@ class ComparedNumbers(ABC, Generic[RowT]):
         Raises:
             InputError: see :meth:`figure`; or the file can't be written.
         """
-        figure = self.figure()
-        try:
-            figure.savefig(path, dpi=110)
-        except (OSError, ValueError) as problem:
-            raise InputError(
-                f"the picture can't be written: {problem}", source=path, remedy="Give a .png in a folder that exists"
-            ) from problem
+        save_picture(self.figure(), path)
 
 
 def judgement(passes: bool | None) -> str:

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.experiments import add_experiment_command
+from humanoid_model.picture_file import save_picture
 from humanoid_model.resources import list_resources
 from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
 from humanoid_planner.gait.experiments import EXPERIMENTS
@@ -24,7 +25,6 @@ from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
-from humanoid_planner.gait.report.gait_figure import save_picture
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.phase_figure import phase_figure

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -115,3 +116,17 @@ def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
     assert done.wait(10.0)
     assert future.result().success
     assert middleware.sent == 3
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("simulator_node", "SimulatorNode"),
+        ("model_generator_node", "ModelGeneratorNode"),
+        ("contact_planner_node", "ContactPlannerNode"),
+        ("gait_generator_node", "GaitGeneratorNode"),
+        ("viewer_node", "ViewerNode"),
+    ],
+)
+def test_every_node_of_the_stack_is_one(module: str, name: str) -> None:
+    assert issubclass(getattr(import_module(f"humanoid_ros.{module}"), name), AnsweringNode)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from humanoid_model.errors import InputError
+from humanoid_model.picture_file import save_picture
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.report.gait_figure import save_picture
 from humanoid_planner.gait.report.gait_report import robot_weight
 from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series
 from humanoid_planner.gait.report.ground_profile import ground_profile

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
+from humanoid_model.picture_file import save_picture
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_report import robot_weight
 from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
@@ -88,19 +89,6 @@ def write_gait_figure(gait: GaitSolution, path: str | Path) -> None:
     """
     save_picture(gait_figure(gait), path)
 
-
-def save_picture(figure: Figure, path: str | Path) -> None:
-    """Writes a figure into a file.
-
-    Raises:
-        InputError: the file can't be written, or matplotlib doesn't know its format.
-    """
-    try:
-        figure.savefig(path, dpi=110)
-    except (OSError, ValueError) as problem:
-        raise InputError(
-            f"the picture can't be written: {problem}", source=path, remedy="Give a .png in a folder that exists"
-        ) from problem
 
 
 def _sticks(panel: Any, gait: GaitSolution, series: GaitSeries, weight: float, figures: int) -> None:
