@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -133,6 +134,9 @@ class ProcessWorkers:
 
     def _work(self) -> None:
         """One process, and another one whenever it has ended."""
+        # Ctrl-C reaches all of a program's processes, but the node decides what becomes of its workers. They inherit
+        # what this thread blocks, and so never see it, not even while their interpreter starts.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         worker: _Worker | None = None
         while not self._closing.is_set():
             if worker is None or worker.process.poll() is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
 import sys
 import threading
 import traceback
@@ -57,8 +56,6 @@ def _function(name: str) -> Callable[..., Any]:
 
 def main() -> None:
     """Serve the connection whose file descriptor the command line names."""
-    # Ctrl-C in a terminal reaches all of a program's processes: the node decides what becomes of its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     importlib.import_module(sys.argv[2])
     serve(Connection(int(sys.argv[1])))
 

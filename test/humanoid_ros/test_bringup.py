@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,8 +13,15 @@ import pytest
 from fixtures.ros_domain import claim_domain
 
 from humanoid_model.errors import InputError
-from humanoid_ros.bringup import main, parameter_text, processes, read_arguments, ros_arguments
-from humanoid_ros.node_list import NodeEntry
+from humanoid_ros.bringup import (
+    find_executable,
+    main,
+    parameter_text,
+    processes,
+    read_arguments,
+    ros_arguments,
+)
+from humanoid_ros.node_list import NodeEntry, stack_nodes
 from humanoid_ros.supervisor import Supervisor
 
 NODE = """#!/usr/bin/env python3
@@ -160,3 +168,15 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
         rest = popen.stdout.read()
         assert popen.wait(20.0) == 0, rest
     assert "Traceback" not in "".join(lines) + rest
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("node", stack_nodes({}), ids=lambda node: node.name)
+def test_ctrl_c_while_a_node_starts_ends_it_without_a_traceback(node):
+    command = [str(find_executable(node)), *ros_arguments(node)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as popen:
+        while "numpy" not in Path(f"/proc/{popen.pid}/maps").read_text():  # long before rclpy.init()
+            assert popen.poll() is None
+        popen.send_signal(signal.SIGINT)
+        assert popen.communicate(timeout=20.0)[0] == ""
+    assert popen.returncode == -signal.SIGINT

@@ -54,6 +54,12 @@ def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
     return task, told[0]
 
 
+def children() -> list[int]:
+    """Processes that this one started, by any of its threads."""
+    lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    return [int(word) for words in lists for word in words.split()]
+
+
 def gone(pid: int) -> bool:
     try:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -111,6 +117,20 @@ def test_a_process_that_dies_is_told_and_replaced(workers: ProcessWorkers) -> No
         task.outcome.result(5.0)
     for n in range(3):
         assert workers.submit("small_tasks:double", (n,), print).outcome.result(20.0)[0] == 2 * n
+
+
+def test_ctrl_c_does_not_reach_them_even_while_they_start(
+    workers: ProcessWorkers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    interrupted: set[int] = set()
+    answers = [workers.submit("small_tasks:double", (n,), print).outcome for n in range(2)]
+    while not all(answer.done() for answer in answers):
+        for pid in children():
+            os.kill(pid, signal.SIGINT)
+            interrupted.add(pid)
+        time.sleep(0.001)
+    assert {answer.result()[1] for answer in answers} <= interrupted
+    assert capfd.readouterr().err == ""
 
 
 def test_closing_leaves_no_process(workers: ProcessWorkers) -> None:
