@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import PostureReport, StancePosture
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
@@ -20,6 +20,7 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_ros.answering_node import AnsweringNode
+from humanoid_ros.diagnostic_message import diagnostic_message
 from humanoid_ros.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.parameter_declaration import (
     declare_number,
@@ -163,18 +164,9 @@ class ContactPlannerNode(AnsweringNode):
             "refused requests": str(self.workers.refusals),
             "last refusal": self.workers.last_refusal,
         }
-        message = DiagnosticArray()
-        message.header.stamp = self.get_clock().now().to_msg()
-        message.status = [
-            DiagnosticStatus(
-                level=DiagnosticStatus.OK,
-                name=f"{self.get_name()}: planning",
-                message="busy" if self.workers.busy else "idle",
-                hardware_id="planning",
-                values=[KeyValue(key=key, value=value) for key, value in values.items()],
-            )
-        ]
-        self._diagnostics.publish(message)
+        words = "busy" if self.workers.busy else "idle"
+        now = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_message(self.get_name(), "planning", now, words, values))
 
 
 def _mark_refused(response: GeneratePosture.Response, message: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_stack.msg import Gait, WholeBodyTrajectory
 from humanoid_stack.srv import ComputeGaitStates
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -19,6 +19,7 @@ from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
 from humanoid_ros.answering_node import AnsweringNode
+from humanoid_ros.diagnostic_message import diagnostic_message
 from humanoid_ros.gait_markers import strip_markers
 from humanoid_ros.gait_models import FootSizes, load_gait_model
 from humanoid_ros.gait_replay import MODES, ONCE, GaitReplay
@@ -228,18 +229,9 @@ class GaitGeneratorNode(AnsweringNode):
             "last refusal": refusal,
             "playing": str(self._replay.playing).lower(),
         }
-        message = DiagnosticArray()
-        message.header.stamp = self.get_clock().now().to_msg()
-        message.status = [
-            DiagnosticStatus(
-                level=DiagnosticStatus.OK,
-                name=f"{self.get_name()}: gaits",
-                message="busy" if self.workers.busy else "idle",
-                hardware_id="gaits",
-                values=[KeyValue(key=key, value=value) for key, value in values.items()],
-            )
-        ]
-        self._diagnostics.publish(message)
+        words = "busy" if self.workers.busy else "idle"
+        now = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_message(self.get_name(), "gaits", now, words, values))
 
 
 def main() -> None:

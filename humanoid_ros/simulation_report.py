@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, SolverStatus, StageTime
 
+from humanoid_ros.diagnostic_message import diagnostic_message
 from humanoid_ros.simulation_loop import LoopReport
 from humanoid_sim import Simulation
 from humanoid_sim.recording.ros_messages import SOLVER_STATUS
@@ -154,15 +155,4 @@ def diagnostics(
     }
     for stage in status.profile:
         values[f"{stage.stage} [us]"] = f"{1e6 * stage.mean:.1f}"
-    message = DiagnosticArray()
-    message.header.stamp = time
-    message.status = [
-        DiagnosticStatus(
-            level=level,
-            name=f"{name}: simulation",
-            message=words,
-            hardware_id="simulation",
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )
-    ]
-    return message
+    return diagnostic_message(name, "simulation", time, words, values, level)
