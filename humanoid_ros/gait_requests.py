@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from humanoid_stack.action import GenerateGait as GenerateGaitAction
 from humanoid_stack.msg import Gait, GaitRequest
 from humanoid_stack.srv import GenerateGait
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model.errors import HumanoidError
+from humanoid_ros.answering_action_server import AnsweringActionServer
 from humanoid_ros.conversions import seconds
 from humanoid_ros.executor_future import answer_of
 from humanoid_ros.gait_request import GaitDefaults
@@ -86,7 +87,7 @@ class GaitRequests:
         self._answering = 0
         group = ReentrantCallbackGroup()
         node.create_service(GenerateGait, NAME, self._serve, qos_profile=SERVICE, callback_group=group)
-        self._actions = ActionServer(
+        self._actions = AnsweringActionServer(
             node,
             GenerateGaitAction,
             NAME,

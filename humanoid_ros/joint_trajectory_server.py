@@ -11,7 +11,7 @@ from functools import partial
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
@@ -19,6 +19,7 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model.errors import HumanoidError
+from humanoid_ros.answering_action_server import AnsweringActionServer
 from humanoid_ros.conversions import seconds, stamp
 from humanoid_ros.executor_future import answer_of, waking_future
 from humanoid_ros.joint_trajectory_controller import JointTrajectoryController, Outcome
@@ -119,7 +120,7 @@ class JointTrajectoryServer:
         self._query = node.create_service(
             QueryTrajectoryState, f"{self._name}/query_state", self._on_query, callback_group=group
         )
-        self._actions = ActionServer(
+        self._actions = AnsweringActionServer(
             node,
             FollowJointTrajectory,
             f"{self._name}/follow_joint_trajectory",

@@ -276,3 +276,34 @@ def start_node(tmp_path: Path) -> Iterator[Callable[..., Client]]:
         if client.process.poll() is None:
             client.process.kill()
             client.process.wait()
+
+
+@pytest.fixture
+def answering_and_asking() -> Iterator[tuple[Any, Any]]:
+    """An `AnsweringNode` and a client's node in this process, spun by a thread."""
+    rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    from rclpy.executors import SingleThreadedExecutor
+
+    from humanoid_ros.answering_node import AnsweringNode
+
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=claim_domain())
+    executor = SingleThreadedExecutor(context=context)
+    nodes = AnsweringNode("server", context=context), rclpy.create_node("client", context=context)
+    for node in nodes:
+        executor.add_node(node)
+    stop = threading.Event()
+
+    def spin() -> None:
+        while not stop.is_set():
+            executor.spin_once(timeout_sec=0.1)
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    yield nodes
+    stop.set()
+    thread.join()
+    executor.shutdown()
+    for node in nodes:
+        node.destroy_node()
+    context.try_shutdown()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -13,9 +12,6 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-import rclpy
-from fixtures.ros_domain import claim_domain
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.service import Service
 from std_srvs.srv import Trigger
@@ -64,35 +60,10 @@ def test_other_warnings_are_passed_on_and_nothing_is_sent_twice() -> None:
     assert len(sent) == 1
 
 
-@pytest.fixture
-def nodes() -> Iterator[tuple[AnsweringNode, Node]]:
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=claim_domain())
-    executor = SingleThreadedExecutor(context=context)
-    server, client = AnsweringNode("server", context=context), rclpy.create_node("client", context=context)
-    for node in (server, client):
-        executor.add_node(node)
-    stop = threading.Event()
-
-    def spin() -> None:
-        while not stop.is_set():
-            executor.spin_once(timeout_sec=0.1)
-
-    thread = threading.Thread(target=spin)
-    thread.start()
-    yield server, client
-    stop.set()
-    thread.join()
-    executor.shutdown()
-    for node in (server, client):
-        node.destroy_node()
-    context.try_shutdown()
-
-
 def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
-    nodes: tuple[AnsweringNode, Node], monkeypatch: pytest.MonkeyPatch
+    answering_and_asking: tuple[AnsweringNode, Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, client = nodes
+    server, client = answering_and_asking
     middleware = Middleware(2)
     send = Service.send_response
 
