@@ -26,7 +26,6 @@ from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import Vector3
 from humanoid_stack.srv import ApplyWrench
-from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
@@ -40,6 +39,7 @@ from humanoid_model.robot import Robot
 from humanoid_ros.bringup import processes
 from humanoid_ros.demo_observer import DemoError, DemoObserver, Recording, wait_for
 from humanoid_ros.demo_report import DemoNumbers, markdown_report, text_table
+from humanoid_ros.guarded_action_client import GuardedActionClient
 from humanoid_ros.headless_browser import BrowserError, HeadlessBrowser
 from humanoid_ros.node_list import ParameterValue, stack_nodes
 from humanoid_ros.squat import LEGS, SquatMotion, squat_motion
@@ -80,7 +80,9 @@ class Demo:
         self._alive = alive
         self._push = observer.create_client(ApplyWrench, "apply_wrench")
         self._pause = observer.create_client(SetBool, "pause")
-        self._follow = ActionClient(observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory")
+        self._follow = GuardedActionClient(
+            observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory"
+        )
         self._errors: list[float] = []
         self._feet = feet(robot)
 

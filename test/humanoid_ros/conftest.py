@@ -130,11 +130,11 @@ class Client:
         return self.result(self._clients[name].call_async(request), timeout)
 
     def action(self, kind: type, name: str) -> Any:
-        from rclpy.action import ActionClient
+        from humanoid_ros.guarded_action_client import GuardedActionClient
 
         key = f"action {name}"  # a service may have the same name
         if key not in self._clients:
-            self._clients[key] = ActionClient(self.node, kind, name, callback_group=self._group)
+            self._clients[key] = GuardedActionClient(self.node, kind, name, callback_group=self._group)
             assert self._clients[key].wait_for_server(10.0), name
         return self._clients[key]
 

@@ -12,12 +12,12 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionClient
 from rclpy.action.server import RCLError, ServerGoalHandle
 from rclpy.node import Node
 
 from humanoid_ros.answering_action_server import AnsweringActionServer
 from humanoid_ros.answering_node import ATTEMPTS
+from humanoid_ros.guarded_action_client import GuardedActionClient
 
 PATIENCE = 10.0
 
@@ -64,7 +64,7 @@ def test_a_goal_is_executed_once_and_its_result_told_although_answers_were_dropp
     answering_and_asking: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch, dropped: int
 ) -> None:
     server, executed = serve(answering_and_asking[0])
-    client = ActionClient(answering_and_asking[1], FollowJointTrajectory, "follow")
+    client = GuardedActionClient(answering_and_asking[1], FollowJointTrajectory, "follow")
     assert client.wait_for_server(PATIENCE)
     middleware = LossyMiddleware(monkeypatch, type(server._handle), dropped, dropped)
     goal = outcome(client.send_goal_async(FollowJointTrajectory.Goal()))
@@ -80,7 +80,7 @@ def test_a_goal_whose_client_never_hears_is_not_executed(
     answering_and_asking: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, executed = serve(answering_and_asking[0])
-    client = ActionClient(answering_and_asking[1], FollowJointTrajectory, "follow")
+    client = GuardedActionClient(answering_and_asking[1], FollowJointTrajectory, "follow")
     assert client.wait_for_server(PATIENCE)
     middleware = LossyMiddleware(monkeypatch, type(server._handle), ATTEMPTS + 1, 0)
     client.send_goal_async(FollowJointTrajectory.Goal())

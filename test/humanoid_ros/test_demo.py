@@ -65,7 +65,7 @@ def standing(robot: Robot, turn: np.ndarray | None = None, height: float = 0.0) 
 
 @pytest.fixture
 def make_demo(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(demo, "ActionClient", lambda *_: None)
+    monkeypatch.setattr(demo, "GuardedActionClient", lambda *_: None)
     return lambda robot, observer: Demo(robot, observer, lambda: None)
 
 
