@@ -103,6 +103,7 @@ class PostureEditor:
         self._options = SetPostureOptions(FORCES, NEAR, False, False)
         self._placements: Mapping[str, pin.SE3] = {}
         self._joints: bytes | None = None
+        self._placed = False
         self._found: Posture | None = None
         self._wanted = 0
         self._asked: tuple[int, int] | None = None
@@ -157,6 +158,10 @@ class PostureEditor:
         """
         if not self._panel.shown or self._robot is None:
             return
+        if not self._placed:
+            self._reset()
+            if not self._placed:
+                return
         state = self._wanted, self._handles.moves
         if state == self._asked or self._pending is not None or now - self._last_sent < self._period:
             return
@@ -312,11 +317,15 @@ class PostureEditor:
             self._show(True)
 
     def _reset(self) -> None:
-        """Feet hold, all else is free, handles are where the robot's places are."""
+        """Feet hold, all else is free, handles are where the robot's places are, once that is known."""
         self._found = None
         if self._robot is None:
             return
         self._handles.clear()
+        self._placed = self._joints is not None and self._robot.description.root in self._placements
+        if not self._placed:
+            self._panel.say("Nothing tells yet how the robot stands.")
+            return
         for place in self._robot.contacts.values():
             use = HOLD if place.support else FREE
             self._panel.set_use(place.name, use)

@@ -50,6 +50,7 @@ class SquattingRobot(Node):
         answer: fills the answers.
         delay: time that an answer takes [s].
         most: largest number of requests that waited at the same time.
+        tells_joints: whether its joint positions are published.
     """
 
     def __init__(self, context: Any) -> None:
@@ -58,6 +59,7 @@ class SquattingRobot(Node):
         self.answer: Callable[[Any, Any], None] = squat
         self.delay = 0.0
         self.most = 0
+        self.tells_joints = True
         self._waiting = 0
         self._links = link_placements(HRP2, SQUAT)
         self._tf = self.create_publisher(TFMessage, "/tf", 100)
@@ -94,7 +96,8 @@ class SquattingRobot(Node):
             fill_transform(frame.transform, place)
             frames.transforms.append(frame)
         self._tf.publish(frames)
-        self._joints.publish(joint_state(HRP2, SQUAT, {}, "world"))
+        if self.tells_joints:
+            self._joints.publish(joint_state(HRP2, SQUAT, {}, "world"))
         self._status.publish(SimulationStatus(scene="stairs", real_time_factor=1.0))
 
 
@@ -178,12 +181,40 @@ def drag(page: PageClient, name: str, position: tuple[float, float, float]) -> N
     page.send("TransformControlsDragEndMessage", name=path, owner="")
 
 
+def soles(posture: np.ndarray) -> dict[str, np.ndarray]:
+    """Where the handles on a posture's soles are."""
+    links = link_placements(HRP2, posture)
+    places = [HRP2.contacts[name] for name in ("right_sole", "left_sole")]
+    return {place.name: (links[place.link] * place.placement_link_patch).translation for place in places}
+
+
+def test_handles_wait_until_it_is_known_how_the_robot_stands(robot: SquattingRobot) -> None:
+    robot.tells_joints = False
+    process, address, output = start_viewer(DOMAIN)
+    try:
+        page = PageClient(address)
+        wait_for(lambda: page.nodes["/robots/hrp2"]["visible"], "the robot is shown")
+        robot.asked.clear()
+        page.set("Show posture", True)
+        wait_for(lambda: "Nothing tells yet how the robot stands." in page.texts, "it says what it waits for")
+        time.sleep(0.3)
+        assert not robot.asked
+        assert handle("right_sole") not in page.nodes
+        robot.tells_joints = True
+        wait_for(lambda: "Found" in page.texts, "a posture is found")
+        for name, place in soles(SQUAT).items():
+            np.testing.assert_allclose(page.nodes[handle(name)]["position"], place, atol=1e-6)
+        page.close()
+    finally:
+        robot.tells_joints = True
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15.0) == 0, "".join(output)
+
+
 def test_handles_start_on_the_soles_and_the_ghost_follows(robot: SquattingRobot, page: PageClient) -> None:
     links = link_placements(HRP2, SQUAT)
-    for name in ("right_sole", "left_sole"):
-        place = HRP2.contacts[name]
-        expected = (links[place.link] * place.placement_link_patch).translation
-        np.testing.assert_allclose(page.nodes[handle(name)]["position"], expected, atol=1e-6)
+    for name, place in soles(SQUAT).items():
+        np.testing.assert_allclose(page.nodes[handle(name)]["position"], place, atol=1e-6)
     assert page.nodes["/posture"]["visible"]
     wait_for(lambda: page.nodes["/posture/ghost_found"]["visible"], "the ghost is shown")
     np.testing.assert_allclose(
