@@ -113,8 +113,15 @@ class Client:
 
     def forget(self, kept: int) -> None:
         """Listen no more on behalf of any but the first so many listeners."""
-        while len(self._heard) > kept:
-            self.node.destroy_subscription(self._heard.pop())
+        forgotten, self._heard = self._heard[kept:], self._heard[:kept]
+
+        def destroy() -> None:
+            for subscription in forgotten:
+                self.node.destroy_subscription(subscription)
+
+        if forgotten:
+            # In the spinning thread: it must not find one destroyed whose message it is about to take.
+            self._executor.create_task(destroy)
 
     def publisher(self, kind: type, topic: str) -> Any:
         """A publisher that the node has found."""
