@@ -56,6 +56,8 @@ CRITERIA = {
     CENTRED: GeneratePosture.Request.CENTRE_IN_WRENCHES,
     LEAST_TORQUE: GeneratePosture.Request.LEAST_TORQUE,
 }
+PATIENCE = 2.0
+"""Time beyond the time limit that an answer may take [s]."""
 
 
 class PostureEditor:
@@ -162,6 +164,11 @@ class PostureEditor:
             self._reset()
             if not self._placed:
                 return
+        overdue = now - self._last_sent > self._time_limit + PATIENCE
+        if self._pending is not None and (overdue or not self._client.service_is_ready()):
+            # Who was asked is gone, or was started again: whoever is there now may be asked.
+            self._client.remove_pending_request(self._pending)
+            self._pending = self._asked = None
         state = self._wanted, self._handles.moves
         if state == self._asked or self._pending is not None or now - self._last_sent < self._period:
             return

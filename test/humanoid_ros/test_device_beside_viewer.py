@@ -61,7 +61,7 @@ def test_the_page_shows_what_a_device_moves_at_its_own_rate(simulator: Any, page
     speaking.start()
     try:
         assert simulator.call(SetBool, "pause", SetBool.Request(data=False)).success
-        link = wait_for(lambda: [n for n in page.nodes if n.endswith("/RARM_LINK6")], "the hand is there")[0]
+        link = wait_for(lambda: [n for n in list(page.nodes) if n.endswith("/RARM_LINK6")], "the hand is there")[0]
         wait_for(lambda: np.any(page.nodes[link]["position"]), "the hand is drawn")
         height = page.nodes[link]["position"][2]
         wait_for(lambda: page.nodes[link]["position"][2] > height + 6e-3, "the hand goes up", 30.0)
@@ -78,9 +78,9 @@ def test_the_page_shows_what_a_device_moves_at_its_own_rate(simulator: Any, page
     assert min(message.wrench.force.z for message in forces.messages) < -1.0  # the hand is heavy
 
     # The soles and the hand's way are on the page.
-    assert [name for name, node in page.nodes.items() if name.startswith("/soles/") and "vertices" in node]
-    wait_for(
-        lambda: any(name.startswith("/traces/") and "points" in node for name, node in page.nodes.items()),
-        "the hand's way is drawn",
-    )
+    def drawn(path: str, what: str) -> bool:
+        return any(name.startswith(path) and what in node for name, node in list(page.nodes.items()))
+
+    wait_for(lambda: drawn("/soles/", "vertices"), "the soles are drawn")
+    wait_for(lambda: drawn("/traces/", "points"), "the hand's way is drawn")
     assert simulator.call(Trigger, "reset", Trigger.Request()).success

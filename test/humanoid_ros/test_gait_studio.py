@@ -148,11 +148,12 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     assert "contact forces that the ground can&#x27;t give" in page.texts
     assert "the &lt;tip&gt; pulls" in page.texts
     wait_for(lambda: page.nodes["/gait/figure"], "the figure is drawn")
-    assert page.nodes["/gait"]["position"][1] == pytest.approx(0.8)
+    wait_for(lambda: page.nodes["/gait"]["position"][1] == pytest.approx(0.8), "it is beside the robot")
     names = list(gait.figure.point_names)
     hip = figure_points(gait.figure)[:, names.index("hip")]
     links = link_placements(load_robot("rabbit"), trajectory_posture(gait.trajectory, load_robot("rabbit"), 0))
-    trunk = next(name for name in links if f"/gait/robot/{name}" in page.nodes and "trunk" in name)
+    trunk = next(name for name in links if "trunk" in name)
+    wait_for(lambda: f"/gait/robot/{trunk}" in page.nodes, "the robot is drawn")
     seen: set[tuple[float, ...]] = set()
 
     def walked() -> bool:
@@ -164,8 +165,12 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     assert (places[:, 0] >= hip[0, 0] - 1e-3).all()
     assert (places[:, 0] <= hip[-1, 0] + 1e-3).all()
     np.testing.assert_allclose(places[:, 2], 0.7, atol=0.1)  # the trunk's frame is at the hips
-    charts = [c for c in page._by_id.values() if c.get("type") == "GuiUplotMessage" and c["series"][0]["label"] == "t"]
-    assert len(charts) == 3
+
+    def charts() -> int:
+        plots = [c for c in list(page._by_id.values()) if c.get("type") == "GuiUplotMessage"]
+        return sum(plot["series"][0]["label"] == "t" for plot in plots)
+
+    wait_for(lambda: charts() == 3, "three plots are drawn")
     page.set("Figure", "all along")
     wait_for(lambda: page.nodes["/gait/figure"].get("visible") is False, "only the way is shown")
     wait_for(lambda: page.nodes["/gait/robot"].get("visible") is False, "without the robot")

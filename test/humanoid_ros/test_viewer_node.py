@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.page_client import PageClient, start_viewer, wait_for
+from fixtures.page_client import PageClient, start_viewer, wait_for, wait_for_place
 from fixtures.ros_domain import claim_domain
 from PIL import Image
 
@@ -217,7 +217,7 @@ def test_state_and_forces_are_told(page: PageClient) -> None:
     labels = [series["label"] for series in page.controls["GuiUplotMessage"]["series"]]
     assert labels[-3:] == ["foot", "sum", "weight"]
     # Centre of mass by hand: 8 kg at 0, 2 kg at 0.8 m.
-    np.testing.assert_allclose(page.nodes["/balance/post/com"]["position"], [0, 0, 0.16])
+    wait_for_place(page, "/balance/post/com", [0, 0, 0.16])
 
 
 def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:
@@ -312,10 +312,10 @@ def test_scene_items_come_move_and_go(robot: RobotOnTopics, page: PageClient) ->
 def test_silent_simulator_is_told_and_recovered_from(robot: RobotOnTopics, page: PageClient) -> None:
     robot.speaking = False
     wait_for(lambda: "no simulator" in page.status, "the page says that there is no simulator")
-    assert page.controls["Pause"]["disabled"]
+    wait_for(lambda: page.controls["Pause"]["disabled"], "there is nothing to pause")
     robot.speaking = True
     wait_for(lambda: "running" in page.status, "the simulator is back")
-    assert not page.controls["Pause"]["disabled"]
+    wait_for(lambda: not page.controls["Pause"]["disabled"], "it can be paused again")
 
 
 def test_robot_that_left_the_scene_leaves_the_page_and_may_come_back(robot: RobotOnTopics, page: PageClient) -> None:
