@@ -13,7 +13,7 @@ from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import walk_through
+from humanoid_planner.gait.phases.phase_spec import PhaseSpec, walk_through
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
 from humanoid_planner.gait.phases.walker import BipWalker
 from humanoid_planner.gait.solvers.synthesize import Feedback
@@ -99,6 +99,24 @@ def level_settings(projection: SagittalProjection) -> GaitSettings:
     )
 
 
+def level_phases(projection: SagittalProjection, steady: int) -> tuple[PhaseSpec, ...]:
+    """Phases of :func:`level_walk`, from rest to rest.
+
+    Args:
+        projection: of the robot.
+        steady: number of steady steps.
+
+    Raises:
+        InputError: fewer than one steady step.
+    """
+    if steady < 1:
+        raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
+    first, middle, last = (level_step(name, projection) for name in (START, STEADY, LAST))
+    swing = SWING_FROM_REST * math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
+    # One double support more than steady swings lie between them: two of them start and end the steady walk.
+    return walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
+
+
 def level_walk(
     projection: SagittalProjection, steady: int = 10, executor: Executor | None = None, feedback: Feedback | None = None
 ) -> GaitSolution:
@@ -117,10 +135,6 @@ def level_walk(
     Raises:
         InputError: fewer than one steady step, or legs that can't reach.
     """
-    if steady < 1:
-        raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
-    first, middle, last = (level_step(name, projection) for name in (START, STEADY, LAST))
-    swing = SWING_FROM_REST * math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
-    # One double support more than steady swings lie between them: two of them start and end the steady walk.
-    specs = walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
-    return synthesize_gait(level_walker(projection), specs, level_settings(projection), executor, feedback)
+    return synthesize_gait(
+        level_walker(projection), level_phases(projection, steady), level_settings(projection), executor, feedback
+    )
