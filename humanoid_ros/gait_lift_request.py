@@ -27,6 +27,12 @@ def check_lift(request: GaitRequest, model: GaitModel) -> None:
     Raises:
         InputError: a field can't be; the message names it, its value and the remedy.
     """
+    if request.one_problem:
+        raise InputError(
+            "is true, but one problem has feet land on their heels, where the whole robot can't stand",
+            element="one_problem",
+            remedy="Leave it false, or leave lift false",
+        )
     if request.phases:
         _check_phases(request)
     else:
@@ -46,12 +52,6 @@ def _check_level_walk(request: GaitRequest, model: GaitModel) -> None:
     for name, value, unit in (("speed", request.speed, "m/s"), ("step_length", request.step_length, "m")):
         if value != 0.0:
             raise InputError(f"is {value:g} {unit}, {own}", element=name, remedy=phases)
-    if request.one_problem:
-        raise InputError(
-            "is true, but the level walk's phases are problems of their own",
-            element="one_problem",
-            remedy="Leave it false, or give phases from START to STOP",
-        )
     kept = ("friction",)  # which planned forces keep to
     given = [*_given("weights", request.weights), *_given("bounds", request.bounds, kept)]
     if request.options.stages:

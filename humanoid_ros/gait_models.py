@@ -13,7 +13,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.boundary.step_data import RestData, load_walk
-from humanoid_planner.gait.lift.level_walk import LAST, START, level_step
+from humanoid_planner.gait.lift.level_walk import LAST, START, level_step, with_reserves
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip, load_bip
 from humanoid_planner.gait.models.five_bar import load_five_bar
@@ -114,6 +114,8 @@ def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitMod
 def load_whole_model(name: str, field: str = "model") -> GaitModel:
     """The whole robot of a name, whose gaits can be lifted; ``bip`` is BIP2000 itself, not the planar model.
 
+    Its joints keep the reserves in the plane that a lift takes.
+
     Args:
         name: of a robot, or the path of its URDF.
         field: that gives the name, for errors.
@@ -138,6 +140,7 @@ def _load_whole(name: str, field: str, _: tuple[int, ...]) -> GaitModel:
         limb, joints = next(item for item in robot.limbs.items() if leg.joints[2] in item[1])
         if len(joints) != LEG_JOINTS:
             raise InputError(f"limb '{limb}' of '{name}' has {len(joints)} joints", element=field, remedy=_WHOLE)
+    projection = with_reserves(projection)
     rests = level_step(START, projection).rest, level_step(LAST, projection).rest
     return GaitModel(name, BipWalker(projection.bip), None, projection, *rests)
 

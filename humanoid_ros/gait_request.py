@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -71,6 +72,8 @@ METHODS = {INDIRECT: "pontryagin", DIRECT: "direct", SHOOTING: "shooting"}
 """Methods of requests, and what the library calls them."""
 LIFT = "lift: "
 """What stages of a lift begin with."""
+LIFT_RANGE = 1.0
+"""Penalty on joint ranges, reserves included, of gaits to be lifted, where neither request nor node gives one."""
 LEAST_NODES, MOST_NODES, MOST_CYCLES = 11, 100000, 1000
 SLOWEST, FASTEST = 0.01, 5.0
 """Speeds that are no mistake [m/s]."""
@@ -247,6 +250,8 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> AskedGait
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
     phases = [_read_phase_numbers(phase, f"phases[{i}]") for i, phase in enumerate(request.phases)]
+    if request.lift:
+        defaults = dataclasses.replace(defaults, range=defaults.range or LIFT_RANGE)
     weights = _weights(request, defaults)
     penalties = _penalties(request, defaults)
     bounds = _bounds(request.bounds, defaults)

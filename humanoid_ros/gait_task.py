@@ -19,7 +19,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
-from humanoid_planner.gait.lift.level_walk import level_phases, level_settings, level_walker, with_reserves
+from humanoid_planner.gait.lift.level_walk import level_phases, level_settings, level_walker
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings, lift_gait
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
@@ -176,8 +176,8 @@ def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
 
 def _level_walk(asked: AskedGait, steady: int, tell: Tell) -> GaitAnswer:
     """The robot's own walk with so many steady steps."""
-    assert isinstance(asked.model.robot, SagittalProjection)
-    projection = with_reserves(asked.model.robot)
+    projection = asked.model.robot
+    assert isinstance(projection, SagittalProjection)
     walker, settings = level_walker(projection), level_settings(projection)
     plan = plan_gait(walker, level_phases(projection, steady))
     specs = [phase.spec for phase in plan.phases]

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,12 +31,14 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
 from humanoid_ros import gait_task  # noqa: E402
 from humanoid_ros.conversions import array, seconds  # noqa: E402
 from humanoid_ros.gait_figure import figure_forces, figure_points  # noqa: E402
 from humanoid_ros.gait_markers import footprints  # noqa: E402
-from humanoid_ros.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.gait_posture import gait_robot, trajectory_posture  # noqa: E402
 from humanoid_ros.gait_request import GaitDefaults  # noqa: E402
 from humanoid_ros.gait_task import GaitAnswer, GaitNews, StageNews, generate  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
@@ -232,7 +234,7 @@ def test_the_zero_moment_point_is_that_of_the_forces_and_inside_what_presses(gai
         push = np.array([array(force.force) for force in forces.contacts])
         np.testing.assert_allclose(push[:, 2] @ at / push[:, 2].sum(), array(point), atol=1e-5)
         assert (np.hypot(push[:, 0], push[:, 1]) <= 0.6 * push[:, 2] + 1e-6).all()
-        assert (point.x >= at[:, 0].min()) and (point.x <= at[:, 0].max())
+        assert at[:, 0].min() <= point.x <= at[:, 0].max()
         sway.append(point.y)
     assert min(sway) < -0.05
     assert max(sway) > 0.05
@@ -324,7 +326,6 @@ def test_a_gait_that_the_ground_cannot_carry_is_told_with_its_phases(
 
 
 STEP = step_message("bip_cyclic", initial_sole_angle=0.0)
-REST = GaitRest(hip_height=0.8)
 FROM_REST = GaitPhaseRequest(kind=GaitPhaseRequest.START, duration=0.6, next_step=STEP)
 TO_REST = GaitPhaseRequest(kind=GaitPhaseRequest.STOP, duration=0.6, step=STEP)
 BETWEEN = double("bip_cyclic", step=STEP)
@@ -342,7 +343,7 @@ def changed(phase: GaitPhaseRequest, **changes: Any) -> GaitPhaseRequest:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (walk(model="rabbit"), "model: 'rabbit' is no whole robot that a gait could be lifted to. Give bip, or a biped"),
+        (walk(model="rabbit"), "model: 'rabbit' is no whole robot that a gait could be lifted to. Give bip"),
         (walk(model="five_bar"), "model: 'five_bar' is no whole robot"),
         (walk(model="legs.yaml"), "model: 'legs.yaml' is no whole robot"),
         (walk(model="bip_planar"), "model: 'bip_planar' moves in the plane alone"),
@@ -351,7 +352,7 @@ def changed(phase: GaitPhaseRequest, **changes: Any) -> GaitPhaseRequest:
         (walk(speed=math.nan), "speed: is nan"),
         (walk(step_length=0.3), "step_length: is 0.3 m, but the level walk of 'bip' has its own"),
         (walk(cycles=2000), "cycles: is 2000. Give at most 1000"),
-        (walk(one_problem=True), "one_problem: is true, but the level walk's phases are problems of their own"),
+        (walk(one_problem=True), "one_problem: is true, but one problem has feet land on their heels, where the whole"),
         (walk(weights=GaitWeights(torque=2.0)), "weights.torque: is given, but the level walk has criterion"),
         (walk(bounds=GaitBounds(enforce_friction=True)), "bounds.enforce_friction: is given, but the level walk"),
         (walk(bounds=GaitBounds(max_velocities=[3.0])), "bounds.max_velocities: is given, but the level walk"),
@@ -361,7 +362,7 @@ def changed(phase: GaitPhaseRequest, **changes: Any) -> GaitPhaseRequest:
         ),
         (
             phases(BETWEEN, single("bip_cyclic")),
-            "phases: are DOUBLE_SUPPORT, SINGLE_SUPPORT, but the whole robot starts and stops at rest. Begin with START",
+            "phases: are DOUBLE_SUPPORT, SINGLE_SUPPORT, but the whole robot starts and stops at rest. Begin",
         ),
         (phases(FROM_REST, BETWEEN), "phases: are START, DOUBLE_SUPPORT, but the whole robot starts and stops at"),
         (phases(FROM_REST, BETWEEN, TO_REST, cycles=2), "cycles: is 2, but phases from START to STOP are lifted once"),
@@ -384,3 +385,45 @@ def test_what_cannot_be_honoured_is_refused(request_: GaitRequest, message: str)
     with pytest.raises(InputError) as refused:
         answered(request_)
     assert message in str(refused.value)
+
+
+@pytest.mark.slow
+def test_phases_that_are_given_are_lifted() -> None:
+    """Two steps through the first and the last double support of the level walk, by the request's own numbers."""
+    first, last = step_message("bip2000_first"), step_message("bip2000_last")
+    request = phases(
+        changed(FROM_REST, next_step=first),
+        double("bip2000_first"),
+        single("bip2000_first", next_step=last),
+        double("bip2000_last"),
+        changed(TO_REST, step=last),
+    )
+    answer = answered(request, defaults=GaitDefaults(time_limit=300.0))
+    assert answer.success, answer.message
+    gait = deserialize_message(answer.gait, Gait)
+    assert [phase.kind for phase in gait.phases] == [phase.kind for phase in request.phases]
+    assert gait.margin > 0.005
+    points = gait.trajectory.joints.points
+    assert seconds(points[-1].time_from_start) == pytest.approx(gait.duration + 3.0, abs=1e-6)
+    height = load_walk("bip2000_last").rest.hip_height
+    names = list(gait.figure.point_names)
+    assert figure_points(gait.figure)[-1, names.index("hip"), 2] == pytest.approx(height, abs=2e-3)
+    lower = request.phases[-1]
+    lower.rest = GaitRest(hip_height=height - 0.02)
+    request.phases = [*request.phases[:-1], lower]
+    other = deserialize_message(answered(request, defaults=GaitDefaults(time_limit=300.0)).gait, Gait)
+    assert figure_points(other.figure)[-1, names.index("hip"), 2] == pytest.approx(height - 0.02, abs=2e-3)
+
+
+@pytest.mark.slow
+def test_a_urdf_by_its_path_walks(tmp_path: Path) -> None:
+    """BIP2000 under another name, somewhere else; the replay finds it there."""
+    for suffix in (".urdf", ".yaml"):
+        text = find_resource(f"urdf/bip{suffix}").read_text()
+        (tmp_path / f"other{suffix}").write_text(text.replace('<robot name="bip"', '<robot name="other"'))
+    path = str(tmp_path / "other.urdf")
+    answer = answered(walk(model=path), defaults=GaitDefaults(time_limit=300.0))
+    assert answer.success, answer.message
+    gait = deserialize_message(answer.gait, Gait)
+    assert (gait.model, gait.trajectory.robot) == (path, "other")
+    assert gait_robot(gait, geometry=False).name == "other"
