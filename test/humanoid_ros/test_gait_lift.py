@@ -15,6 +15,7 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from builtin_interfaces.msg import Time  # noqa: E402
 from fixtures.gait_requests import double, single, step_message  # noqa: E402
 from humanoid_stack.msg import (  # noqa: E402
     Gait,
@@ -37,7 +38,7 @@ from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: 
 from humanoid_ros import gait_task  # noqa: E402
 from humanoid_ros.conversions import array, seconds  # noqa: E402
 from humanoid_ros.gait_figure import figure_forces, figure_points  # noqa: E402
-from humanoid_ros.gait_markers import footprints  # noqa: E402
+from humanoid_ros.gait_markers import footprints, strip_markers  # noqa: E402
 from humanoid_ros.gait_posture import gait_robot, trajectory_posture  # noqa: E402
 from humanoid_ros.gait_request import GaitDefaults  # noqa: E402
 from humanoid_ros.gait_task import GaitAnswer, GaitNews, StageNews, generate  # noqa: E402
@@ -271,6 +272,10 @@ def test_figures_are_the_robot_in_space(gait: Gait, bip: Robot, times: np.ndarra
     assert right[:, 1].max() < 0.0 < left[:, 1].min()
     prints = footprints(figure)
     assert sorted(foot for foot, _ in prints) == ["left"] * 4 + ["right"] * 3  # where they stood, and five steps
+    markers = strip_markers(figure, "world", Time(), 9, 0.001).markers
+    assert {marker.ns for marker in markers} >= {"stick_figures", "foot_forces", "footprints", "hip"}
+    swayed = [marker.points[0].y for marker in markers if marker.ns == "foot_forces"]
+    assert min(swayed) < -0.05 < 0.05 < max(swayed)
     for foot, corners in prints:
         assert (np.sign(corners[:, 1]) == (1.0 if foot == "left" else -1.0)).all()
 

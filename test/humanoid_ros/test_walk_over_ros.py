@@ -66,9 +66,13 @@ def test_it_is_played_in_space(gait_generator: Any, gait: Gait) -> None:
     assert min(pushed) > 600.0
     robot = load_robot("bip")
     places = link_placements(robot, trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
-    last = {item.child_frame_id: item for message in frames.messages[-60:] for item in message.transforms}
-    waist = next(name for name in places if f"gait/{name}" in last and last[f"gait/{name}"].header.frame_id == "world")
-    np.testing.assert_allclose(array(last[f"gait/{waist}"].transform.translation), places[waist].translation, atol=1e-9)
+    root = robot.description.root
+
+    def arrived(message: TFMessage) -> bool:
+        ends = [item.transform.translation for item in message.transforms if item.child_frame_id == f"gait/{root}"]
+        return bool(ends) and np.allclose(array(ends[0]), places[root].translation, atol=1e-6)
+
+    frames.wait(arrived)
 
 
 def test_a_cancel_ends_a_lift_and_gives_the_phases(gait_generator: Any, gait: Gait) -> None:
