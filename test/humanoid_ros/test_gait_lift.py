@@ -34,6 +34,7 @@ from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
+from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
 from humanoid_ros import gait_task  # noqa: E402
 from humanoid_ros.conversions import array, seconds  # noqa: E402
@@ -63,19 +64,25 @@ def walk(**changes: Any) -> GaitRequest:
 
 
 class Planned:
-    """The walk: what was told, the answer, its gait, and the solutions of its phases in the plane."""
+    """The walk: what was told, the answer, its gait, and the solutions of its phases in the plane, lifted."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
         self.solutions: list[PhaseSolution] = []
-        synthesize = gait_task.synthesize_phase
+        self.lifted: LiftedGait | None = None
+        synthesize, lift = gait_task.synthesize_phase, gait_task.lift_gait
 
         def kept(*arguments: Any, **named: Any) -> PhaseSolution:
             self.solutions.append(synthesize(*arguments, **named))
             return self.solutions[-1]
 
+        def kept_lift(*arguments: Any) -> LiftedGait:
+            self.lifted = lift(*arguments)
+            return self.lifted
+
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(gait_task, "synthesize_phase", kept)
+            patch.setattr(gait_task, "lift_gait", kept_lift)
             self.answer = answered(walk(), self.told.append)
         self.gait = deserialize_message(self.answer.gait, Gait)
 
@@ -303,6 +310,33 @@ def test_the_answer_walks_in_the_simulator_and_stands(gait: Gait, times: np.ndar
     assert astray < 0.01
     assert np.abs(robot.v).max() < 0.05  # it stands
     assert float(player.tracking_error.largest.max()) < math.radians(0.5)
+
+
+def test_limits_that_the_whole_robot_passes_are_told(
+    planned: Planned, gait: Gait, bip: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a robot with two thirds of the torque, slow joints, and knees that hardly bend."""
+    assert planned.lifted is not None
+    limits, knee = bip.limits, bip.index_q("l_knee")
+    upper = np.array(limits.upper)
+    points = gait.trajectory.joints.points
+    names = list(gait.trajectory.joints.joint_names)
+    bent = max(point.positions[names.index("l_knee")] for point in points)
+    upper[knee] = bent - 0.1
+    weak = dataclasses.replace(
+        limits, upper=upper, effort=np.array(limits.effort) / 1.5, velocity=np.full(len(limits.velocity), 2.0)
+    )
+    lifted = dataclasses.replace(planned.lifted, robot=dataclasses.replace(bip, limits=weak))
+    monkeypatch.setattr(gait_task, "lift_gait", lambda *_: lifted)
+    answer = planned.again(monkeypatch, walk())
+    assert answer.success
+    shares = np.abs([point.effort for point in points]).max(axis=0)
+    shares /= np.array([limits.effort[bip.index_v(name)] for name in names]) / 1.5
+    fastest = np.abs([point.velocities for point in points]).max(axis=0) / 2.0
+    worst, quick = names[int(shares.argmax())], names[int(fastest.argmax())]
+    assert "joint 'l_knee' passes the end of its range by 5.7 degrees" in answer.message
+    assert f"torque of joint '{worst}' reaches {100.0 * shares.max():.0f} % of its limit" in answer.message
+    assert f"rate of joint '{quick}' reaches {100.0 * fastest.max():.0f} % of its limit" in answer.message
 
 
 # What can't be done -----------------------------------------------------------------------------------------------
