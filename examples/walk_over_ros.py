@@ -20,6 +20,7 @@ from humanoid_stack.srv import SetState
 from nav_msgs.msg import Odometry
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 PATIENCE = 20.0
 """How long the stack's nodes may take to be there [s]."""
@@ -94,7 +95,11 @@ class Walker(Node):
         handle = self._wait(client.send_goal_async(goal, feedback))
         if not handle.accepted:
             raise SystemExit("the goal was rejected")
-        return self._wait(handle.get_result_async()).result
+        try:
+            return self._wait(handle.get_result_async()).result
+        except KeyboardInterrupt:
+            self._wait(handle.cancel_goal_async())
+            raise SystemExit("cancelled") from None
 
     def _wait(self, future: Any) -> Any:
         rclpy.spin_until_future_complete(self, future)
@@ -108,7 +113,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=4, help="steady steps")
     parser.add_argument("--time-limit", type=int, default=120, help="for planning [s]")
     chosen = parser.parse_args()
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)  # Ctrl-C cancels what is under way
     walker = Walker()
     gait = walker.plan(chosen.robot, chosen.steps, chosen.time_limit)
     print(f"{gait.distance:.2f} m; zero-moment point {1e3 * gait.margin:.0f} mm or more inside what bears")
