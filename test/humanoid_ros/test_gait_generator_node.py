@@ -662,7 +662,7 @@ def test_bad_requests_for_states_are_answered(gait_generator: Any, fields: dict[
 def test_what_does_not_converge_comes_with_its_best_iterate(gait_generator: Any) -> None:
     hopeless = GaitBounds(min_controls=[-1.0] * 4, max_controls=[1.0] * 4)
     request = cycle(phases=[double("rabbit"), single("rabbit")], bounds=hopeless)
-    request.options.time_limit = Duration(sec=2)
+    request.options.time_limit = Duration(sec=5)
     answer = generated(gait_generator, request)
     assert not answer.success
     last = answer.gait.phases[-1]
