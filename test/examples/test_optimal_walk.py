@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000, HRP-2, TALOS and G1 walk on their feet and stand, BIP2000 for more than ten steps (issue of the optimal gaits, part 7)."""
+"""BIP2000, HRP-2, TALOS and G1 walk on their feet and stand (issue of the optimal gaits, part 7)."""
 
 from pathlib import Path
 
@@ -74,8 +74,11 @@ def floor_with(robot, posture, directory):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
 def test_talos_walks_a_similar_walk(tmp_path):
-    """Its hip's limit is passed by 3 % as it starts, which servos clip."""
-    walked = walk(plan(4, "talos"), scene=floor_with("talos", "half_sitting", tmp_path))
+    """With a slower start than BIP2000's: its hips would need 103 % of their limits."""
+    gait = plan(4, "talos", swing=0.75)
+    efforts = gait.robot.limits.effort[6:]
+    assert max(np.abs(phase.torques[:, 6:] / efforts).max() for phase in gait.phases) < 1.0
+    walked = walk(gait, scene=floor_with("talos", "half_sitting", tmp_path))
     assert walked.fallen is None
     assert walked.steps == 8
     assert walked.speed == pytest.approx(0.53 * np.sqrt(0.705 / 0.82), rel=0.03)

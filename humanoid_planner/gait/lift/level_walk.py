@@ -38,7 +38,7 @@ MASS = 104.81
 """Of BIP2000 [kg]."""
 
 SWING_FROM_REST = 0.6
-"""Duration of the first swing and of the last one [s]."""
+"""Duration of the first swing and of the last one of BIP2000 [s]."""
 
 LEAST_FLEXION = 0.245
 """Of knees once the hips have swayed over one sole [rad]: legs that lean are longer than in the plane."""
@@ -138,9 +138,7 @@ def level_walker(projection: SagittalProjection) -> BipWalker:
         kind: TORQUE_SHARE * min(float(robot.limits.effort[robot.index_v(joint)]) for joint in joints)
         for kind, *joints in zip(("hip", "knee", "ankle"), projection.rear.joints, projection.front.joints, strict=True)
     }
-    return BipWalker(
-        projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0], torque_limits=limits
-    )
+    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0], torque_limits=limits)
 
 
 def level_settings(projection: SagittalProjection) -> GaitSettings:
@@ -171,6 +169,7 @@ def level_walk(
     executor: Executor | None = None,
     feedback: Feedback | None = None,
     stride: float = 1.0,
+    swing: float = SWING_FROM_REST,
 ) -> GaitSolution:
     """Optimal phases of a walk: a short first step, steady steps, a short last one, standing.
 
@@ -184,14 +183,16 @@ def level_walk(
         executor: that phases are solved on side by side.
         feedback: as of :func:`synthesize_gait`.
         stride: strides in those of BIP2000's Froude number, at most 1: small soles and weak ankles need shorter ones.
+        swing: duration of the first and the last swing for legs of BIP2000's length [s]: longer ones spare weak hips.
 
     Raises:
-        InputError: fewer than one steady step, a stride that isn't above 0 and at most 1, or legs that can't reach.
+        InputError: fewer than one steady step, a stride that isn't above 0 and at most 1, a swing that takes no time,
+            or legs that can't reach.
     """
     if steady < 1:
         raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
     first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
-    swing = SWING_FROM_REST * math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
+    swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
     specs = walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
     return synthesize_gait(level_walker(projection), specs, level_settings(projection), executor, feedback)

@@ -17,6 +17,7 @@ from humanoid_planner.gait.lift.level_walk import (
     level_lift,
     level_settings,
     level_step,
+    level_walk,
     level_walker,
     with_reserves,
 )
@@ -92,6 +93,13 @@ def test_a_robot_with_wide_feet_walks(tmp_path):
     assert sway > 0.18  # BIP2000's is 0.14 m
     knees = np.concatenate([phase.q[:, robot.index_q(f"{side}_knee")] for phase in lifted.phases for side in "lr"])
     assert 0.245 < knees.min() < 0.35
+
+
+@pytest.mark.parametrize(("changes", "words"), [({"stride": 1.2}, "stride"), ({"swing": 0.0}, "duration")])
+def test_strides_and_swings_that_make_no_sense_are_refused(changes, words):
+    projection = with_reserves(project_to_sagittal_plane(load_robot("bip", geometry=False)))
+    with pytest.raises(InputError, match=words):
+        level_walk(projection, 1, **changes)
 
 
 def test_joints_of_the_plane_keep_within_a_share_of_their_efforts(tmp_path):
