@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stick figures of a gait over time, left and right leg taking turns, as a message."""
+"""Stick figures of a gait in the sagittal plane over time, left and right leg taking turns, as a message."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def chain_figure(phases: Sequence[PhaseSolution], lengths: Sequence[float]) -> G
 
 
 def figure_points(figure: GaitFigure) -> Real:
-    """(K, P, 2) places of a figure's points [m]."""
-    return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 2)
+    """(K, P, 3) places of a figure's points [m]."""
+    return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 3)
 
 
 def figure_forces(figure: GaitFigure) -> tuple[Real, Real]:
-    """(K, F, 2) centres of pressure [m] and (K, F, 2) forces [N] of a figure's feet."""
-    shape = (len(figure.times), len(figure.foot_names), 2)
+    """(K, F, 3) centres of pressure [m] and (K, F, 3) forces [N] of a figure's feet."""
+    shape = (len(figure.times), len(figure.foot_names), 3)
     at, forces = (np.array(values, dtype=float).reshape(shape) for values in (figure.force_points, figure.forces))
     return at, forces
 
@@ -121,7 +121,9 @@ def _message(
     force_points: Real,
     forces: Real,
 ) -> GaitFigure:
+    """Message of what lies in the sagittal plane: arrays of x and z."""
     index = {name: i for i, name in enumerate(names)}
+    points, force_points, forces = (np.insert(values, 1, 0.0, axis=-1) for values in (points, force_points, forces))
     return GaitFigure(
         times=times.tolist(),
         point_names=list(names),

@@ -56,7 +56,7 @@ def strip_markers(figure: GaitFigure, world: str, time: Time, figures: int, arro
     points = figure_points(figure)
     if "hip" in figure.point_names:
         hip = _marker("hip", 0, Marker.LINE_STRIP)
-        hip.points = [_place(place) for place in points[:, list(figure.point_names).index("hip")]]
+        hip.points = [point(place) for place in points[:, list(figure.point_names).index("hip")]]
         hip.scale.x, hip.color = 0.5 * LINE, BODY
         markers.append(hip)
     return _stamped(markers, world, time)
@@ -76,8 +76,11 @@ def moment_markers(figure: GaitFigure, sample: int, world: str, time: Time, arro
     return _stamped([*markers, *_forces(figure, sample, 0, arrow_scale)], world, time)
 
 
-def footprints(figure: GaitFigure) -> list[tuple[str, Real, Real]]:
-    """Foot, heel and toe (2,) of each place that a foot stands on; tips have both at the same place [m]."""
+def footprints(figure: GaitFigure) -> list[tuple[str, Real]]:
+    """Foot and outline (4, 3), from the heel around, of each place that a foot stands on [m].
+
+    Where the figure has no widths feet are drawn :data:`HALF_FOOT` wide to either side, tips as squares of that size.
+    """
     names, points = list(figure.point_names), figure_points(figure)
     _, forces = figure_forces(figure)
     found: list[tuple[str, Real, Real]] = []
@@ -85,12 +88,27 @@ def footprints(figure: GaitFigure) -> list[tuple[str, Real, Real]]:
         ends = [names.index(name) for name in (f"{foot}_heel", f"{foot}_toe") if name in names]
         ends = ends or [names.index(f"{foot}_tip")] * 2
         heels, toes = points[:, ends[0]], points[:, ends[1]]
-        flat = (forces[:, column, 1] > LEAST_FORCE) & (np.abs(heels[:, 1] - toes[:, 1]) < 0.005)
+        flat = (forces[:, column, 2] > LEAST_FORCE) & (np.abs(heels[:, 2] - toes[:, 2]) < 0.005)
         for heel, toe in zip(heels[flat], toes[flat], strict=True):
-            same = any(name == foot and np.hypot(*(heel - other)) < SAME_PLACE for name, other, _ in found)
+            same = any(name == foot and np.linalg.norm(heel - other) < SAME_PLACE for name, other, _ in found)
             if not same:
                 found.append((foot, heel, toe))
-    return found
+    return [(foot, _outline(figure, foot, heel, toe)) for foot, heel, toe in found]
+
+
+def _outline(figure: GaitFigure, foot: str, heel: Real, toe: Real) -> Real:
+    halves = [HALF_FOOT, HALF_FOOT]
+    if figure.foot_widths:
+        first = 2 * list(figure.foot_names).index(foot)
+        halves = [0.5 * width for width in figure.foot_widths[first : first + 2]]
+    way = (toe - heel) * np.array([1.0, 1.0, 0.0])
+    length = float(np.linalg.norm(way))
+    ahead = way / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])
+    tip = 0.0 if length > 1e-6 else 0.5 * HALF_FOOT
+    left = np.array([-ahead[1], ahead[0], 0.0])
+    back, front = heel - tip * ahead, toe + tip * ahead
+    corners = ((back, -halves[0]), (front, -halves[1]), (front, halves[1]), (back, halves[0]))
+    return np.array([place + half * left for place, half in corners])
 
 
 def _figure(figure: GaitFigure, sample: int, number: int, opacity: float) -> list[Marker]:
@@ -98,7 +116,7 @@ def _figure(figure: GaitFigure, sample: int, number: int, opacity: float) -> lis
     lines: dict[str, list[Any]] = {"left": [], "right": [], "body": []}
     for start, end in np.array(figure.lines, dtype=int).reshape(-1, 2):
         side = next((s for s in ("left", "right") if names[end].startswith(f"{s}_")), "body")
-        lines[side] += [_place(places[start]), _place(places[end])]
+        lines[side] += [point(places[start]), point(places[end])]
     markers = []
     for part, (side, colour) in enumerate((("left", LEFT), ("right", RIGHT), ("body", BODY))):
         if lines[side]:
@@ -114,30 +132,21 @@ def _forces(figure: GaitFigure, sample: int, first: int, scale: float) -> list[M
     at, forces = figure_forces(figure)
     markers = []
     for foot in range(len(figure.foot_names)):
-        x, z = forces[sample, foot]
-        if np.hypot(x, z) > LEAST_FORCE:
+        if np.linalg.norm(forces[sample, foot]) > LEAST_FORCE:
             marker = _marker("foot_forces", first + foot, Marker.ARROW)
-            start = np.array([at[sample, foot, 0], 0.0, at[sample, foot, 1]])
-            shape_force(marker, start, scale * np.array([x, 0.0, z]), FORCE)
+            shape_force(marker, at[sample, foot], scale * forces[sample, foot], FORCE)
             markers.append(marker)
     return markers
 
 
 def _footprints(figure: GaitFigure) -> list[Marker]:
     markers = []
-    for number, (_, heel, toe) in enumerate(footprints(figure)):
+    for number, (_, corners) in enumerate(footprints(figure)):
         marker = _marker("footprints", number, Marker.LINE_STRIP)
-        tip = np.array([0.0 if toe[0] - heel[0] > 1e-6 else 0.5 * HALF_FOOT, 0.0])
-        back, front = heel - tip, toe + tip
-        corners = ((back, -1), (front, -1), (front, 1), (back, 1), (back, -1))
-        marker.points = [point((end[0], side * HALF_FOOT, end[1] + LIFT)) for end, side in corners]
+        marker.points = [point((x, y, z + LIFT)) for x, y, z in (*corners, corners[0])]
         marker.scale.x, marker.color = 0.5 * LINE, PRINT
         markers.append(marker)
     return markers
-
-
-def _place(place: Real) -> Any:
-    return point((place[0], 0.0, place[1]))
 
 
 def _stamped(markers: list[Marker], world: str, time: Time) -> MarkerArray:

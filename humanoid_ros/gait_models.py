@@ -13,6 +13,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.boundary.step_data import RestData, load_walk
+from humanoid_planner.gait.lift.level_walk import LAST, START, level_step, with_reserves
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip, load_bip
 from humanoid_planner.gait.models.five_bar import load_five_bar
@@ -25,6 +26,9 @@ NAMES = (BIP, RABBIT, FIVE_BAR)
 ROBOTS = {BIP: "bip_planar", RABBIT: "rabbit"}
 """Robots that move as the models do."""
 YAML = (".yaml", ".yml")
+LEG_JOINTS = 6
+"""Of legs whose soles can be kept in place and level."""
+_WHOLE = "Give bip, or a biped's name or URDF whose base floats and whose legs have six joints; or leave lift false"
 
 
 @dataclass(frozen=True)
@@ -103,15 +107,54 @@ def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitMod
         walker = BipWalker(_with_feet(load_bip(path), feet))
         rests = load_walk("bip_cyclic").rest, load_walk("bip_braking").rest
         return GaitModel(name, walker, None, load_robot(ROBOTS[BIP]), *rests)
-    if Path(name).suffix != ".urdf" and name not in list_resources("urdf", (".urdf",)):
+    projection = _project(name, field)
+    return GaitModel(name, BipWalker(projection.bip), robot=projection)
+
+
+def load_whole_model(name: str, field: str = "model") -> GaitModel:
+    """The whole robot of a name, whose gaits can be lifted; ``bip`` is BIP2000 itself, not the planar model.
+
+    Its joints keep the reserves in the plane that a lift takes.
+
+    Args:
+        name: of a robot, or the path of its URDF.
+        field: that gives the name, for errors.
+
+    Raises:
+        InputError: there is no such robot, or its gaits can't be lifted.
+    """
+    if name in (RABBIT, FIVE_BAR) or Path(name).suffix in YAML:
+        raise InputError(f"'{name}' is no whole robot that a gait could be lifted to", element=field, remedy=_WHOLE)
+    files = (Path(name), Path(name).with_suffix(".yaml")) if Path(name).suffix else ()
+    return _load_whole(name, field, tuple(_changed(file) for file in files))
+
+
+@functools.lru_cache(8)
+def _load_whole(name: str, field: str, _: tuple[int, ...]) -> GaitModel:
+    """Keeps the last robots until their files change."""
+    projection = _project(name, field)
+    robot = projection.robot
+    if robot.base_joint is None:
+        raise InputError(f"'{name}' moves in the plane alone", element=field, remedy=_WHOLE)
+    for leg in (projection.rear, projection.front):
+        limb, joints = next(item for item in robot.limbs.items() if leg.joints[2] in item[1])
+        if len(joints) != LEG_JOINTS:
+            raise InputError(f"limb '{limb}' of '{name}' has {len(joints)} joints", element=field, remedy=_WHOLE)
+    projection = with_reserves(projection)
+    rests = level_step(START, projection).rest, level_step(LAST, projection).rest
+    return GaitModel(name, BipWalker(projection.bip), None, projection, *rests)
+
+
+def _project(name: str, field: str) -> SagittalProjection:
+    """A robot by its name or path, in its sagittal plane."""
+    if Path(name).suffix != ".urdf" and name not in list_resources("urdf", (".urdf", ".yaml")):
         raise InputError(f"there is no model or robot '{name}'", element=field, remedy=_known())
     try:
-        projection = project_to_sagittal_plane(load_robot(name))
+        return project_to_sagittal_plane(load_robot(name))
     except InputError as error:
         raise InputError(
             f"'{name}' can't be walked in its sagittal plane: {error}", element=field, remedy="Give another robot"
         ) from error
-    return GaitModel(name, BipWalker(projection.bip), robot=projection)
 
 
 def _with_feet(bip: Bip, feet: FootSizes) -> Bip:

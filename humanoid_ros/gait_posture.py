@@ -1,19 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postures of a robot along a whole-body trajectory in the plane of its gait."""
+"""The robot that a gait is a trajectory of, and its postures along it."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
-from humanoid_stack.msg import WholeBodyTrajectory
+from humanoid_stack.msg import Gait, WholeBodyTrajectory
 from numpy.typing import NDArray
 
-from humanoid_model import Robot
+from humanoid_model import Robot, load_robot
 from humanoid_ros.conversions import placement
 
 PLANAR = 3
 """Joints of a planar root: along x, along z, about y."""
+
+
+def gait_robot(gait: Gait, geometry: bool = True) -> Robot:
+    """The robot of a gait's trajectory, by its name, or by the path of the URDF that the gait was asked for with.
+
+    Args:
+        gait: with a trajectory.
+        geometry: whether its shapes are loaded as well.
+
+    Raises:
+        HumanoidError: there is no such robot here.
+    """
+    path = Path(gait.model)
+    return load_robot(path if path.suffix == ".urdf" else gait.trajectory.robot, geometry=geometry)
 
 
 def trajectory_posture(trajectory: WholeBodyTrajectory, robot: Robot, index: int) -> NDArray[np.float64]:

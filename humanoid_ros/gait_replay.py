@@ -16,10 +16,10 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model import Robot, load_robot
+from humanoid_model import Robot
 from humanoid_ros.conversions import seconds
 from humanoid_ros.gait_markers import moment_markers
-from humanoid_ros.gait_posture import trajectory_posture
+from humanoid_ros.gait_posture import gait_robot, trajectory_posture
 from humanoid_ros.link_transforms import LinkTransforms
 from humanoid_ros.qos import LATCHED, STATE, TRANSFORMS
 
@@ -54,6 +54,7 @@ class GaitReplay:
         self._static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._gait: Gait | None = None
         self._robot: Robot | None = None
+        self._loaded = ("", "")
         self._transforms: LinkTransforms | None = None
         self._figure_times: list[float] = []
         self._point_times: list[float] = []
@@ -77,7 +78,7 @@ class GaitReplay:
         self._gait = gait
         self._figure_times = list(gait.figure.times)
         self._point_times = [seconds(item.time_from_start) for item in gait.trajectory.joints.points]
-        self._take_robot(gait.trajectory.robot)
+        self._take_robot(gait)
         self._loop = mode == LOOP
         if mode == OFF or not self._figure_times:
             self._stop()
@@ -96,13 +97,14 @@ class GaitReplay:
         self._began = None
         self._timer.cancel()
 
-    def _take_robot(self, name: str) -> None:
-        if not name:
+    def _take_robot(self, gait: Gait) -> None:
+        name = gait.trajectory.robot, gait.model
+        if not gait.trajectory.robot:
             self._robot = self._transforms = None
             return
-        if self._robot is not None and self._robot.name == name:
+        if self._robot is not None and self._loaded == name:
             return
-        self._robot = load_robot(name, geometry=False)
+        self._robot, self._loaded = gait_robot(gait, geometry=False), name
         self._transforms = LinkTransforms(self._robot, self._world, PREFIX, pin.SE3.Identity())
         self._description.publish(String(data=self._robot.urdf))
         self._static.publish(TFMessage(transforms=self._transforms.fixed))

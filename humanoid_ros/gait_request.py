@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.step_data import RestData, StepData
+from humanoid_planner.gait.lift.lifted_gait import LiftSettings
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions
 from humanoid_planner.gait.solvers.continuation import Stage
@@ -32,7 +34,8 @@ from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.shooting import ShootingOptions
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_ros.conversions import array, seconds
-from humanoid_ros.gait_models import FootSizes, GaitModel, load_gait_model
+from humanoid_ros.gait_lift_request import check_lift
+from humanoid_ros.gait_models import FootSizes, GaitModel, load_gait_model, load_whole_model
 from humanoid_ros.request_fields import check_numbers, enumerated, finite, known_name, not_negative
 
 Real = NDArray[np.float64]
@@ -67,6 +70,10 @@ class StageQuantity(IntEnum):
 INDIRECT, DIRECT, SHOOTING = "indirect", "direct", "shooting"
 METHODS = {INDIRECT: "pontryagin", DIRECT: "direct", SHOOTING: "shooting"}
 """Methods of requests, and what the library calls them."""
+LIFT = "lift: "
+"""What stages of a lift begin with."""
+LIFT_RANGE = 1.0
+"""Penalty on joint ranges, reserves included, of gaits to be lifted, where neither request nor node gives one."""
 LEAST_NODES, MOST_NODES, MOST_CYCLES = 11, 100000, 1000
 SLOWEST, FASTEST = 0.01, 5.0
 """Speeds that are no mistake [m/s]."""
@@ -95,6 +102,7 @@ class GaitDefaults:
         rate: on joint rates, likewise.
         durations: least and greatest of free ones [s].
         sample_rate: of trajectories [Hz].
+        inset: of lifted gaits, as of :class:`LiftSettings` [m].
     """
 
     model: str = "bip"
@@ -115,6 +123,7 @@ class GaitDefaults:
     rate: float = 0.0
     durations: tuple[float, float] = (0.05, 2.0)
     sample_rate: float = 200.0
+    inset: float = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +195,19 @@ class AskedBounds:
     least_normal: float | None
 
 
+@dataclass(frozen=True)
+class AskedLift:
+    """What is asked for of a lift.
+
+    Attributes:
+        settings: how the gait is lifted.
+        steady: steady steps of the robot's own level walk, where no phases are given.
+    """
+
+    settings: LiftSettings
+    steady: int
+
+
 @dataclass(frozen=True, eq=False)
 class AskedGait:
     """A request in the library's terms.
@@ -203,6 +225,7 @@ class AskedGait:
         options: of the solver; their time limit is that of the whole.
         durations: least and greatest of free ones [s].
         sample_rate: of the trajectory [Hz].
+        lift: to the whole robot; None leaves the gait in the plane.
     """
 
     model: GaitModel
@@ -217,6 +240,7 @@ class AskedGait:
     options: SynthesisOptions
     durations: tuple[float, float]
     sample_rate: float
+    lift: AskedLift | None
 
 
 def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> AskedGait:
@@ -226,16 +250,25 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> AskedGait
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
     phases = [_read_phase_numbers(phase, f"phases[{i}]") for i, phase in enumerate(request.phases)]
+    if request.lift:
+        defaults = dataclasses.replace(defaults, range=defaults.range or LIFT_RANGE)
     weights = _weights(request, defaults)
     penalties = _penalties(request, defaults)
     bounds = _bounds(request.bounds, defaults)
     options = _options(request.options, defaults, penalties)
-    speed, step_length = _speed(request)
+    speed, step_length = (0.0, None) if request.lift and not request.phases else _speed(request)
     cycles = int(request.cycles) or 1
     if cycles > MOST_CYCLES:
         raise InputError(f"is {cycles}", element="cycles", remedy=f"Give at most {MOST_CYCLES}")
-    model = load_gait_model(request.model or defaults.model, defaults.feet)
-    _check_feet(request, model)
+    lift = None
+    if request.lift:
+        model = load_whole_model(request.model or defaults.model)
+        check_lift(request, model)
+        settings = LiftSettings(period=1.0 / defaults.sample_rate, inset=defaults.inset, friction=bounds.friction)
+        lift, cycles = AskedLift(settings, cycles), 1
+    else:
+        model = load_gait_model(request.model or defaults.model, defaults.feet)
+        _check_feet(request, model)
     return AskedGait(
         model,
         tuple(
@@ -252,6 +285,7 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> AskedGait
         options,
         defaults.durations,
         defaults.sample_rate,
+        lift,
     )
 
 

@@ -12,13 +12,13 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
 
-from humanoid_model import Robot, load_robot
+from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
 from humanoid_ros import gait_figure
 from humanoid_ros.conversions import duration, seconds
 from humanoid_ros.gait_markers import footprints
-from humanoid_ros.gait_posture import trajectory_posture
-from humanoid_ros.gait_request import DIRECT, INDIRECT
+from humanoid_ros.gait_posture import gait_robot, trajectory_posture
+from humanoid_ros.gait_request import DIRECT, INDIRECT, LIFT
 from humanoid_ros.posture_markers import link_placements
 from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
@@ -62,6 +62,7 @@ class GaitStudio:
         self._gait: Gait | None = None
         self._point_times: np.ndarray = np.zeros(0)
         self._robot: Robot | None = None
+        self._loaded = ("", "")
         self._ghost: RobotDrawing | None = None
         self._goal: Any = None
         self._round = 0
@@ -106,9 +107,10 @@ class GaitStudio:
             return
         message = GaitRequest(
             model=request.model,
-            speed=request.speed,
-            step_length=request.step_length,
+            speed=0.0 if request.whole else request.speed,
+            step_length=0.0 if request.whole else request.step_length,
             cycles=request.steps,
+            lift=request.whole,
             options=GaitSolverOptions(
                 method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
             ),
@@ -141,7 +143,12 @@ class GaitStudio:
         figures = [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
         figures += [f"{feedback.nodes} nodes"] if feedback.nodes else []
         figures += [f"residual {feedback.residual:.1e}"] if np.isfinite(feedback.residual) else []
-        self._panel.say(f"Phase {feedback.phase + 1}: {feedback.stage}\n{', '.join(figures)}")
+        stage = f"Phase {feedback.phase + 1}: {feedback.stage}"
+        if feedback.stage.startswith(LIFT):
+            stage, figures = feedback.stage, []
+            if np.isfinite(feedback.residual):
+                figures = [f"zero-moment point off by {1e3 * feedback.residual:.1f} mm"]
+        self._panel.say(f"{stage}\n{', '.join(figures)}")
 
     def _on_result(self, own: int, future: Future) -> None:
         if own != self._round:
@@ -171,7 +178,7 @@ class GaitStudio:
         self._drawing.set(self._view)
         self._began = float("-inf")
         self._point_times = np.array([seconds(point.time_from_start) for point in gait.trajectory.joints.points])
-        self._take_robot(gait.trajectory.robot)
+        self._take_robot(gait)
         self._panel.plots.show(gait_curves(gait))
         self._panel.offer_figures()
         self._apply()
@@ -180,16 +187,17 @@ class GaitStudio:
             centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
             self._page.look_at(centre, float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0]))))
 
-    def _take_robot(self, name: str) -> None:
-        if self._robot is not None and self._robot.name == name:
+    def _take_robot(self, gait: Gait) -> None:
+        name = gait.trajectory.robot, gait.model
+        if self._robot is not None and self._loaded == name:
             return
         if self._ghost is not None:
             self._ghost.remove()
         self._robot = self._ghost = None
-        if not name:
+        if not gait.trajectory.robot:
             return
         try:
-            self._robot = load_robot(name)
+            self._robot, self._loaded = gait_robot(gait), name
         except HumanoidError:
             return  # a stick figure walks where only the generator knows the robot's file
         self._ghost = RobotDrawing(self._page.server.scene, "robot", painted(self._robot.description, GHOST), PATH)
@@ -221,7 +229,7 @@ def gait_view(gait: Gait) -> GaitView:
     sides = {"left": LEFT_COLOUR, "right": RIGHT_COLOUR}
     colours = [sides.get(names[end].partition("_")[0], BODY_COLOUR) for end in lines[:, 1]]
     at, forces = gait_figure.figure_forces(figure)
-    prints = [(heel, toe) for _, heel, toe in footprints(figure)]
+    prints = [corners for _, corners in footprints(figure)]
     times, points = np.array(figure.times), gait_figure.figure_points(figure)
     return GaitView(times, points, lines, np.array(colours), at, forces, prints)
 
@@ -236,7 +244,7 @@ def gait_curves(gait: Gait) -> GaitCurves:
     feet = {
         f"{foot} {word}": forces[:, i, axis]
         for i, foot in enumerate(gait.figure.foot_names)
-        for axis, word in ((1, "normal"), (0, "along"))
+        for axis, word in ((2, "normal"), (0, "along"))
     }
     phases = [phase for phase in gait.phases if len(phase.hamiltonian)]
     along = [np.array(phase.times) + phase.start for phase in phases] or [np.zeros(0)]
@@ -247,10 +255,13 @@ def gait_curves(gait: Gait) -> GaitCurves:
 
 def _summary(gait: Gait, message: str) -> str:
     """What was found, in a few lines."""
+    way = f"{gait.distance:.2f} m in {gait.duration:.2f} s"
     lines = [
-        f"{gait.speed:.2f} m/s, steps of {gait.distance:.2f} m in {gait.duration:.2f} s",
+        f"{gait.speed:.2f} m/s, {way if gait.margin else f'steps of {way}'}",
         f"cost {gait.cost:.4g}, cost of transport {gait.cost_of_transport:.3f}",
     ]
+    if gait.margin:
+        lines.append(f"zero-moment point {1e3 * gait.margin:.0f} mm or more inside what bears")
     worst = max((phase.report.required_friction for phase in gait.phases), default=0.0)
     lines.append(f"needs a friction of {worst:.2f}")
     broken = sorted({WORDS.get(phase.status, "") for phase in gait.phases} - {""})

@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest
 from humanoid_stack.srv import ComputeGaitStates
@@ -20,15 +19,20 @@ from rclpy.serialization import deserialize_message, serialize_message
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
+from humanoid_planner.gait.lift.level_walk import level_phases, level_settings, level_walker
+from humanoid_planner.gait.lift.lifted_gait import LiftSettings, lift_gait
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.phases.exchange_legs import exchange_legs
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
+from humanoid_planner.gait.phases.gait_plan import GaitPlan, plan_gait
 from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
 from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.phases.synthesize_gait import GaitSolution, phase_problem
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_planner.gait.solvers.synthesize import Progress, synthesize_phase
 from humanoid_planner.gait.trajectory import gait_trajectory
 from humanoid_ros.gait_figure import chain_figure, gait_figure
+from humanoid_ros.gait_lift_messages import exceeded_limits, lifted_figure, lifted_trajectory
 from humanoid_ros.gait_messages import hip_advance, phase_message
 from humanoid_ros.gait_models import load_gait_model
 from humanoid_ros.gait_phase_problems import (
@@ -38,6 +42,7 @@ from humanoid_ros.gait_phase_problems import (
     plan_asked_gait,
 )
 from humanoid_ros.gait_request import (
+    LIFT,
     AskedGait,
     AskedPhase,
     GaitDefaults,
@@ -125,6 +130,8 @@ def generate(request: bytes, defaults: GaitDefaults, tell: Tell) -> GaitAnswer:
     if asked.model.mechanism is not None:
         return _mechanism(asked, tell)
     try:
+        if asked.lift is not None and not asked.phases:
+            return _level_walk(asked, asked.lift.steady, tell)
         if asked.one_problem or not asked.phases:
             return _whole(message, asked, tell)
         return _walk(asked, tell)
@@ -162,6 +169,26 @@ def compute_states(request: bytes, defaults: GaitDefaults, _: Tell) -> bytes:
 def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
     plan = plan_asked_gait(asked)
     problems = [asked_problem(asked, plan, index) for index in range(len(asked.phases))]
+    kinds = [phase.kind for phase in asked.phases]
+    same = [_same_phase(asked.phases, index) for index in range(len(asked.phases))]
+    return _phase_by_phase(asked, plan, _Phases(problems, kinds, same), tell)
+
+
+def _level_walk(asked: AskedGait, steady: int, tell: Tell) -> GaitAnswer:
+    """The robot's own walk with so many steady steps."""
+    projection = asked.model.robot
+    assert isinstance(projection, SagittalProjection)
+    walker, settings = level_walker(projection), level_settings(projection)
+    plan = plan_gait(walker, level_phases(projection, steady))
+    specs = [phase.spec for phase in plan.phases]
+    problems = [phase_problem(walker, phase, settings) for phase in plan.phases]
+    first = [specs.index(spec) for spec in specs]
+    same = [None if own == index else own for index, own in enumerate(first)]
+    return _phase_by_phase(asked, plan, _Phases(problems, [KINDS[spec.kind] for spec in specs], same), tell)
+
+
+def _phase_by_phase(asked: AskedGait, plan: GaitPlan, phases: _Phases, tell: Tell) -> GaitAnswer:
+    """Solve the phases of a plan and answer with them and with what comes of them."""
 
     def so_far(solutions: list[PhaseSolution]) -> GaitSolution:
         done = GaitPlan(plan.walker, plan.phases[: len(solutions)], plan.offsets[: len(solutions)])
@@ -172,7 +199,7 @@ def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
         tell(GaitNews(bytes(serialize_message(walk_message(asked, so_far(solutions), cycles)))))
 
     started = time.perf_counter()
-    solutions = _solve(asked, problems, news, tell)
+    solutions = _solve(asked, phases, news, tell)
     if not solutions[-1].converged:
         return _answer(solutions, walk_message(asked, so_far(solutions), 1))
     return _complete(asked, so_far(solutions), started, tell)
@@ -196,6 +223,8 @@ def _whole(request: GaitRequest, asked: AskedGait, tell: Tell) -> GaitAnswer:
 
 def _complete(asked: AskedGait, gait: GaitSolution, started: float, tell: Tell) -> GaitAnswer:
     """The answer with the trajectory of a robot that keeps its legs' masses where they change parts."""
+    if asked.lift is not None:
+        return _lifted(asked, gait, asked.lift.settings, started, tell)
     if asked.model.robot is None:
         return _answer(list(gait.phases), walk_message(asked, gait, asked.cycles))
 
@@ -214,31 +243,71 @@ def _complete(asked: AskedGait, gait: GaitSolution, started: float, tell: Tell) 
     return _answer(list(gait.phases), message)
 
 
+def _lifted(asked: AskedGait, gait: GaitSolution, settings: LiftSettings, started: float, tell: Tell) -> GaitAnswer:
+    """The answer with the whole robot's trajectory in space."""
+    projection = asked.model.robot
+    assert isinstance(projection, SagittalProjection)
+    message = walk_message(asked, gait, 1)
+
+    def watch(stage: str, error: float) -> None:
+        if time.perf_counter() - started > asked.options.time_limit:
+            raise TimeoutError
+        tell(StageNews(len(gait.phases), f"{LIFT}{stage}", error, 0, math.nan))
+
+    try:
+        lifted = lift_gait(gait, projection, settings, watch)
+    except TimeoutError:
+        reason = f"options.time_limit: {asked.options.time_limit:g} s were not enough to lift the gait"
+        return GaitAnswer(False, reason, bytes(serialize_message(message)))
+    except InputError as error:
+        return GaitAnswer(False, f"The gait can't be lifted: {error}", bytes(serialize_message(message)))
+    message.trajectory = lifted_trajectory(lifted, asked.bounds.friction, WORLD)
+    message.figure = lifted_figure(lifted, projection)
+    message.margin = lifted.margin
+    return _answer(list(gait.phases), message, exceeded_limits(lifted))
+
+
 def _mechanism(asked: AskedGait, tell: Tell) -> GaitAnswer:
     problems = [mechanism_problem(asked, index) for index in range(len(asked.phases))]
 
     def so_far(solutions: list[PhaseSolution]) -> Gait:
         gait = Gait(model=asked.model.name)
-        _fill_phases(gait, [phase.kind for phase in asked.phases], solutions, [0.0] * len(solutions))
+        _fill_phases(gait, kinds, solutions, [0.0] * len(solutions))
         gait.figure = chain_figure(solutions, asked.model.chain)
         return gait
 
-    solutions = _solve(asked, problems, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
+    kinds = [phase.kind for phase in asked.phases]
+    phases = _Phases(problems, kinds, [_same_phase(asked.phases, index) for index in range(len(kinds))])
+    solutions = _solve(asked, phases, lambda done: tell(GaitNews(bytes(serialize_message(so_far(done))))), tell)
     return _answer(solutions, so_far(solutions))
 
 
+@dataclass(frozen=True)
+class _Phases:
+    """Phases to be solved one after the other.
+
+    Attributes:
+        problems: of each.
+        kinds: of each.
+        same: index of an earlier phase that is the very same, None where there is none.
+    """
+
+    problems: list[PhaseProblem]
+    kinds: list[PhaseKind]
+    same: list[int | None]
+
+
 def _solve(
-    asked: AskedGait, problems: list[Any], done: Callable[[list[PhaseSolution]], None], tell: Tell
+    asked: AskedGait, phases: _Phases, done: Callable[[list[PhaseSolution]], None], tell: Tell
 ) -> list[PhaseSolution]:
     """Solve phases one after the other, those that repeat once; the last one may be the first that isn't solved."""
     deadline = time.perf_counter() + asked.options.time_limit
     solutions: list[PhaseSolution] = []
-    for index, problem in enumerate(problems):
-        same = _same_phase(asked.phases, index)
+    for index, (problem, kind, same) in enumerate(zip(phases.problems, phases.kinds, phases.same, strict=True)):
         if same is not None:
             solutions.append(solutions[same])
             continue
-        tell(StageNews(index, f"{asked.phases[index].kind.name.lower().replace('_', ' ')}", math.nan, 0, math.nan))
+        tell(StageNews(index, f"{kind.name.lower().replace('_', ' ')}", math.nan, 0, math.nan))
         left = deadline - time.perf_counter()
         options = dataclasses.replace(asked.options, time_limit=max(left, 1e-3))
 
@@ -312,7 +381,8 @@ def _fill_phases(
     message.cost_of_transport = energy / (weight * message.distance) if weight * message.distance > 0.0 else math.nan
 
 
-def _answer(solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:
+def _answer(solutions: list[PhaseSolution], gait: Gait, beyond: Sequence[str] = ()) -> GaitAnswer:
+    """The answer with phases that are solved but for the last one; ``beyond`` tells what else isn't kept."""
     last = solutions[-1]
     if not last.converged:
         index = len(solutions) - 1
@@ -323,4 +393,4 @@ def _answer(solutions: list[PhaseSolution], gait: Gait) -> GaitAnswer:
         for index, solution in enumerate(solutions)
         if solution.status is not PhaseStatus.CONVERGED
     ]
-    return GaitAnswer(True, "; ".join(broken), bytes(serialize_message(gait)))
+    return GaitAnswer(True, "; ".join([*broken, *beyond]), bytes(serialize_message(gait)))

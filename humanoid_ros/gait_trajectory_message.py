@@ -27,13 +27,29 @@ PRESSES = 1e-6
 def whole_body_trajectory(
     trajectory: GaitTrajectory, robot: Robot, friction: float, world: str
 ) -> WholeBodyTrajectory:
-    """Message of a trajectory, from its start.
+    """Message of a trajectory in the sagittal plane, from its start.
 
     Args:
         trajectory: of the robot.
         robot: the robot.
         friction: coefficient of the ground.
         world: name of the frame of base and forces.
+    """
+    message = motion_message(trajectory, robot, world)
+    for k in trajectory.increasing:
+        message.forces.append(_forces(trajectory, robot, int(k), friction, world))
+        x = float(trajectory.centre_of_pressure[k])
+        message.zero_moment_point.append(Point(x=x, y=0.0, z=float(trajectory.places[k, ..., 1].min())))
+    return message
+
+
+def motion_message(trajectory: GaitTrajectory, robot: Robot, world: str) -> WholeBodyTrajectory:
+    """Message of a trajectory's joints, base and contact schedule, without forces.
+
+    Args:
+        trajectory: of the robot.
+        robot: the robot.
+        world: name of the frame of the base.
     """
     kept = trajectory.increasing
     message = WholeBodyTrajectory(robot=trajectory.robot)
@@ -62,9 +78,6 @@ def whole_body_trajectory(
         pose, twist = _base(trajectory, robot, int(k))
         message.base.append(pose)
         message.base_twist.append(twist)
-        message.forces.append(_forces(trajectory, robot, int(k), friction, world))
-        x = float(trajectory.centre_of_pressure[k])
-        message.zero_moment_point.append(Point(x=x, y=0.0, z=float(trajectory.places[k, ..., 1].min())))
     message.contacts = contact_phases(trajectory)
     return message
 

@@ -13,8 +13,6 @@ LEFT_COLOUR, RIGHT_COLOUR, BODY_COLOUR = (31, 95, 168), (209, 96, 28), (60, 60, 
 FORCE_COLOUR, PRINT_COLOUR = (26, 138, 60), (90, 90, 90)
 THICK, THIN = 5.0, 2.0
 """Widths of the figure that walks and of those along the way [pixels]."""
-HALF_FOOT = 0.04
-"""Half the width of a footprint [m]."""
 LIFT = 4e-3
 """Height of footprints above the ground [m]."""
 LEAST_FORCE = 1.0
@@ -29,16 +27,16 @@ PALE = 0.7
 
 @dataclass(frozen=True)
 class GaitView:
-    """What is drawn of a gait; sagittal plane, x forward and z up.
+    """What is drawn of a gait; x forward, y to the left, z up.
 
     Attributes:
         times: (k,) increasing or equal [s].
-        points: (k, p, 2) places of the robot's points [m].
+        points: (k, p, 3) places of the robot's points [m].
         lines: (l, 2) pairs of points that a line joins.
         colours: (l, 3) of the lines.
-        force_points: (k, f, 2) centres of pressure of the feet [m].
-        forces: (k, f, 2) on the feet [N].
-        footprints: heel and toe (2,) of every place that a foot stands on [m].
+        force_points: (k, f, 3) centres of pressure of the feet [m].
+        forces: (k, f, 3) on the feet [N].
+        footprints: outlines (4, 3) of every place that a foot stands on [m].
     """
 
     times: np.ndarray
@@ -47,7 +45,7 @@ class GaitView:
     colours: np.ndarray
     force_points: np.ndarray
     forces: np.ndarray
-    footprints: Sequence[tuple[np.ndarray, np.ndarray]]
+    footprints: Sequence[np.ndarray]
 
     @property
     def duration(self) -> float:
@@ -92,7 +90,7 @@ class GaitDrawing:
         self._draw("strip", segments, np.tile(pale, (len(chosen), 1)), THIN)
         arrows = np.concatenate([self._arrows(sample) for sample in chosen])
         self._draw("strip_forces", arrows, np.tile(FORCE_COLOUR, (len(arrows), 1)), THIN)
-        prints = np.concatenate([_outline(heel, toe) for heel, toe in view.footprints] or [np.zeros((0, 2, 3))])
+        prints = np.concatenate([_outline(corners) for corners in view.footprints] or [np.zeros((0, 2, 3))])
         self._draw("footprints", prints, np.tile(PRINT_COLOUR, (len(prints), 1)), THIN)
         self._drawn = -np.inf
         self.update(0.0)
@@ -119,11 +117,10 @@ class GaitDrawing:
                 node.visible = shown[name]
 
     def extent(self) -> np.ndarray | None:
-        """(2, 3) lowest and highest corner of the gait in its own plane [m]; None without one."""
+        """(2, 3) lowest and highest corner of the gait in its own frame [m]; None without one."""
         if self._view is None:
             return None
-        low, high = self._view.points.min(axis=(0, 1)), self._view.points.max(axis=(0, 1))
-        return np.array([[low[0], 0.0, low[1]], [high[0], 0.0, high[1]]])
+        return np.array([self._view.points.min(axis=(0, 1)), self._view.points.max(axis=(0, 1))])
 
     def remove(self) -> None:
         """Take it off the page."""
@@ -134,18 +131,18 @@ class GaitDrawing:
     def _figure(self, sample: int) -> np.ndarray:
         """(l, 2, 3) lines of the figure at a sample."""
         assert self._view is not None
-        return _in_space(self._view.points[sample][self._view.lines])
+        return self._view.points[sample][self._view.lines]
 
     def _arrows(self, sample: int) -> np.ndarray:
         """(3 f, 2, 3) lines of the arrows under the feet: shaft and head of each, of no length where none presses."""
         assert self._view is not None
         lines = [np.zeros((0, 2, 3))]
         for at, force in zip(self._view.force_points[sample], self._view.forces[sample], strict=True):
-            arrow = self._arrow_scale * force if np.hypot(*force) > LEAST_FORCE else np.zeros(2)
-            tip, across = at + arrow, np.array([-arrow[1], arrow[0]])
+            arrow = self._arrow_scale * force if np.linalg.norm(force) > LEAST_FORCE else np.zeros(3)
+            tip, across = at + arrow, np.array([-arrow[2], 0.0, arrow[0]])
             back = tip - HEAD[0] * arrow
             ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]
-            lines.append(_in_space(np.array(ends)))
+            lines.append(np.array(ends))
         return np.concatenate(lines)
 
     def _draw(self, name: str, segments: np.ndarray, colours: np.ndarray, width: float) -> None:
@@ -167,20 +164,7 @@ class GaitDrawing:
             )
 
 
-def _in_space(plane: np.ndarray) -> np.ndarray:
-    """(..., 3) of (..., 2): x and z, y = 0."""
-    return np.stack([plane[..., 0], np.zeros(plane.shape[:-1]), plane[..., 1]], axis=-1)
-
-
-def _outline(heel: np.ndarray, toe: np.ndarray) -> np.ndarray:
+def _outline(corners: np.ndarray) -> np.ndarray:
     """(4, 2, 3) lines around a footprint."""
-    tip = 0.0 if toe[0] - heel[0] > 1e-6 else 0.5 * HALF_FOOT
-    corners = np.array(
-        [
-            (heel[0] - tip, -HALF_FOOT, heel[1] + LIFT),
-            (toe[0] + tip, -HALF_FOOT, toe[1] + LIFT),
-            (toe[0] + tip, HALF_FOOT, toe[1] + LIFT),
-            (heel[0] - tip, HALF_FOOT, heel[1] + LIFT),
-        ]
-    )
-    return np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+    raised = corners + np.array([0.0, 0.0, LIFT])
+    return np.stack([raised, np.roll(raised, -1, axis=0)], axis=1)

@@ -33,6 +33,7 @@ class GaitPanel:
         self._working = False
         with gui.add_folder("Gait", expand_by_default=False):
             self._model = gui.add_dropdown("Walker", MODELS)
+            self._whole = gui.add_checkbox("Whole robot", False, hint="All joints, in space, from rest to rest")
             self._speed = gui.add_slider("Speed [m/s]", 0.1, 1.5, 0.05, 0.75)
             self._length = gui.add_slider("Step length [m]", 0.0, 0.9, 0.05, 0.0, hint="0: as the optimum has it")
             self._steps = gui.add_slider("Steps", 1, 12, 1, 4)
@@ -46,13 +47,18 @@ class GaitPanel:
             self.plots = GaitPlots(gui)
         self._generate.on_click(lambda _: self._send_generate())
         self._cancel.on_click(lambda _: send(CancelGait()))
+        self._whole.on_update(lambda _: self._choose_whole())
         for control in (self._figure, self._forces, self._aside):
             control.on_update(lambda _: self._send_show())
 
     def _send_generate(self) -> None:
         length, steps = float(self._length.value), int(self._steps.value)
-        proof = bool(self._proof.value)
-        self._send(GenerateGait(self._model.value, float(self._speed.value), length, steps, proof))
+        proof, whole = bool(self._proof.value), bool(self._whole.value)
+        self._send(GenerateGait(self._model.value, float(self._speed.value), length, steps, proof, whole))
+
+    def _choose_whole(self) -> None:
+        """A whole robot's level walk has its own speed and step length."""
+        self._speed.visible = self._length.visible = not self._whole.value
 
     def _send_show(self) -> None:
         self._send(ShowGait(self._figure.value, bool(self._forces.value), float(self._aside.value)))

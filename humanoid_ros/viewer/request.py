@@ -107,14 +107,15 @@ class SetPostureOptions:
 
 @dataclass(frozen=True)
 class GenerateGait:
-    """Generate the step of a walking model that is best at a speed.
+    """Generate the step of a walking model that is best at a speed, or the walk of a whole robot.
 
     Attributes:
         model: Name of a walking model or a robot.
         speed: Mean speed [m/s].
         step_length: [m]; 0 leaves it to the optimum.
-        steps: How many of them are shown.
+        steps: How many of them are shown; steady ones of a whole robot.
         proof: Whether Pontryagin's conditions are solved as well, which takes longer.
+        whole: Whether the whole robot walks its level walk from rest to rest, which has a speed and length of its own.
     """
 
     model: str
@@ -122,6 +123,7 @@ class GenerateGait:
     step_length: float
     steps: int
     proof: bool
+    whole: bool
 
 
 @dataclass(frozen=True)

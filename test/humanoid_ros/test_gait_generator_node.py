@@ -251,7 +251,7 @@ def test_every_leg_gets_its_own_torques_after_they_have_changed_parts(
     assert {("front_sole",), ("rear_sole",)} <= set(stances)
     # What is drawn belongs to the same two steps: the forces on both feet as the trajectory has them.
     figure_times = np.array(answer.gait.figure.times)
-    drawn = np.array(answer.gait.figure.forces).reshape(len(figure_times), 2, 2)[:, :, 1].sum(axis=1)
+    drawn = np.array(answer.gait.figure.forces).reshape(len(figure_times), 2, 3)[:, :, 2].sum(axis=1)
     pushed = [sum(force.force.z for force in item.contacts) for item in trajectory.forces]
     jumps = figure_times[:-1][np.diff(figure_times) == 0.0]
     smooth = np.abs(np.subtract.outer(times, jumps)).min(axis=1) > 0.01
@@ -344,8 +344,8 @@ def test_ranges_rates_and_obstacles_are_honoured(gait_generator: Any) -> None:
     bump = GaitBounds(obstacles=[GaitObstacle(centre=0.0, width=0.1, height=0.06)])
     over = swing(bounds=bump)
     names = list(over.figure.point_names)
-    tip = np.array(over.figure.points).reshape(-1, len(names), 2)[:, names.index("right_tip")]
-    assert tip[np.abs(tip[:, 0]) < 0.05, 1].min() > 0.055
+    tip = np.array(over.figure.points).reshape(-1, len(names), 3)[:, names.index("right_tip")]
+    assert tip[np.abs(tip[:, 0]) < 0.05, 2].min() > 0.055
 
 
 def test_durations_that_are_free_are_chosen(gait_generator: Any) -> None:

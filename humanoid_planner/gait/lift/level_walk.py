@@ -24,7 +24,7 @@ from humanoid_planner.gait.lift.lifted_gait import LiftSettings
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import walk_through
+from humanoid_planner.gait.phases.phase_spec import PhaseSpec, walk_through
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
 from humanoid_planner.gait.phases.walker import BipWalker
 from humanoid_planner.gait.solvers.synthesize import Feedback
@@ -163,6 +163,18 @@ def level_settings(projection: SagittalProjection) -> GaitSettings:
     )
 
 
+def level_phases(
+    projection: SagittalProjection, steady: int, stride: float = 1.0, swing: float = SWING_FROM_REST
+) -> tuple[PhaseSpec, ...]:
+    """Phases of :func:`level_walk`, from rest to rest; arguments and errors are that function's."""
+    if steady < 1:
+        raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
+    first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
+    swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
+    # One double support more than steady swings lie between them: two of them start and end the steady walk.
+    return walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
+
+
 def level_walk(
     projection: SagittalProjection,
     steady: int = 10,
@@ -189,10 +201,5 @@ def level_walk(
         InputError: fewer than one steady step, a stride that isn't above 0 and at most 1, a swing that takes no time,
             or legs that can't reach.
     """
-    if steady < 1:
-        raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
-    first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
-    swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
-    # One double support more than steady swings lie between them: two of them start and end the steady walk.
-    specs = walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
-    return synthesize_gait(level_walker(projection), specs, level_settings(projection), executor, feedback)
+    phases = level_phases(projection, steady, stride, swing)
+    return synthesize_gait(level_walker(projection), phases, level_settings(projection), executor, feedback)

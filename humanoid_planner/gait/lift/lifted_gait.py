@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ from humanoid_planner.gait.phases.phase_spec import PhaseKind
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 
 Real = NDArray[np.floating[Any]]
+Tell = Callable[[str, float], None]
+"""Takes the stage that is done or goes on, and the zero-moment point's greatest error, NaN while it isn't known [m]."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class LiftedGait:
 
 
 def lift_gait(
-    gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings | None = None
+    gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings | None = None, tell: Tell | None = None
 ) -> LiftedGait:
     """Adds lateral sway to a sagittal gait and makes it a motion of all joints.
 
@@ -155,19 +157,22 @@ def lift_gait(
         gait: of the projection's model, on level ground.
         projection: of a robot whose legs have six joints.
         settings: how it is lifted.
+        tell: told of stages, several times a second at most; what it raises ends the work and is passed on.
 
     Raises:
         InputError: a gait that can't be sampled, legs that can't reach, or a motion that no forces of the ground carry;
             the message says when.
     """
-    return _Lift(gait, projection, settings or LiftSettings()).make()
+    return _Lift(gait, projection, settings or LiftSettings(), tell or (lambda stage, error: None)).make()
 
 
 class _Lift:
     """One gait being lifted."""
 
-    def __init__(self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings) -> None:
-        self._robot, self._settings = projection.robot, settings
+    def __init__(
+        self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings, tell: Tell
+    ) -> None:
+        self._robot, self._settings, self._tell = projection.robot, settings, tell
         robot = self._robot
         self._phases = sample_gait(gait, projection, settings.period, settings.standing, settings.right_first)
         kinds = [phase.spec.kind for phase in gait.plan.phases]
@@ -187,6 +192,7 @@ class _Lift:
     def make(self) -> LiftedGait:
         """The lifted gait."""
         model, phases = self._robot.model, self._phases
+        self._tell("sway", math.nan)
         planes = [accelerations(phase.t, phase.v) for phase in phases]
         stiffness, forward = [], []
         for phase, a in zip(phases, planes, strict=True):
@@ -198,11 +204,12 @@ class _Lift:
         shift = [np.zeros((len(phase.t), 2)) for phase in phases]
         references = [np.column_stack([x, y]) for x, y in zip(forward, sway.zmp, strict=True)]
         errors: list[float] = []
-        for left in range(self._settings.passes, -1, -1):
+        for done in range(self._settings.passes + 1):
             motion = self._motion(lateral, shift)
             zmp = [multibody_zero_moment_point(model, *one)[0] for one in motion]
             errors.append(max(float(np.abs(z - r).max()) for z, r in zip(zmp, references, strict=True)))
-            if not left:
+            self._tell(f"filter pass {done} of {self._settings.passes}", errors[-1])
+            if done == self._settings.passes:
                 break
             for axis, moved in ((0, shift), (1, lateral)):
                 off = [r[:, axis] - z[:, axis] for z, r in zip(zmp, references, strict=True)]
@@ -287,6 +294,7 @@ class _Lift:
         lifted = []
         for phase, (q, v, a), points, wanted in zip(self._phases, motion, zmp, references, strict=True):
             margin, ground = np.empty(len(phase.t)), list[GroundForces]()
+            self._tell(f"forces from {phase.t[0]:.1f} s on", float(errors[-1]))
             for i, time in enumerate(phase.t):
                 pin.forwardKinematics(model, data, q[i])
                 margin[i] = support_margin(bearing_points(self._soles, data, phase.bearings), points[i])

@@ -14,13 +14,14 @@ TIMES = np.array([0.0, 0.5, 0.5, 1.0])
 
 def view() -> GaitView:
     """A point hip and two tips of feet that slide along; the second foot presses in the second half only."""
-    points = np.zeros((4, 3, 2))
-    points[:, 0] = np.stack([TIMES, np.full(4, 0.8)], axis=1)
+    points = np.zeros((4, 3, 3))
+    points[:, 0] = np.stack([TIMES, np.full(4, 0.05), np.full(4, 0.8)], axis=1)
     points[:, 1, 0], points[:, 2, 0] = TIMES - 0.1, TIMES + 0.1
-    forces = np.zeros((4, 2, 2))
-    forces[:2, 0], forces[2:, 1] = (10.0, 100.0), (-10.0, 200.0)
+    points[:, 2, 1] = 0.2
+    forces = np.zeros((4, 2, 3))
+    forces[:2, 0], forces[2:, 1] = (10.0, 0.0, 100.0), (-10.0, 20.0, 200.0)
     colours = np.array([[10, 20, 30], [40, 50, 60]])
-    prints = [(np.array([0.0, 0.0]), np.array([0.2, 0.0]))]
+    prints = [np.array([[0.0, 0.1, 0.0], [0.2, 0.1, 0.0], [0.2, 0.3, 0.0], [0.0, 0.3, 0.0]])]
     return GaitView(TIMES, points, np.array([[0, 1], [0, 2]]), colours, points[:, 1:], forces, prints)
 
 
@@ -36,11 +37,11 @@ def lines(drawing: GaitDrawing, name: str) -> np.ndarray:
 
 
 def test_the_figure_walks(drawing: GaitDrawing) -> None:
-    np.testing.assert_allclose(lines(drawing, "figure")[0], [[0.0, 0.0, 0.8], [-0.1, 0.0, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(lines(drawing, "figure")[0], [[0.0, 0.05, 0.8], [-0.1, 0.0, 0.0]], atol=1e-6)
     drawing.update(0.7)
-    np.testing.assert_allclose(lines(drawing, "figure")[1], [[0.5, 0.0, 0.8], [0.6, 0.0, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(lines(drawing, "figure")[1], [[0.5, 0.05, 0.8], [0.6, 0.2, 0.0]], atol=1e-6)
     drawing.update(9.0)
-    np.testing.assert_allclose(lines(drawing, "figure")[0, 0], [1.0, 0.0, 0.8], atol=1e-6)
+    np.testing.assert_allclose(lines(drawing, "figure")[0, 0], [1.0, 0.05, 0.8], atol=1e-6)
     np.testing.assert_array_equal(drawing._nodes["figure"].colors[:, 0], [[10, 20, 30], [40, 50, 60]])
 
 
@@ -50,7 +51,7 @@ def test_arrows_are_the_forces(drawing: GaitDrawing) -> None:
     drawing.update(0.6)
     arrows = lines(drawing, "figure_forces")
     assert len(arrows) == 2 * 3  # shaft and head
-    np.testing.assert_allclose(arrows[3, 1] - arrows[3, 0], [-0.01, 0.0, 0.2], atol=1e-6)
+    np.testing.assert_allclose(arrows[3, 1] - arrows[3, 0], [-0.01, 0.02, 0.2], atol=1e-6)
     np.testing.assert_array_equal(arrows[:3, 0], arrows[:3, 1])  # the first foot is in the air
 
 
@@ -58,10 +59,12 @@ def test_the_way_has_its_figures_and_footprints(drawing: GaitDrawing) -> None:
     strip = lines(drawing, "strip")
     assert len(strip) == 3 * 2
     np.testing.assert_allclose(strip[::2, 0, 0], [0.0, 0.5, 1.0], atol=1e-6)
-    assert len(lines(drawing, "footprints")) == 4
+    prints = lines(drawing, "footprints")
+    np.testing.assert_allclose(prints[:, 0, 1], [0.1, 0.1, 0.3, 0.3], atol=1e-6)
+    assert (prints[:, :, 2] > 0.0).all()  # above the ground
     extent = drawing.extent()
     assert extent is not None
-    np.testing.assert_allclose(extent, [[-0.1, 0.0, 0.0], [1.1, 0.0, 0.8]])
+    np.testing.assert_allclose(extent, [[-0.1, 0.0, 0.0], [1.1, 0.2, 0.8]])
 
 
 def test_parts_are_hidden_and_shown(drawing: GaitDrawing) -> None:

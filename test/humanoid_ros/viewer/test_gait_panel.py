@@ -35,7 +35,21 @@ def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, list[GaitRe
     control._proof.value = True
     click(control._generate)
     speed, length = pytest.approx(0.9), pytest.approx(0.45)
-    assert sent == [GenerateGait("rabbit", speed, length, 2, proof) for proof in (False, True)]
+    assert sent == [GenerateGait("rabbit", speed, length, 2, proof, False) for proof in (False, True)]
+
+
+def test_a_whole_robot_has_its_own_speed_and_step_length(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+    control, sent = panel
+    control._whole.value = True
+    assert not control._speed.visible
+    assert not control._length.visible
+    click(control._generate)
+    (request,) = sent
+    assert isinstance(request, GenerateGait)
+    assert request.whole
+    control._whole.value = False
+    assert control._speed.visible
+    assert control._length.visible
 
 
 def test_work_can_be_cancelled(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
