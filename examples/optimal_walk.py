@@ -20,8 +20,8 @@ from humanoid_model import load_robot
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_planner.gait.lift.level_walk import level_walk, with_reserves
-from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftSettings, lift_gait
+from humanoid_planner.gait.lift.level_walk import SWING_FROM_REST, level_lift, level_walk, with_reserves
+from humanoid_planner.gait.lift.lifted_gait import LiftedGait, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_sim import Simulation
@@ -35,7 +35,6 @@ import matplotlib.pyplot as plt
 
 SCENES = {"bip": "bip_walk", "hrp2": "stand"}
 """Where each robot walks."""
-SETTINGS = LiftSettings(inset=0.02, friction=0.6)
 STANDING = 2.0
 """Time that the robot is watched after the walk [s]."""
 
@@ -67,10 +66,18 @@ class Walked:
     postures: np.ndarray
 
 
-def plan(steady: int = 10, robot: str = "bip") -> LiftedGait:
-    """So many steady steps (BIP2000: 0.4 m at 0.53 m/s), two shorter steps before and two after them."""
+def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float = SWING_FROM_REST) -> LiftedGait:
+    """So many steady steps (BIP2000: 0.4 m at 0.53 m/s), two shorter steps before and two after them.
+
+    Args:
+        steady: number of them.
+        robot: its name.
+        stride: in strides of the same Froude number; small soles need shorter ones.
+        swing: duration of the first and the last one for legs of BIP2000's length [s].
+    """
     projection = with_reserves(project_to_sagittal_plane(load_robot(robot)))
-    return lift_gait(level_walk(projection, steady), projection, SETTINGS)
+    gait = level_walk(projection, steady, stride=stride, swing=swing)
+    return lift_gait(gait, projection, level_lift(projection))
 
 
 def sloping_floor(name: str, degrees: float) -> Scene:
@@ -90,10 +97,10 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
         gait: of the robot in the scene.
         stabilise: by torques that bring it back to its plan; else servos with the robot's own gains follow it, the
             planned torques added.
-        scene: with the robot; None: its own one of :data:`SCENES`.
+        scene: with the robot alone; None: its own one of :data:`SCENES`.
     """
-    name = gait.robot.name
-    simulation, trajectory = Simulation(scene or SCENES[name]), whole_trajectory(gait)
+    simulation, trajectory = Simulation(scene or SCENES[gait.robot.name]), whole_trajectory(gait)
+    (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
     player = TrajectoryPlayer(
@@ -202,10 +209,11 @@ def main() -> None:
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
     parser.add_argument("--robot", choices=tuple(SCENES), default="bip")
     parser.add_argument("--steps", type=int, default=10, help="steady steps")
+    parser.add_argument("--stride", type=float, default=1.0, help="share of a whole stride")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
     chosen = parser.parse_args()
-    gait = plan(chosen.steps, chosen.robot)
+    gait = plan(chosen.steps, chosen.robot, chosen.stride)
     walked = walk(gait, chosen.stabilise, sloping_floor(SCENES[chosen.robot], chosen.slope))
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")

@@ -7,9 +7,20 @@ import dataclasses
 import math
 from concurrent.futures import Executor
 
+import numpy as np
+import pinocchio as pin
+
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
+from humanoid_planner.gait.boundary.similar_walk import (
+    LegSize,
+    centre_from_hips,
+    legs_of,
+    lowered_walk,
+    similar_walk,
+)
 from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
+from humanoid_planner.gait.lift.bearing import SoleGeometry, sole_of_leg
+from humanoid_planner.gait.lift.lifted_gait import LiftSettings
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
@@ -21,16 +32,20 @@ from humanoid_planner.gait.solvers.synthesize import Feedback
 START, STEADY, LAST = "bip2000_first", "bip2000_steady", "bip2000_last"
 """Step data of the walk: the double supports after the swing from rest, between steady steps, before the last swing."""
 
-MADE_FOR = LegSize(leg=0.82, ankle=-0.17 + 0.083j)
-"""Legs of BIP2000, whose step data and figures these are; robots of other sizes get similar ones."""
+MADE_FOR = LegSize(leg=0.82, ankle=-0.17 + 0.083j, centre=-0.0089048)
+"""Legs and centre of mass of BIP2000, whose step data and figures these are; robots of other sizes get similar ones."""
 MASS = 104.81
 """Of BIP2000 [kg]."""
 
 SWING_FROM_REST = 0.6
-"""Duration of the first swing and of the last one [s]."""
+"""Duration of the first swing and of the last one of BIP2000 [s]."""
 
-KNEE_RESERVE = 0.33
-"""Least flexion of knees in the plane [rad]: the leg grows longer as the hips sway to the side."""
+LEAST_FLEXION = 0.245
+"""Of knees once the hips have swayed over one sole [rad]: legs that lean are longer than in the plane."""
+INSET = 1.0 / 3.0
+"""Of the zero-moment point in single support towards the other foot, in half-widths of the sole's narrower end."""
+LATERAL_FRICTION = 0.6
+"""Coefficient that the forces keep to on the whole robot."""
 RANGE_RESERVE = 0.05
 """Distance that joints keep in the plane from the other ends of their ranges [rad]."""
 RATE_RESERVE = 1.0
@@ -40,6 +55,42 @@ FORCE_RESERVE = (50.0, 100.0)
 """Least normal force under heel and toe in double and in single support [N]."""
 FRICTION = 0.25
 """Coefficient that the planned forces keep to in the plane."""
+TORQUE_SHARE = 0.8
+"""Of its effort limit that a joint may use in the plane: the lift adds to it."""
+
+
+def level_lift(projection: SagittalProjection) -> LiftSettings:
+    """How the walk is lifted: the zero-moment point is inside of the sole's middle by a share of the sole's width."""
+    narrow = min(
+        float(np.ptp((sole.vertices @ sole.placement.rotation[:, 1])[list(end)]))
+        for sole in _soles(projection)
+        for end in (sole.toe, sole.heel)
+    )
+    return LiftSettings(inset=INSET * 0.5 * narrow, friction=LATERAL_FRICTION)
+
+
+def knee_reserve(projection: SagittalProjection) -> float:
+    """Least flexion of knees in the plane [rad].
+
+    Over one sole the hips are a sway d off the plane's place, so that legs have to span sqrt(l² + d²) instead of l;
+    knees are bent by :data:`LEAST_FLEXION` then.
+
+    Raises:
+        InputError: the feet are too far apart for legs so short.
+    """
+    robot, data = projection.robot, projection.robot.model.createData()
+    pin.forwardKinematics(robot.model, data, projection.reference)
+    lateral = [float((data.oMi[sole.joint] * sole.placement).translation[1]) for sole in _soles(projection)]
+    sway = 0.5 * abs(lateral[1] - lateral[0]) - level_lift(projection).inset
+    shank, thigh = (projection.bip.segments[name].length for name in ("rear_shank", "rear_thigh"))
+    cosine = math.cos(LEAST_FLEXION) - sway**2 / (2.0 * shank * thigh)
+    if cosine <= -1.0:
+        raise InputError(
+            f"sways by {sway:.3f} m on legs of {shank:.3f} and {thigh:.3f} m",
+            element=f"robot '{robot.name}'",
+            remedy="Give a robot whose feet are closer together or whose legs are longer",
+        )
+    return math.acos(cosine)
 
 
 def with_reserves(projection: SagittalProjection) -> SagittalProjection:
@@ -50,7 +101,10 @@ def with_reserves(projection: SagittalProjection) -> SagittalProjection:
     """
     joints = {}
     for kind, joint in projection.bip.joints.items():
-        lower = joint.lower + (KNEE_RESERVE if kind == "knee" else RANGE_RESERVE)
+        lower = joint.lower + RANGE_RESERVE
+        if kind == "knee":
+            # From the straight leg, which may be beyond the range or within it.
+            lower = max(lower, knee_reserve(projection))
         upper, rate = joint.upper - RANGE_RESERVE, joint.rate - RATE_RESERVE
         if not (lower < upper and rate > 0.0):
             raise InputError(
@@ -62,19 +116,29 @@ def with_reserves(projection: SagittalProjection) -> SagittalProjection:
     return dataclasses.replace(projection, bip=dataclasses.replace(projection.bip, joints=joints))
 
 
-def level_step(name: str, projection: SagittalProjection) -> WalkData:
+def _soles(projection: SagittalProjection) -> list[SoleGeometry]:
+    return [sole_of_leg(projection.robot, leg.joints[2]) for leg in (projection.rear, projection.front)]
+
+
+def level_step(name: str, projection: SagittalProjection, stride: float = 1.0) -> WalkData:
     """Step data of a file of ``config/gait/steps``, made for BIP2000, similar for this robot.
 
     Raises:
-        InputError: there is no such file.
+        InputError: there is no such file, or legs that keep their knees in range don't reach.
     """
-    return similar_walk(load_walk(name), MADE_FOR, legs_of(projection.bip))
+    walk, bip = load_walk(name), projection.bip
+    size = dataclasses.replace(legs_of(bip), centre=centre_from_hips(bip, walk.step.trunk_start).real)
+    return lowered_walk(similar_walk(walk, MADE_FOR, size, stride), bip)
 
 
 def level_walker(projection: SagittalProjection) -> BipWalker:
     """The robot in the plane, its front foot pressed down and kept from sliding in double support."""
-    mass = projection.bip.mass / MASS
-    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0])
+    mass, robot = projection.bip.mass / MASS, projection.robot
+    limits = {
+        kind: TORQUE_SHARE * min(float(robot.limits.effort[robot.index_v(joint)]) for joint in joints)
+        for kind, *joints in zip(("hip", "knee", "ankle"), projection.rear.joints, projection.front.joints, strict=True)
+    }
+    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0], torque_limits=limits)
 
 
 def level_settings(projection: SagittalProjection) -> GaitSettings:
@@ -99,26 +163,25 @@ def level_settings(projection: SagittalProjection) -> GaitSettings:
     )
 
 
-def level_phases(projection: SagittalProjection, steady: int) -> tuple[PhaseSpec, ...]:
-    """Phases of :func:`level_walk`, from rest to rest.
-
-    Args:
-        projection: of the robot.
-        steady: number of steady steps.
-
-    Raises:
-        InputError: fewer than one steady step.
-    """
+def level_phases(
+    projection: SagittalProjection, steady: int, stride: float = 1.0, swing: float = SWING_FROM_REST
+) -> tuple[PhaseSpec, ...]:
+    """Phases of :func:`level_walk`, from rest to rest; arguments and errors are that function's."""
     if steady < 1:
         raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
-    first, middle, last = (level_step(name, projection) for name in (START, STEADY, LAST))
-    swing = SWING_FROM_REST * math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
+    first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
+    swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
     return walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
 
 
 def level_walk(
-    projection: SagittalProjection, steady: int = 10, executor: Executor | None = None, feedback: Feedback | None = None
+    projection: SagittalProjection,
+    steady: int = 10,
+    executor: Executor | None = None,
+    feedback: Feedback | None = None,
+    stride: float = 1.0,
+    swing: float = SWING_FROM_REST,
 ) -> GaitSolution:
     """Optimal phases of a walk: a short first step, steady steps, a short last one, standing.
 
@@ -131,10 +194,12 @@ def level_walk(
         steady: number of steady steps.
         executor: that phases are solved on side by side.
         feedback: as of :func:`synthesize_gait`.
+        stride: strides in those of BIP2000's Froude number, at most 1: small soles and weak ankles need shorter ones.
+        swing: duration of the first and the last swing for legs of BIP2000's length [s]: longer ones spare weak hips.
 
     Raises:
-        InputError: fewer than one steady step, or legs that can't reach.
+        InputError: fewer than one steady step, a stride that isn't above 0 and at most 1, a swing that takes no time,
+            or legs that can't reach.
     """
-    return synthesize_gait(
-        level_walker(projection), level_phases(projection, steady), level_settings(projection), executor, feedback
-    )
+    phases = level_phases(projection, steady, stride, swing)
+    return synthesize_gait(level_walker(projection), phases, level_settings(projection), executor, feedback)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from humanoid_planner.gait.boundary import five_link, seven_link
@@ -69,21 +69,26 @@ class BipWalker:
         bip: its parameters.
         friction: of the front foot in double support.
         toe_force_lower: least force of the front toe in double support [N].
+        torque_limits: greatest absolute torques, by kind of joint: hip, knee, ankle; those left out aren't limited
+            [N m].
     """
 
     bip: Bip
     friction: float = math.inf
     toe_force_lower: float = 0.0
+    torque_limits: Mapping[str, float] = field(default_factory=dict)
 
     def double_support(self, step: StepData) -> PhaseModel:
         """S4."""
-        return self.bip.double_support(
-            step.step_length, self.friction, self.toe_force_lower, step_height=step.step_height
+        return self._limited(
+            self.bip.double_support(
+                step.step_length, self.friction, self.toe_force_lower, step_height=step.step_height
+            )
         )
 
     def single_support(self) -> PhaseModel:
         """S5."""
-        return self.bip.single_support()
+        return self._limited(self.bip.single_support())
 
     def double_support_start(self, step: StepData) -> BoundaryState:
         """The front heel touches."""
@@ -119,6 +124,15 @@ class BipWalker:
     def with_legs_exchanged(self) -> BipWalker:
         """As :class:`Walker` says."""
         return dataclasses.replace(self, bip=self.bip.with_legs_exchanged())
+
+    def _limited(self, model: PhaseModel) -> PhaseModel:
+        """The model with its torques bounded; a joint's torque acts between the same two links."""
+        ends = {frozenset((joint.child, joint.parent)): joint.name for joint in model.joints}
+        limits = {torque.name: self._limit(ends[frozenset((torque.on, torque.by))]) for torque in model.torques}
+        return model.with_bounds(**{name: (-limit, limit) for name, limit in limits.items() if limit < math.inf})
+
+    def _limit(self, joint: str) -> float:
+        return next((limit for kind, limit in self.torque_limits.items() if joint.endswith(kind)), math.inf)
 
     @property
     def same_points(self) -> Mapping[str, tuple[str, str]]:

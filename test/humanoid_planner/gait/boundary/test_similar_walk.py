@@ -4,15 +4,26 @@
 import dataclasses
 import math
 
+import numpy as np
+import pinocchio as pin
 import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
+from humanoid_planner.gait.boundary.seven_link import double_support_end, double_support_start, rest
+from humanoid_planner.gait.boundary.similar_walk import (
+    LegSize,
+    centre_from_hips,
+    legs_of,
+    lowered_walk,
+    similar_walk,
+)
 from humanoid_planner.gait.boundary.step_data import load_walk
 from humanoid_planner.gait.lift.level_walk import (
+    LAST,
     MADE_FOR,
     MASS,
+    START,
     STEADY,
     level_settings,
     level_step,
@@ -59,6 +70,20 @@ def test_the_walk_is_made_for_bip2000():
     assert size.leg == pytest.approx(MADE_FOR.leg, rel=1e-12)
     assert BIP2000.bip.mass == pytest.approx(MASS, rel=1e-12)
     assert size.ankle == pytest.approx(MADE_FOR.ankle, rel=1e-12)
+    for name in (START, STEADY, LAST):
+        walk = load_walk(name)
+        assert centre_from_hips(BIP2000.bip, walk.step.trunk_start).real == pytest.approx(MADE_FOR.centre, abs=1e-6)
+        same = level_step(name, with_reserves(BIP2000))
+        assert same.step.hip_start == pytest.approx(walk.step.hip_start, abs=1e-6)
+        assert same.rest.hip_height == pytest.approx(walk.rest.hip_height, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bip", "hrp2"])
+def test_centre_of_mass_is_the_whole_robots(name):
+    projection = project_to_sagittal_plane(load_robot(name))
+    model = projection.robot.model
+    centre = pin.centerOfMass(model, model.createData(), projection.reference) - projection.hip_reference
+    assert centre_from_hips(projection.bip) == pytest.approx(complex(centre[0], centre[2]), abs=1e-9)
 
 
 def test_same_size_same_walk():
@@ -87,6 +112,70 @@ def test_froude_number_and_ankle_stay():
     assert small.single_support == pytest.approx(math.sqrt(ratio) * walk.single_support)
 
 
+def test_shorter_strides_take_as_long_and_keep_all_heights():
+    walk, size = load_walk(STEADY), LegSize(0.6, -0.14 + 0.105j)
+    whole, short = (similar_walk(walk, MADE_FOR, dataclasses.replace(size, centre=0.6 / 0.82 * MADE_FOR.centre), stride)
+                    for stride in (1.0, 0.7))
+    assert short.mean_speed == pytest.approx(0.7 * whole.mean_speed)
+    assert short.duration == pytest.approx(whole.duration)
+    for end in ("hip_start", "hip_end"):
+        for ankle in (0.0, 1.0):  # from either foot
+            one, other = (getattr(w.step, end) - size.ankle - ankle * w.step.step_length for w in (whole, short))
+            assert other == pytest.approx(complex(0.7 * one.real, one.imag))
+    for speed in ("hip_velocity_start", "hip_velocity_end"):
+        one, other = (getattr(w.step, speed) for w in (whole, short))
+        assert other == pytest.approx(complex(0.7 * one.real, one.imag))
+
+
+def test_mass_further_ahead_moves_the_hips_back_as_far_as_legs_reach():
+    walk = load_walk(STEADY)
+    heavy = dataclasses.replace(MADE_FOR, centre=MADE_FOR.centre + 0.04)
+    places = {stride: similar_walk(walk, MADE_FOR, heavy, stride).step.hip_start.real for stride in (1.0, 0.9, 0.75)}
+    # The whole stride has no room; that of nine tenths a tenth of the way from the hips to the front ankle.
+    assert places[1.0] == pytest.approx(walk.step.hip_start.real)
+    for stride, back in ((0.9, 0.1 * (0.4 - 0.17 + 0.0083)), (0.75, 0.04)):
+        straight = similar_walk(walk, MADE_FOR, MADE_FOR, stride).step.hip_start.real
+        assert straight - places[stride] == pytest.approx(back)
+    light = dataclasses.replace(MADE_FOR, centre=MADE_FOR.centre - 0.04)
+    assert similar_walk(walk, MADE_FOR, light, 0.75).step.hip_start.real > straight
+
+
+def least_flexion(bip, walk):
+    """Of both knees at the ends of double support and at rest [rad]."""
+    q = [double_support_start(bip, walk.step).q, double_support_end(bip, walk.step).q]
+    knees = [np.abs([p[1] - p[2], p[4] - p[3]]) for p in q]
+    standing = rest(bip, walk.rest).q
+    return min(float(np.min(knees)), abs(float(standing[0] - standing[1])))
+
+
+def test_hips_are_lowered_until_knees_bend_as_much_as_they_have_to():
+    walk, bip = load_walk(STEADY), BIP2000.bip
+    assert lowered_walk(walk, bip) == walk
+    knee = dataclasses.replace(bip.joints["knee"], lower=0.8)
+    bent = dataclasses.replace(bip, joints={**bip.joints, "knee": knee})
+    low = lowered_walk(walk, bent)
+    assert least_flexion(bip, walk) < 0.7
+    assert least_flexion(bip, low) == pytest.approx(0.8, abs=1e-9)
+    drop = walk.step.hip_start - low.step.hip_start
+    assert drop.real == 0.0
+    assert drop.imag > 0.01
+    assert walk.step.hip_end - low.step.hip_end == pytest.approx(drop)
+    assert walk.rest.hip_height - low.rest.hip_height == pytest.approx(drop.imag)
+
+
+def test_feet_that_no_height_of_the_hips_reaches_are_refused():
+    walk = load_walk(STEADY)
+    far = dataclasses.replace(walk, step=walk.step.replace(step_length=1.2))
+    with pytest.raises(InputError, match=r"step.hip_start: is 1\.0.. m away"):
+        lowered_walk(far, BIP2000.bip)
+
+
+@pytest.mark.parametrize("stride", [0.0, -0.5, 1.1, math.nan])
+def test_bad_strides_are_refused(stride):
+    with pytest.raises(InputError, match="stride"):
+        similar_walk(load_walk(STEADY), MADE_FOR, MADE_FOR, stride)
+
+
 def test_a_copy_of_the_robot_walks_a_copy_of_the_walk():
     """Effort is counted in units of the robot's weight and legs; penalties and limits have to go along."""
     length, mass = 0.7, 0.4
@@ -107,6 +196,7 @@ def test_a_copy_of_the_robot_walks_a_copy_of_the_walk():
         ({"leg": 0.0}, "size.leg"),
         ({"leg": math.nan}, "size.leg"),
         ({"ankle": complex(math.inf, 0.0)}, "size.ankle"),
+        ({"centre": math.nan}, "size.centre"),
     ],
 )
 def test_bad_sizes_are_refused(changes, words):
