@@ -128,9 +128,6 @@ class GaitGeneratorNode(AnsweringNode):
         declare_number(self, "min_duration", own.durations[0], 1e-3, 10.0, "Least duration of a phase that is free [s]")
         declare_number(self, "max_duration", own.durations[1], 1e-2, 100.0, "Greatest duration of such a phase [s]")
         declare_number(self, "sample_rate", own.sample_rate, 10.0, 2000.0, "Points of a trajectory per second [Hz]")
-        declare_number(
-            self, "inset", own.inset, -0.1, 0.1, "Of the ZMP of lifted gaits from a sole's middle to the other foot [m]"
-        )
         declare_whole(self, "processes", 2, 1, 64, "Requests that are worked on at a time", read_only=True)
         declare_text(self, "world_frame", "world", "Name of the frame that gaits are drawn in", read_only=True)
         declare_whole(self, "figures", 12, 2, 500, "Stick figures in the markers of a gait")
@@ -172,7 +169,6 @@ class GaitGeneratorNode(AnsweringNode):
             "range",
             "rate",
             "sample_rate",
-            "inset",
         )
         return GaitDefaults(
             model=text(self, "model"),

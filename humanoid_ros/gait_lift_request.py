@@ -10,19 +10,17 @@ from humanoid_stack.msg import GaitPhaseRequest, GaitRequest
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.lift.level_walk import STEADY, level_step
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_ros.gait_models import GaitModel
 
 _NAMES = {
     getattr(GaitPhaseRequest, name): name for name in ("DOUBLE_SUPPORT", "SINGLE_SUPPORT", "START", "BRAKE", "STOP")
 }
 
 
-def check_lift(request: GaitRequest, model: GaitModel) -> None:
+def check_lift(request: GaitRequest) -> None:
     """Refuse what a lifted gait can't honour.
 
     Args:
         request: that asks for one.
-        model: the whole robot.
 
     Raises:
         InputError: a field can't be; the message names it, its value and the remedy.
@@ -36,22 +34,41 @@ def check_lift(request: GaitRequest, model: GaitModel) -> None:
     if request.phases:
         _check_phases(request)
     else:
-        _check_level_walk(request, model)
+        _check_level_walk(request)
 
 
-def _check_level_walk(request: GaitRequest, model: GaitModel) -> None:
-    """The robot's own walk has its speed, its criterion and its bounds."""
-    projection = model.robot
-    assert isinstance(projection, SagittalProjection)
+def level_stride(request: GaitRequest, projection: SagittalProjection) -> float:
+    """Strides of a robot's level walk in those that it takes unless told, as speed and step length of a request ask.
+
+    Args:
+        request: that asks for the walk.
+        projection: of the robot.
+
+    Raises:
+        InputError: there are no such steps, or the speed is given, which is that of their swinging legs.
+    """
     walk = level_step(STEADY, projection)
-    own = (
-        f"but the level walk of '{model.name}' has its own: steps of {walk.step.step_length:.2f} m at "
-        f"{walk.step.step_length / (walk.double_support + walk.single_support):.2f} m/s"
-    )
-    phases = "Leave it at 0, or give phases from START to STOP"
-    for name, value, unit in (("speed", request.speed, "m/s"), ("step_length", request.step_length, "m")):
-        if value != 0.0:
-            raise InputError(f"is {value:g} {unit}, {own}", element=name, remedy=phases)
+    longest = walk.step.step_length
+    if request.speed != 0.0:
+        time = walk.double_support + walk.single_support
+        raise InputError(
+            f"is {request.speed:g} m/s, but the level walk of '{projection.robot.name}' has its own: "
+            f"steps of {longest:.2f} m at {longest / time:.2f} m/s",
+            element="speed",
+            remedy="Leave it at 0, or give phases from START to STOP",
+        )
+    length = request.step_length or longest
+    if not 0.0 < length <= longest:
+        raise InputError(
+            f"is {length:g} m, but '{projection.robot.name}' takes steps of {longest:.2f} m at most on its level walk",
+            element="step_length",
+            remedy="Give less, 0 for those, or phases from START to STOP",
+        )
+    return float(length / longest)
+
+
+def _check_level_walk(request: GaitRequest) -> None:
+    """The robot's own walk has its criterion and its bounds."""
     kept = ("friction",)  # which planned forces keep to
     given = [*_given("weights", request.weights), *_given("bounds", request.bounds, kept)]
     if request.options.stages:

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.step_data import RestData, StepData
+from humanoid_planner.gait.lift.level_walk import level_lift
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions
 from humanoid_planner.gait.solvers.continuation import Stage
@@ -34,7 +36,7 @@ from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.shooting import ShootingOptions
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_ros.conversions import array, seconds
-from humanoid_ros.gait_lift_request import check_lift
+from humanoid_ros.gait_lift_request import check_lift, level_stride
 from humanoid_ros.gait_models import FootSizes, GaitModel, load_gait_model, load_whole_model
 from humanoid_ros.request_fields import check_numbers, enumerated, finite, known_name, not_negative
 
@@ -102,7 +104,6 @@ class GaitDefaults:
         rate: on joint rates, likewise.
         durations: least and greatest of free ones [s].
         sample_rate: of trajectories [Hz].
-        inset: of lifted gaits, as of :class:`LiftSettings` [m].
     """
 
     model: str = "bip"
@@ -123,7 +124,6 @@ class GaitDefaults:
     rate: float = 0.0
     durations: tuple[float, float] = (0.05, 2.0)
     sample_rate: float = 200.0
-    inset: float = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +202,12 @@ class AskedLift:
     Attributes:
         settings: how the gait is lifted.
         steady: steady steps of the robot's own level walk, where no phases are given.
+        stride: its strides, as of :func:`~humanoid_planner.gait.lift.level_walk.level_walk`.
     """
 
     settings: LiftSettings
     steady: int
+    stride: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,9 +265,14 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> AskedGait
     lift = None
     if request.lift:
         model = load_whole_model(request.model or defaults.model)
-        check_lift(request, model)
-        settings = LiftSettings(period=1.0 / defaults.sample_rate, inset=defaults.inset, friction=bounds.friction)
-        lift, cycles = AskedLift(settings, cycles), 1
+        projection = model.robot
+        assert isinstance(projection, SagittalProjection)
+        check_lift(request)
+        stride = 1.0 if request.phases else level_stride(request, projection)
+        settings = dataclasses.replace(
+            level_lift(projection), period=1.0 / defaults.sample_rate, friction=bounds.friction
+        )
+        lift, cycles = AskedLift(settings, cycles, stride), 1
     else:
         model = load_gait_model(request.model or defaults.model, defaults.feet)
         _check_feet(request, model)

@@ -44,6 +44,7 @@ from humanoid_ros.gait_phase_problems import (
 from humanoid_ros.gait_request import (
     LIFT,
     AskedGait,
+    AskedLift,
     AskedPhase,
     GaitDefaults,
     PhaseKind,
@@ -131,7 +132,7 @@ def generate(request: bytes, defaults: GaitDefaults, tell: Tell) -> GaitAnswer:
         return _mechanism(asked, tell)
     try:
         if asked.lift is not None and not asked.phases:
-            return _level_walk(asked, asked.lift.steady, tell)
+            return _level_walk(asked, asked.lift, tell)
         if asked.one_problem or not asked.phases:
             return _whole(message, asked, tell)
         return _walk(asked, tell)
@@ -174,12 +175,12 @@ def _walk(asked: AskedGait, tell: Tell) -> GaitAnswer:
     return _phase_by_phase(asked, plan, _Phases(problems, kinds, same), tell)
 
 
-def _level_walk(asked: AskedGait, steady: int, tell: Tell) -> GaitAnswer:
-    """The robot's own walk with so many steady steps."""
+def _level_walk(asked: AskedGait, lift: AskedLift, tell: Tell) -> GaitAnswer:
+    """The robot's own walk."""
     projection = asked.model.robot
     assert isinstance(projection, SagittalProjection)
     walker, settings = level_walker(projection), level_settings(projection)
-    plan = plan_gait(walker, level_phases(projection, steady))
+    plan = plan_gait(walker, level_phases(projection, lift.steady, lift.stride))
     specs = [phase.spec for phase in plan.phases]
     problems = [phase_problem(walker, phase, settings) for phase in plan.phases]
     first = [specs.index(spec) for spec in specs]

@@ -389,7 +389,8 @@ def changed(phase: GaitPhaseRequest, **changes: Any) -> GaitPhaseRequest:
         (walk(model="nobody"), "model: there is no model or robot 'nobody'"),
         (walk(speed=0.7), "speed: is 0.7 m/s, but the level walk of 'bip' has its own: steps of 0.40 m at 0.53 m/s"),
         (walk(speed=math.nan), "speed: is nan"),
-        (walk(step_length=0.3), "step_length: is 0.3 m, but the level walk of 'bip' has its own"),
+        (walk(step_length=0.5), "step_length: is 0.5 m, but 'bip' takes steps of 0.40 m at most on its level walk. Give"),
+        (walk(step_length=-0.1), "step_length: is -0.1 m"),
         (walk(cycles=2000), "cycles: is 2000. Give at most 1000"),
         (walk(one_problem=True), "one_problem: is true, but one problem has feet land on their heels, where the whole"),
         (walk(weights=GaitWeights(torque=2.0)), "weights.torque: is given, but the level walk has criterion"),
@@ -455,14 +456,15 @@ def test_phases_that_are_given_are_lifted() -> None:
 
 
 @pytest.mark.slow
-def test_a_urdf_by_its_path_walks(tmp_path: Path) -> None:
+def test_a_urdf_by_its_path_walks_shorter_steps(tmp_path: Path) -> None:
     """BIP2000 under another name, somewhere else; the replay finds it there."""
     for suffix in (".urdf", ".yaml"):
         text = find_resource(f"urdf/bip{suffix}").read_text()
         (tmp_path / f"other{suffix}").write_text(text.replace('<robot name="bip"', '<robot name="other"'))
     path = str(tmp_path / "other.urdf")
-    answer = answered(walk(model=path), defaults=GaitDefaults(time_limit=300.0))
+    answer = answered(walk(model=path, step_length=0.3), defaults=GaitDefaults(time_limit=300.0))
     assert answer.success, answer.message
     gait = deserialize_message(answer.gait, Gait)
+    assert gait.distance == pytest.approx(0.75 * 1.28)  # of its steps of 0.4 m
     assert (gait.model, gait.trajectory.robot) == (path, "other")
     assert gait_robot(gait, geometry=False).name == "other"
