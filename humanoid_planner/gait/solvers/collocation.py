@@ -38,6 +38,7 @@ class CollocationOptions:
         max_nodes: of the mesh.
         max_newton: Newton steps on one mesh.
         max_meshes: refinements.
+        second_chances: how many meshes Newton's method may fail on before it is given up: each is made twice as fine.
     """
 
     tolerance: float = 1e-4
@@ -45,12 +46,13 @@ class CollocationOptions:
     max_nodes: int = 3000
     max_newton: int = 30
     max_meshes: int = 12
+    second_chances: int = 1
 
     def __post_init__(self) -> None:
         """Check the settings.
 
         Raises:
-            InputError: a tolerance that isn't above 0, or a number that isn't at least one.
+            InputError: a tolerance that isn't above 0, a number that isn't at least one, or second chances below none.
         """
         for name in ("tolerance", "condition_tolerance"):
             if not getattr(self, name) > 0.0:
@@ -59,6 +61,12 @@ class CollocationOptions:
             value = getattr(self, name)
             if not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise InputError(f"is {value}", element=f"collocation.{name}", remedy="Give a whole number, 1 or more")
+        if not (isinstance(self.second_chances, (int, np.integer)) and self.second_chances >= 0):
+            raise InputError(
+                f"is {self.second_chances}",
+                element="collocation.second_chances",
+                remedy="Give a whole number, 0 or more",
+            )
 
 
 _LEAST_DAMPING = 1e-3
@@ -110,10 +118,10 @@ def solve_collocation(
             break
         if not newton.converged:
             failures += 1
-            if failures > 1:
+            if failures > options.second_chances:
                 message = f"Newton's method doesn't converge on {len(mesh)} nodes: {newton.message}"
                 break
-            # Once, a mesh twice as fine: an iterate that the coarse one can't hold may go on there.
+            # A mesh twice as fine: an iterate that the coarse one can't hold may go on there.
             finer = np.union1d(mesh, 0.5 * (mesh[1:] + mesh[:-1]))
         else:
             finer = _refined(mesh, errors, options.tolerance)

@@ -114,10 +114,11 @@ def synthesize_phase(
 ) -> PhaseSolution:
     """Solves a phase from nothing but its data.
 
-    The transcription starts from cubic angles; where it fails, masses are reduced and raised again (section 2.26.1).
-    Its multipliers give the costates, and the boundary value problem of Pontryagin's conditions is solved from there.
-    Where that fails the transcription is made finer; then rows of constraints are left out and tightened step by step,
-    the boundary value problem following them. The log tells all of it.
+    The transcription starts from cubic angles. Its multipliers give the costates, and the boundary value problem of
+    Pontryagin's conditions is solved from there. Where either fails, masses are reduced and raised again (section
+    2.26.1) for another transcription, on as many intervals and on twice as many; then rows of constraints are left out
+    and tightened step by step, the boundary value problem following them; at last come finer transcriptions. The log
+    tells all of it.
 
     Args:
         problem: the phase.
@@ -137,28 +138,31 @@ def synthesize_phase(
     if open_end:
         return run.without_motion(PhaseStatus.UNREACHABLE, open_end)
     direct: DirectResult | None = None
-    for intervals in (options.direct.intervals, 2 * options.direct.intervals, 4 * options.direct.intervals):
-        if direct is not None and 2 * intervals + 1 > options.collocation.max_nodes:
+    by_transcription = options.method == "direct" or problem.hard_inequalities
+    follows = problem.rows and options.method == "pontryagin" and not options.schedule and not by_transcription
+    for attempt in _ATTEMPTS:
+        if follows and attempt.rows_before:
+            tightened = run.tighten_rows()
+            if tightened is not None:
+                return run.from_pontryagin(tightened, math.nan)
+            if run.stopped:
+                break
+        intervals = attempt.refinement * options.direct.intervals
+        if attempt.refinement > 1 and 2 * intervals + 1 > options.collocation.max_nodes:
             break
-        solved = run.direct(intervals)
+        hasty = attempt.hasty and not by_transcription
+        solved = (run.by_masses if attempt.by_masses else run.direct)(intervals, hasty)
         if solved.converged or direct is None:
             direct = solved
         if run.stopped:
             break
-        by_transcription = options.method == "direct" or problem.hard_inequalities
         if solved.converged:
             if by_transcription:
                 return run.from_direct(direct, True, "transcription converged")
-            result = run.pontryagin(direct)
+            newton = run.collocation_settings(hasty, second_chance=attempt.by_masses)
+            result = run.pontryagin(direct, newton)
             if result.converged:
                 return run.from_pontryagin(result, math.nan if options.schedule else direct.cost)
-            if run.stopped:
-                break
-        follows = options.method == "pontryagin" and not options.schedule
-        if problem.rows and follows and not by_transcription and intervals == 2 * options.direct.intervals:
-            tightened = run.tighten_rows()
-            if tightened is not None:
-                return run.from_pontryagin(tightened, math.nan)
             if run.stopped:
                 break
     assert direct is not None
@@ -202,42 +206,56 @@ class _Run:
             self.stopped = True
         return self.stopped
 
-    def direct(self, intervals: int) -> DirectResult:
-        """Transcribes, with reduced masses on the way where the full ones fail."""
-        settings = self._direct_settings(intervals)
-        result = solve_direct(self.transcribed, settings)
+    def direct(self, intervals: int, hasty: bool) -> DirectResult:
+        """Transcribes."""
+        result = solve_direct(self.transcribed, self._direct_settings(intervals, hasty))
         self.tell(_direct_line(result, intervals, 1.0), math.nan, len(result.s), result.cost)
-        if result.converged or self.stopped:
-            return result
+        return result
+
+    def by_masses(self, intervals: int, hasty: bool) -> DirectResult:
+        """Transcribes with reduced masses, which are raised again from solution to solution."""
+        settings = self._direct_settings(intervals, hasty)
         warm: DirectResult | None = None
         for scale in _MASS_SCALES:
             lighter = self.transcribed.replace(mass_scale=scale * self.transcribed.mass_scale)
-            trial = solve_direct(lighter, settings, warm_start=warm)
-            self.tell(_direct_line(trial, intervals, scale), math.nan, len(trial.s), trial.cost)
+            result = solve_direct(lighter, settings, warm_start=warm)
+            self.tell(_direct_line(result, intervals, scale), math.nan, len(result.s), result.cost)
             if self.stopped:
                 break
-            if trial.converged:
-                warm = trial
-        return trial if trial.converged and scale == 1.0 else result
+            if result.converged:
+                warm = result
+        return result if scale == 1.0 else dataclasses.replace(result, converged=False)
 
-    def _direct_settings(self, intervals: int) -> DirectOptions:
-        """Settings of a transcription that keeps to the time that is left."""
+    def _direct_settings(self, intervals: int, hasty: bool = False) -> DirectOptions:
+        """Settings of a transcription that keeps to the time that is left, and is given up early if hasty."""
         left = self.options.time_limit - (time.perf_counter() - self.started)
         limit = min(self.options.direct.time_limit, max(left, 1e-3))
-        return dataclasses.replace(self.options.direct, intervals=intervals, time_limit=limit)
+        settings = dataclasses.replace(self.options.direct, intervals=intervals, time_limit=limit)
+        if hasty:
+            settings = dataclasses.replace(settings, max_iterations=min(settings.max_iterations, _HASTY_ITERATIONS))
+        return settings
 
-    def pontryagin(self, direct: DirectResult) -> BoundaryValueResult:
+    def collocation_settings(self, hasty: bool, second_chance: bool) -> CollocationOptions:
+        """Settings of a boundary value problem; if hasty with fewer Newton steps, on finer meshes where told so."""
+        settings = self.options.collocation
+        if not hasty:
+            return settings
+        chances = settings.second_chances if second_chance else 0
+        newton = min(settings.max_newton, _HASTY_NEWTON)
+        return dataclasses.replace(settings, max_newton=newton, second_chances=chances)
+
+    def pontryagin(self, direct: DirectResult, settings: CollocationOptions) -> BoundaryValueResult:
         """Boundary value problem from a transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         y = self.extremal.pack(x, direct.costates, direct.duration)
         if not self.options.schedule:
-            result = self.boundary_value_problem(self.extremal, direct.s, y, direct.cost)
+            result = self.boundary_value_problem(self.extremal, direct.s, y, direct.cost, settings)
             self.last_message = result.message
         else:
 
             def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
                 extremal = self.extremal if problem is self.problem else ExtremalProblem(problem)
-                return self.boundary_value_problem(extremal, mesh, guess, direct.cost)
+                return self.boundary_value_problem(extremal, mesh, guess, direct.cost, self.options.collocation)
 
             def stage(text: str) -> bool:
                 self.tell(f"continuation, {text}", math.nan, 0, direct.cost)
@@ -256,7 +274,7 @@ class _Run:
         return result
 
     def boundary_value_problem(
-        self, extremal: ExtremalProblem, mesh: Real, y: Real, cost: float
+        self, extremal: ExtremalProblem, mesh: Real, y: Real, cost: float, settings: CollocationOptions
     ) -> BoundaryValueResult:
         """Solves one by the method that was asked for."""
         deadline = self.started + self.options.time_limit
@@ -266,7 +284,7 @@ class _Run:
         def look(nodes: int, residual: float) -> bool:
             return self.look(Progress("boundary value problem", residual, nodes, cost))
 
-        return solve_collocation(extremal, mesh, y, self.options.collocation, look, deadline)
+        return solve_collocation(extremal, mesh, y, settings, look, deadline)
 
     def tighten_rows(self) -> BoundaryValueResult | None:
         """From the problem without rows to the one with them, in steps of what the rows may be violated by.
@@ -378,6 +396,35 @@ class _Run:
         )
 
 
+@dataclass(frozen=True)
+class _Attempt:
+    """A transcription and the boundary value problem from it.
+
+    Attributes:
+        refinement: of the transcription's intervals.
+        by_masses: over reduced masses.
+        hasty: given up early, where another way is quicker than patience.
+        rows_before: rows are tightened step by step before it.
+    """
+
+    refinement: int
+    by_masses: bool
+    hasty: bool
+    rows_before: bool = False
+
+
+_ATTEMPTS = (
+    _Attempt(1, by_masses=False, hasty=True),
+    _Attempt(1, by_masses=True, hasty=True),
+    _Attempt(2, by_masses=True, hasty=True),
+    _Attempt(2, by_masses=False, hasty=False),
+    _Attempt(4, by_masses=False, hasty=False, rows_before=True),
+    _Attempt(4, by_masses=True, hasty=False),
+)
+"""Until one succeeds. A transcription whose extremal isn't found has mostly ended in a motion that waves about. Over
+reduced masses it ends in a calmer one; finer intervals and more of Newton's steps don't mend it."""
+_HASTY_ITERATIONS, _HASTY_NEWTON = 200, 15
+"""Of IPOPT, and of Newton's method on one mesh: more are seldom needed where an extremal is found."""
 _MASS_SCALES = (0.1, 0.3, 0.6, 1.0)
 _ROW_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 _NODES_ON_THE_WAY, _MESHES_ON_THE_WAY = 600, 6

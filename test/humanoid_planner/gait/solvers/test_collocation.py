@@ -106,19 +106,31 @@ def test_order_is_four():
     assert math.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.3)
 
 
+class Exploding(Bratu):
+    """Beyond the fold: no solution, and Newton's method fails on every mesh."""
+
+    def rates(self, y):
+        return np.stack([y[:, 1], -20.0 * np.exp(y[:, 0])], axis=1)
+
+    def rates_and_jacobian(self, y):
+        _, J = super().rates_and_jacobian(y)
+        J[:, 1, 0] *= 20.0
+        return self.rates(y), J
+
+
 def test_what_has_no_solution_is_told():
-    class Exploding(Bratu):
-        def rates(self, y):
-            return np.stack([y[:, 1], -20.0 * np.exp(y[:, 0])], axis=1)
-
-        def rates_and_jacobian(self, y):
-            _, J = super().rates_and_jacobian(y)
-            J[:, 1, 0] *= 20.0
-            return self.rates(y), J
-
     result = solve_collocation(Exploding(), np.linspace(0.0, 1.0, 21), np.zeros((21, 2)))
     assert not result.converged
     assert result.message
+
+
+def test_newton_is_given_up_after_as_many_failures_as_told():
+    for chances in (0, 1, 2):
+        options = CollocationOptions(max_newton=3, second_chances=chances)
+        result = solve_collocation(Exploding(), np.linspace(0.0, 1.0, 21), np.zeros((21, 2)), options)
+        assert not result.converged
+        assert result.meshes == chances + 1
+        assert len(result.mesh) == 20 * 2**chances + 1
 
 
 def test_newton_converges_quadratically():
