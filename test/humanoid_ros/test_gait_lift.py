@@ -389,7 +389,7 @@ def changed(phase: GaitPhaseRequest, **changes: Any) -> GaitPhaseRequest:
         (walk(model="nobody"), "model: there is no model or robot 'nobody'"),
         (walk(speed=0.7), "speed: is 0.7 m/s, but the level walk of 'bip' has its own: steps of 0.40 m at 0.53 m/s"),
         (walk(speed=math.nan), "speed: is nan"),
-        (walk(step_length=0.5), "step_length: is 0.5 m, but 'bip' takes steps of 0.40 m at most on its level walk. Give"),
+        (walk(step_length=0.5), "step_length: is 0.5 m, but 'bip' takes steps of 0.40 m at most on its level walk"),
         (walk(step_length=-0.1), "step_length: is -0.1 m"),
         (walk(cycles=2000), "cycles: is 2000. Give at most 1000"),
         (walk(one_problem=True), "one_problem: is true, but one problem has feet land on their heels, where the whole"),
