@@ -36,12 +36,12 @@ def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp
 
 @pytest.mark.slow
 def test_it_takes_a_stabiliser_to_walk_up_a_slope():
-    """1.5 degrees, which puts the feet 10 mm higher than planned at each step."""
-    gait, slope = plan(4), sloping_floor("bip_walk", 1.5)
+    """2 degrees, which puts the feet 14 mm higher than planned at each step; on half of it luck may do."""
+    gait, slope = plan(4), sloping_floor("bip_walk", 2.0)
     assert walk(gait, scene=slope).fallen is not None
     stabilised = walk(gait, stabilise=True, scene=slope)
     assert stabilised.fallen is None
-    assert stabilised.speed > 0.48
+    assert stabilised.speed > 0.47
     assert max(stabilised.peaks.values()) <= 1.0 + 1e-9
 
 
