@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -19,6 +18,7 @@ from humanoid_ros.conversions import duration, seconds
 from humanoid_ros.gait_markers import footprints
 from humanoid_ros.gait_posture import gait_robot, trajectory_posture
 from humanoid_ros.gait_request import DIRECT, INDIRECT, LIFT
+from humanoid_ros.guarded_action_client import GuardedActionClient
 from humanoid_ros.posture_markers import link_placements
 from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
@@ -53,7 +53,7 @@ class GaitStudio:
     def __init__(self, node: Node, page: Page, panel: GaitPanel, *, arrow_scale: float, time_limit: float) -> None:
         self._page, self._panel = page, panel
         self._time_limit = time_limit
-        self._client = ActionClient(node, GenerateGait, "generate_gait")
+        self._client = GuardedActionClient(node, GenerateGait, "generate_gait")
         self._root = page.server.scene.add_frame(PATH, show_axes=False)
         self._drawing = GaitDrawing(page.server.scene, PATH, arrow_scale)
         self._shown = wish.ShowGait(BOTH, True, 0.8)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from control_msgs.action import FollowJointTrajectory
 from rclpy.action.server import RCLError, ServerGoalHandle
 from rclpy.node import Node
 
+import humanoid_ros
 from humanoid_ros.answering_action_server import AnsweringActionServer
 from humanoid_ros.answering_node import ATTEMPTS
 from humanoid_ros.guarded_action_client import GuardedActionClient
@@ -89,3 +92,11 @@ def test_a_goal_whose_client_never_hears_is_not_executed(
     outcome(goal.get_result_async())
     assert [bytes(handle.goal_id.uuid) for handle in executed] == [bytes(goal.goal_id.uuid)]
     assert middleware.sent["send_goal_response"] == ATTEMPTS + 2
+
+
+def test_actions_of_the_stack_have_no_other_servers_and_clients() -> None:
+    own = {"answering_action_server.py", "guarded_action_client.py"}
+    others = [path for path in Path(humanoid_ros.__file__).parent.rglob("*.py") if path.name not in own]
+    assert len(others) > 50
+    for path in others:
+        assert not re.search(r"\bimport .*\bAction(Server|Client)\b", path.read_text()), path
