@@ -75,10 +75,11 @@ def floor_with(robot, posture, directory):
 @pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
 def test_talos_walks_a_similar_walk(tmp_path):
     """With a slower start than BIP2000's: its hips would need 103 % of their limits."""
+    floor = floor_with("talos", "half_sitting", tmp_path)
     gait = plan(4, "talos", swing=0.75)
     efforts = gait.robot.limits.effort[6:]
     assert max(np.abs(phase.torques[:, 6:] / efforts).max() for phase in gait.phases) < 1.0
-    walked = walk(gait, scene=floor_with("talos", "half_sitting", tmp_path))
+    walked = walk(gait, scene=floor)
     assert walked.fallen is None
     assert walked.steps == 8
     assert walked.speed == pytest.approx(0.53 * np.sqrt(0.705 / 0.82), rel=0.03)
@@ -89,10 +90,11 @@ def test_talos_walks_a_similar_walk(tmp_path):
 @pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
 def test_g1_walks_with_shorter_strides(tmp_path):
     """Its soles are 5 cm wide, its feet 24 cm apart, its ankles weak."""
+    floor = floor_with("g1", "standing", tmp_path)
     gait = plan(2, "g1", stride=0.75)
     efforts = gait.robot.limits.effort[6:]
     assert max(np.abs(phase.torques[:, 6:] / efforts).max() for phase in gait.phases) < 0.95
-    walked = walk(gait, scene=floor_with("g1", "standing", tmp_path))
+    walked = walk(gait, scene=floor)
     assert walked.fallen is None
     assert walked.steps == 6
     assert walked.speed == pytest.approx(0.75 * 0.53 * np.sqrt(0.637 / 0.82), rel=0.05)
