@@ -164,8 +164,7 @@ class PostureEditor:
             self._reset()
             if not self._placed:
                 return
-        overdue = now - self._last_sent > self._time_limit + PATIENCE
-        if self._pending is not None and (overdue or not self._client.service_is_ready()):
+        if self._pending is not None and now - self._last_sent > self._time_limit + PATIENCE:
             # Who was asked is gone, or was started again: whoever is there now may be asked.
             self._client.remove_pending_request(self._pending)
             self._pending = self._asked = None
