@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,11 @@ def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
 
 def children() -> list[int]:
     """Processes that this one started, by any of its threads."""
-    lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
-    return [int(word) for words in lists for word in words.split()]
+    found: list[int] = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # of a thread that has ended meanwhile
+            found += [int(word) for word in path.read_text().split()]
+    return found
 
 
 def gone(pid: int) -> bool:
