@@ -77,28 +77,6 @@ def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> GaitFig
     )
 
 
-def exceeded_limits(lifted: LiftedGait) -> list[str]:
-    """What of the robot's limits the motion passes, in words: of each quantity the joint that is worst."""
-    robot, found = lifted.robot, []
-    names = [name for name in robot.joint_names if name in robot.actuators]
-    rows, columns = ([index(name) for name in names] for index in (robot.index_q, robot.index_v))
-    q, v, torques = (
-        np.vstack([getattr(phase, what) for phase in lifted.phases])[:, own]
-        for what, own in (("q", rows), ("v", columns), ("torques", columns))
-    )
-    limits = robot.limits
-    beyond = np.maximum(limits.lower[rows] - q.min(axis=0), q.max(axis=0) - limits.upper[rows])
-    worst = int(np.argmax(beyond))
-    if beyond[worst] > 0.0:
-        found.append(f"joint '{names[worst]}' passes the end of its range by {np.degrees(beyond[worst]):.1f} degrees")
-    for what, values, most in (("rate", v, limits.velocity[columns]), ("torque", torques, limits.effort[columns])):
-        shares = np.abs(values).max(axis=0) / most
-        worst = int(np.argmax(shares))
-        if shares[worst] > 1.0:
-            found.append(f"{what} of joint '{names[worst]}' reaches {100.0 * shares[worst]:.0f} % of its limit")
-    return found
-
-
 def _forces(lifted: LiftedGait, phase: LiftedPhase, i: int, friction: float, world: str) -> ContactForces:
     """Forces at the corners that press, within the cone by the way in which they were planned."""
     message = ContactForces()
@@ -146,6 +124,7 @@ class _Skeleton:
     """
 
     def __init__(self, lifted: LiftedGait, projection: SagittalProjection) -> None:
+        self._lifted = lifted
         self._robot = robot = lifted.robot
         self._data = robot.model.createData()
         pin.forwardKinematics(robot.model, self._data, projection.reference)
@@ -180,16 +159,14 @@ class _Skeleton:
     def foot_forces(self, phase: LiftedPhase, i: int) -> tuple[Real, Real]:
         """(F, 3) centres of pressure [m] and (F, 3) forces [N] of the feet at a sample of a phase."""
         at, forces = np.zeros((len(LEGS), 3)), np.zeros((len(LEGS), 3))
-        first = 0
-        for bearing in phase.bearings:
-            foot = next(k for k, sole in enumerate(self._soles.values()) if sole.name == bearing.sole)
-            count = len(self._soles[LEGS[foot]].corners(bearing.part))
-            own = slice(first, first + count)
-            first += count
-            normal = phase.forces[i, own, 2]
-            forces[foot] = phase.forces[i, own].sum(axis=0)
-            if normal.sum() > PRESSES:
-                at[foot] = normal @ phase.places[i, own] / normal.sum()
+        feet = [sole.name for sole in self._soles.values()]
+        for sole, force, place in _corners(self._lifted, phase, i):
+            foot = feet.index(sole.name)
+            forces[foot] += force
+            at[foot] += force[2] * place
+        presses = forces[:, 2] > PRESSES
+        at[presses] /= forces[presses, 2, None]
+        at[~presses] = 0.0
         return at, forces
 
     def _legs(self, projection: SagittalProjection) -> dict[str, tuple[tuple[str, str, str], SoleGeometry]]:

@@ -19,6 +19,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
+from humanoid_planner.gait.lift.exceeded_limits import exceeded_limits
 from humanoid_planner.gait.lift.level_walk import level_phases, level_settings, level_walker
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings, lift_gait
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
@@ -32,7 +33,7 @@ from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseSta
 from humanoid_planner.gait.solvers.synthesize import Progress, synthesize_phase
 from humanoid_planner.gait.trajectory import gait_trajectory
 from humanoid_ros.gait_figure import chain_figure, gait_figure
-from humanoid_ros.gait_lift_messages import exceeded_limits, lifted_figure, lifted_trajectory
+from humanoid_ros.gait_lift_messages import lifted_figure, lifted_trajectory
 from humanoid_ros.gait_messages import hip_advance, phase_message
 from humanoid_ros.gait_models import load_gait_model
 from humanoid_ros.gait_phase_problems import (
