@@ -20,18 +20,29 @@ build:  ## environment, interfaces and package, ready to run
 demo: build  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
 	@scripts/run python -m humanoid_ros.demo
 
+# A worker for each core, up to eight; the tests of one file stay together and share what they have started.
+WORKERS := -n auto --maxprocesses 8 --dist loadfile
+
+.PHONY: build-test
+build-test: build
+	@scripts/setup .venv requirements-test.txt
+
 .PHONY: test
-test: build  ## all tests but the slow ones; TESTS="test/humanoid_sim -k slope" for some of them
-	@scripts/run python -m pytest -m "not slow" $(TESTS)
+test: build-test  ## all tests but the slow ones; TESTS="test/humanoid_sim -k slope" for some of them
+	@scripts/run python -m pytest $(WORKERS) -m "not slow" $(TESTS)
 
 .PHONY: test-slow
-test-slow: build  ## the slow tests
-	@scripts/run python -m pytest -m slow $(TESTS)
+test-slow: build-test  ## the slow tests
+	@scripts/run python -m pytest $(WORKERS) -m slow $(TESTS)
+
+.PHONY: test-everywhere
+test-everywhere: build-test  ## all tests, slow ones too, in the arithmetic of other processors and on a busy one: hours
+	@scripts/run python test/everywhere.py -- $(WORKERS) $(TESTS)
 
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt
-	@.venv-pin3/bin/python -m pytest -m "not slow" test/humanoid_model test/humanoid_codegen test/humanoid_sim test/humanoid_planner $(TESTS)
+	@.venv-pin3/bin/python -m pytest $(WORKERS) -m "not slow" test/humanoid_model test/humanoid_codegen test/humanoid_sim test/humanoid_planner $(TESTS)
 
 .PHONY: bench
 bench: build  ## our figures beside the peers', which have an environment of their own
@@ -51,6 +62,7 @@ bench: build  ## our figures beside the peers', which have an environment of the
 .PHONY: lint
 lint:  ## ruff and mypy
 	@scripts/setup .venv requirements.txt
+	@scripts/setup .venv requirements-test.txt
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 

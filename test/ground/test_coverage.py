@@ -4,6 +4,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 FEATURES = {"000": 169, "001": 219, "002": 148, "003": 117, "004": 59}
 TEST = re.compile(r"`(test/[\w/]+\.py)(?:::(\w+))?`")
@@ -48,3 +50,15 @@ def test_every_named_test_exists():
             if function:
                 text = (ROOT / path).read_text()
                 assert re.search(rf"def {function}\b", text), f"{identifier}: {path}::{function}"
+
+
+def test_make_test_shows_each_feature(request):
+    """Slow tests are left out of it: each row names a test that isn't."""
+    if [Path(name).resolve() for name in request.config.args] != [ROOT / "test"] or request.config.option.keyword:
+        pytest.skip("looks at runs of the whole suite")
+    quick = {(str(item.path.relative_to(ROOT)), item.function.__name__) for item in request.session.items}
+    files = {path for path, _ in quick}
+    for identifier, _, state, evidence in rows():
+        named = TEST.findall(evidence)
+        if state == "done":
+            assert any((path, function) in quick if function else path in files for path, function in named), identifier

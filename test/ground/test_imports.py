@@ -57,7 +57,7 @@ def test_imports_go_down_only(package, path):
 
 
 def test_every_requirement_is_pinned_exactly():
-    for name in ("requirements.txt", "requirements-pin3.txt", "benchmark/requirements.txt"):
+    for name in ("requirements.txt", "requirements-test.txt", "requirements-pin3.txt", "benchmark/requirements.txt"):
         for line in (ROOT / name).read_text().splitlines():
             if line.strip() and not line.startswith("#"):
                 assert re.match(r"[\w.\[\]-]+==[\w.]+(;.*)?$", line), f"{name}: {line}"
@@ -66,14 +66,15 @@ def test_every_requirement_is_pinned_exactly():
 @pytest.mark.ros
 def test_what_is_imported_is_required():
     """ROS packages come with the ones that are pinned, which fix their versions among themselves."""
-    requirements = pinned("requirements.txt")
+    required = pinned("requirements.txt")
+    required_by_tests = required | pinned("requirements-test.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
     own = {*FLOOR, "fixtures", "examples", "benchmark"}
     missing = set()
-    files = [path for _, path in SOURCES]
-    for folder in ("test", "examples"):
-        files += sorted((ROOT / folder).rglob("*.py"))
-    for path in files:
+    files = [(path, required) for _, path in SOURCES]
+    files += [(path, required) for path in sorted((ROOT / "examples").rglob("*.py"))]
+    files += [(path, required_by_tests) for path in sorted((ROOT / "test").rglob("*.py"))]
+    for path, requirements in files:
         for module in imported(path):
             if module in sys.stdlib_module_names or module in own | FROM_THE_BUILD | FROM_ROS_ONLY:
                 continue

@@ -85,7 +85,7 @@ def ready(checkout):
     version = f"Python {'.'.join(map(str, sys.version_info[:3]))}"
     text = (checkout / "requirements.txt").read_bytes()
     digest = hashlib.sha256(text).hexdigest()
-    (checkout / ".venv" / "ready").write_text(f"{version} {digest}\n")
+    (checkout / ".venv" / "ready-requirements").write_text(f"{version} {digest}\n")
 
 
 def test_a_current_environment_is_left_alone(checkout):
@@ -98,7 +98,7 @@ def test_other_requirements_are_installed(checkout):
     ready(checkout)
     (checkout / "requirements.txt").write_text("no-such-distribution==1.0\n")
     result = setup(checkout, PIP_NO_INDEX="1", _ROS_WHEELS_BOOTSTRAP_COMPLETE="1")
-    assert "-- Making .venv" in result.stdout
+    assert "-- Installing requirements.txt into .venv" in result.stdout
     assert result.returncode == 1
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 from humanoid_ros import headless_browser
 from humanoid_ros.headless_browser import BrowserError, HeadlessBrowser, find_browser
 
-needs_browser = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
+needs_browser = pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
 
 
 @pytest.fixture(scope="module")

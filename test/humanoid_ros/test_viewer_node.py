@@ -416,7 +416,7 @@ def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list
         rclpy.shutdown(context=context)
 
 
-@pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
+@pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
 def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
     viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient
 ) -> None:

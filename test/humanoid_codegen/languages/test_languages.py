@@ -32,7 +32,7 @@ Caller = Callable[[Module, Path, Function, list[np.ndarray]], list[np.ndarray]]
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
 needs_gpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-needs_octave = pytest.mark.skipif(shutil.which("octave-cli") is None, reason="no Octave")
+needs_octave = pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave: apt install octave")
 
 
 def write(module: Module, language: str, folder: Path) -> dict[str, str]:

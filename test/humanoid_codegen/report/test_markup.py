@@ -94,7 +94,7 @@ def test_latex_is_ascii_with_balanced_braces_and_environments(files):
             assert cells in (0, len(table[0]) - 1)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex isn't installed")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex: apt install texlive-latex-base")
 def test_latex_compiles(files, tmp_path):
     (tmp_path / "names.tex").write_text(files["latex"]["names.tex"], encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "names.tex"]

@@ -41,7 +41,7 @@ def test_dot_text_with_quotes_in_names():
     assert '  "a\\"\\\\?" [' in dot
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz isn't installed")
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz: apt install graphviz")
 def test_graphviz_reads_the_text():
     dot = write_dot(Robot("r", {"link": [['a"\\\n']]}))
     subprocess.run(["dot", "-Tsvg"], input=dot, text=True, check=True, capture_output=True)
