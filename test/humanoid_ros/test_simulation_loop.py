@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -212,16 +213,21 @@ def test_a_report_that_fails_is_told(loop: SimulationLoop, notes: Notes) -> None
 def test_never_ahead_of_its_pace(notes: Notes) -> None:
     notes.simulation = Counter()
     loop = SimulationLoop(notes.simulation, notes, real_time_factor=0.5, report_period=0.05)
+    simulated, passed = [], []
+    start = time.perf_counter()
     loop.start()
     try:
         while len(notes.reports) < 6:
             notes.reported.clear()
             assert notes.reported.wait(5.0)
+            simulated.append(notes.simulation.step_count * notes.simulation.dt)
+            passed.append(time.perf_counter() - start)
     finally:
         loop.shutdown()
-    # Half as fast as the wall clock, but for the step that a report cuts off; the machine may be slower.
-    assert all(report.real_time_factor < 0.6 for report in notes.reports[1:])
-    assert notes.simulation.step_count > 0
+    # Half as fast as the wall clock since the start, but for the step under way. A busy machine may be slower, and
+    # faster for a moment where it catches up.
+    assert simulated[-1] > 0.0
+    assert all(t <= 0.5 * wall + 2.0 * notes.simulation.dt for t, wall in zip(simulated, passed, strict=True))
 
 
 def test_shutdown_answers_everybody(notes: Notes) -> None:

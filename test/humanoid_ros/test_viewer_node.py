@@ -423,7 +423,7 @@ def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
     """Magenta, which only the robot is, in the middle of the picture; none once it is hidden."""
     process, address, output = viewer
     wait_for(lambda: page.nodes["/robots/post"]["visible"], "the robot is shown")
-    with HeadlessBrowser(480, 360) as browser:
+    with HeadlessBrowser(900, 400) as browser:  # wide: panel and notices are beside the middle, not over it
         browser.open(address)
         browser.wait_for("document.body.innerText.includes('running')")
         browser.wait_for("document.querySelectorAll('canvas').length > 0")
@@ -431,13 +431,13 @@ def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
         def magenta() -> np.ndarray:
             browser.wait_for_frames(2)
             picture = np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("RGB"))
-            red, green, blue = np.moveaxis(picture[:, :330].astype(int), 2, 0)
+            red, green, blue = np.moveaxis(picture[:, 300:600].astype(int), 2, 0)
             return (red > green + 60) & (blue > green + 60)
 
-        wait_for(lambda: magenta().mean() > 0.02, "it is drawn", 60.0)
+        wait_for(lambda: magenta().mean() > 0.02, "it is drawn", 120.0)
         rows, columns = np.nonzero(magenta())
         # The camera looks at its middle: it spans the picture's height, standing upright.
-        assert np.ptp(rows) > 0.4 * 360
+        assert np.ptp(rows) > 0.4 * 400
         assert np.ptp(rows) > 1.5 * np.ptp(columns)
         page.set("Robot", False)
         wait_for(lambda: magenta().mean() < 1e-4, "it is hidden", 60.0)
