@@ -264,29 +264,42 @@ def test_identical_boxes_face_to_face_edge_to_edge_and_corner_to_corner() -> Non
         assert np.allclose(middle, origins[0] / 2.0, atol=1e-9)
 
 
-def test_bounding_balls_stand_in_for_distant_pairs() -> None:
+def test_values_level_off_beyond_the_cutoff() -> None:
+    # A pair moves apart through all of it: up to the cutoff its values are the distances, at 0.2 m more they rest.
     rng = np.random.default_rng(7)
-    volumes = zoo(rng)
-    exact = all_pairs(volumes)
-    rough = DistancePairs(exact.volumes, exact.pairs, cutoff=0.3)
-    rotations, origins = random_placements(rng, 0.9, 0.9)
-    exact.evaluate(rotations, origins)
-    rough.evaluate(rotations, origins)
-    replaced = rough.values != exact.values
-    assert 0.2 < np.mean(replaced) < 1.0
-    assert np.all(rough.values[replaced] > 0.3)
-    assert np.all(rough.values[replaced] < exact.values[replaced])
-    normals = rough.normals.copy()
-    step = 1e-6
-    for k in range(3):
-        values = []
-        for sign in (1.0, -1.0):
-            moved = origins.copy()
-            moved[0, k] += sign * step
-            rough.evaluate(rotations, moved)
-            values.append(rough.values.copy())
-        slopes = (values[0] - values[1]) / (2.0 * step)
-        assert np.allclose(slopes[replaced], normals[replaced, k], atol=1e-6)
+    exact = all_pairs(zoo(rng))
+    level = DistancePairs(exact.volumes, exact.pairs, cutoff=0.3)
+    rotations, origins = random_placements(rng, 0.1, 0.1)
+    way = rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    step = 3e-3
+    before = None
+    seen = np.zeros(3)
+    for k in range(400):
+        moved = origins.copy()
+        moved[0] += k * step * way
+        exact.evaluate(rotations, moved)
+        level.evaluate(rotations, moved)
+        beyond = exact.values > 0.3
+        assert level.values[~beyond] == pytest.approx(exact.values[~beyond], abs=2e-8)
+        assert np.all(level.slopes[~beyond] == 1.0)
+        at_rest = exact.values >= 0.5
+        assert np.all(level.values[at_rest] == pytest.approx(0.4, abs=1e-15))
+        assert np.all(level.slopes[at_rest] == 0.0)
+        fading = beyond & ~at_rest
+        # Its height over the cutoff is what is left of a parabola.
+        expected = 0.4 - (0.5 - exact.values[fading]) ** 2 / 0.4
+        assert level.values[fading] == pytest.approx(expected, abs=1e-8)
+        seen += [np.sum(~beyond), np.sum(fading), np.sum(at_rest)]
+        if before is not None:
+            values, slopes = before
+            apart = values > 0.0
+            rise = level.slopes * (level.normals @ way) * step
+            # Second derivatives: 1 / 0.2 m of the parabola, and those of the distances.
+            assert np.allclose((level.values - values)[apart], rise[apart], atol=0.5 * step**2 * (5.0 + 100.0))
+            assert np.all(np.abs(level.slopes - slopes) <= step / 0.2 + 1e-6)
+        before = level.values.copy(), level.slopes.copy()
+    assert np.all(seen > 2000)
 
 
 def test_derivatives_of_pairs_on_moving_bodies() -> None:
