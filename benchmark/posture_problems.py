@@ -18,6 +18,7 @@ from humanoid_model.description import HalfSpace as HalfSpaceShape
 from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.volume_geometry import convex_geometry
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.collision_model import CollisionModel
@@ -209,6 +210,7 @@ class PolyhedronPairs:
         self.points_a: NDArray[np.float64] = np.zeros((len(pairs), 3))
         self.points_b: NDArray[np.float64] = np.zeros((len(pairs), 3))
         self.normals: NDArray[np.float64] = np.zeros((len(pairs), 3))
+        self.slopes: NDArray[np.float64] = np.ones(len(pairs))
         self._request, self._result = coal.DistanceRequest(), coal.DistanceResult()
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
@@ -234,15 +236,18 @@ def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, pin.SE3, 
     volume, here = placed.volume, pin.SE3.Identity()
     if isinstance(volume, HalfSpace):
         return coal.Halfspace(np.asarray(volume.normal, dtype=float), float(volume.offset)), here, 0.0
-    points = np.asarray(volume.vertices)
+    if isinstance(volume, RoundedHull):
+        points, radius = volume.points, volume.radius
+    else:
+        points, radius = volume.vertices, volume.r
     middle = points.mean(axis=0)
     if len(points) == 1:
-        return coal.Sphere(volume.r), pin.SE3(np.eye(3), middle), 0.0
+        return coal.Sphere(radius), pin.SE3(np.eye(3), middle), 0.0
     if len(points) == 2:
         along = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), points[1] - points[0]).matrix()
         length = float(np.linalg.norm(points[1] - points[0]))
-        return coal.Capsule(volume.r, length), pin.SE3(along, middle), 0.0
-    return convex_geometry(points), here, volume.r
+        return coal.Capsule(radius, length), pin.SE3(along, middle), 0.0
+    return convex_geometry(points), here, radius
 
 
 # Random stances ------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
@@ -13,13 +14,17 @@ import coal
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.contact import Stance
+from humanoid_model.contact import Contact, Stance
 from humanoid_model.description import RobotDescription
+from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_geometry import volume_geometry
+
+Bearing = Callable[[Contact], Collection[str] | None]
+"""Names of the volumes that a contact lies on; None for all of the touched body's."""
 
 
 class MovingBodies(Protocol):
@@ -258,11 +263,12 @@ def environment_pairs(
     *,
     robot_name: str | None = None,
     stance: Stance | None = None,
+    bearing: Bearing | None = None,
 ) -> NDArray[np.int64]:
     """Pairs of a robot's and a scene's volumes that have to be kept apart.
 
     Left out are pairs that the scene's rules let through, pairs that nothing moves, and the link of each contact of a
-    stance, with the links fixed to it, against the body that it touches.
+    stance, with the links fixed to it, against what it touches of a body.
 
     Args:
         robot: the robot.
@@ -271,6 +277,7 @@ def environment_pairs(
         scene_volumes: its volumes, ``owner`` being the body.
         robot_name: of the robot in the scene's rules; None is the robot's own name.
         stance: contacts that hold.
+        bearing: see :func:`without_contacts`.
 
     Returns:
         Indices into ``[*robot_volumes, *scene_volumes]``, shape (m, 2).
@@ -285,7 +292,9 @@ def environment_pairs(
     found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     if stance is None:
         return found
-    return without_contacts(robot, [*robot_volumes, *scene_volumes], found, stance, robot_name=robot_name)
+    return without_contacts(
+        robot, [*robot_volumes, *scene_volumes], found, stance, robot_name=robot_name, bearing=bearing
+    )
 
 
 def without_contacts(
@@ -295,6 +304,7 @@ def without_contacts(
     stance: Stance,
     *,
     robot_name: str | None = None,
+    bearing: Bearing | None = None,
 ) -> NDArray[np.int64]:
     """Pairs less those of bodies that a stance's contacts hold against each other (F075).
 
@@ -304,20 +314,19 @@ def without_contacts(
         pairs: shape (m, 2).
         stance: contacts that hold; a surface of the robot itself belongs to the body ``robot/link`` or ``link``.
         robot_name: of the robot in such names; None is the robot's own name.
+        bearing: which volumes of the touched bodies the contacts lie on; None is all of them.
     """
     name = robot.name if robot_name is None else robot_name
     description = robot.description
     bodies = [_body_name(description, volume.owner) for volume in volumes]
-    touching = {
-        frozenset(
-            (
-                _body_name(description, contact.location.link),
-                _body_name(description, contact.surface.body.removeprefix(f"{name}/")),
-            )
-        )
-        for contact in stance.contacts
-    }
-    kept = [frozenset((bodies[i], bodies[j])) not in touching for i, j in pairs]
+    touching = set()
+    for contact in stance.contacts:
+        link = _body_name(description, contact.location.link)
+        touched = _body_name(description, contact.surface.body.removeprefix(f"{name}/"))
+        names = None if bearing is None else bearing(contact)
+        under = [i for i, body in enumerate(bodies) if body == touched and (names is None or volumes[i].name in names)]
+        touching |= {frozenset((i, j)) for i in under for j, body in enumerate(bodies) if body == link}
+    kept = [frozenset((i, j)) not in touching for i, j in pairs]
     return pairs[np.array(kept, dtype=bool)]
 
 
@@ -334,11 +343,20 @@ class MarginRule:
         first: name or pattern, for example ``RARM_*``.
         second: likewise.
         margin: smallest distance [m]; a negative one lets the volumes overlap that much.
+
+    Raises:
+        InputError: the margin is not a number.
     """
 
     first: str
     second: str
     margin: float
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.margin):
+            raise InputError(
+                "is nan", element=f"margin of {self.first} and {self.second}", remedy="Give a number of metres"
+            )
 
 
 def pair_margins(

@@ -25,9 +25,9 @@ class DistancePairs:
 
     A distance is negative in penetration: minus the length of the smallest translation that separates the two. Its
     derivative is ``normal . (velocity of point_a as fixed to body a - velocity of point_b as fixed to body b)``
-    (thesis equation (3.56) with erratum E-33); the normal comes from the surfaces and is valid at
-    contact too. It is continuous as long as the volumes without their small radii don't overlap; deeper, it is finite
-    and a step along the normal separates.
+    (thesis equation (3.56) with erratum E-33), times the slope beyond the cutoff; the normal comes from the surfaces
+    and is valid at contact too. It is continuous as long as the volumes without their small radii don't overlap;
+    deeper, it is finite and a step along the normal separates.
 
     Each evaluation starts from the features of the last one, which changes how long it takes, not what it says. One
     instance serves one thread at a time.
@@ -35,9 +35,11 @@ class DistancePairs:
     Attributes:
         volumes: the volumes.
         pairs: indices of first and second volume, shape (m, 2).
-        cutoff: pairs of volumes whose bounding balls are farther apart than this get the balls' distance [m], which is
-            less than the volumes', and its derivative. Half-spaces and plain polyhedra are always exact.
+        cutoff: values of pairs of volumes are their distances up to this [m]; beyond it they level off within
+            ``FADE``, and what is farther costs next to nothing. Half-spaces and plain polyhedra are always exact.
         values: signed distances, shape (m,) [m].
+        slopes: derivatives of the values by the distances, shape (m,): 1 up to the cutoff, 0 where they have levelled
+            off.
         points_a: points of the first volumes that the distances are taken from, world frame, shape (m, 3) [m].
         points_b: of the second volumes, shape (m, 3) [m].
         normals: unit outward normals of the second volumes, that is from b to a, world frame, shape (m, 3).
@@ -75,6 +77,7 @@ class DistancePairs:
 
         count = len(self.pairs)
         self.values = np.zeros(count)
+        self.slopes = np.ones(count)
         self.normals = np.zeros((count, 3))
         self._points = np.zeros((count, 2, 3))
         self.points_a, self.points_b = self._points[:, 0], self._points[:, 1]
@@ -131,7 +134,7 @@ class DistancePairs:
         if len(self._places):
             volume_distances(
                 self._table, self._bodies, self._pairs, self._places, rotations, origins, self.cutoff,
-                self._rows, self.normals, self._points, self.values, self._work,
+                self._rows, self.normals, self._points, self.values, self.slopes, self._work,
             )  # fmt: skip
         if len(self._half_space_places):
             half_space_distances(

@@ -32,6 +32,8 @@ _WARM_PAIRS = 3
 """Pairs of features from the last answer's: where a motion leads across many small features, GJK is faster."""
 _WARM_COSINE = 0.98
 """Likewise where the normal of such a pair is off by more than 11 degrees."""
+FADE = 0.2
+"""Distances level off over this length beyond the cutoff [m]."""
 _APART = 1e-9
 """Cores must be this far apart [m] for an answer to count as the only one."""
 
@@ -197,9 +199,13 @@ def volume_distances(
     normals: np.ndarray,
     points: np.ndarray,
     values: np.ndarray,
+    slopes: np.ndarray,
     work: Workspace,
 ) -> None:
-    """Signed distances of pairs of volumes; bounding balls stand in for volumes that are far apart.
+    """Signed distances of pairs of volumes, which level off beyond a cutoff.
+
+    Beyond it a value grows ever slower with the distance, up to ``cutoff + FADE / 2`` at the distance
+    ``cutoff + FADE``, and stays there: farther volumes needn't be looked at, and the value has a continuous derivative.
 
     Args:
         table: of the volumes.
@@ -208,11 +214,13 @@ def volume_distances(
         places: of the pairs' results in the arrays, shape (k,).
         rotations: of the bodies in the world, shape (nb, 3, 3).
         origins: of the bodies in the world, shape (nb, 3).
-        cutoff: pairs whose bounding balls are farther apart than this get the balls' distance, points and normal [m].
+        cutoff: up to which values are distances [m]; pairs whose bounding balls are farther apart than it and FADE get
+            the balls' points and normal.
         rows: features to start from, -1 for none; receives those of the answers, shape (m, 2).
         normals: of the last answers; receives the unit outward normals of the second volumes, shape (m, 3).
         points: receives the points of both volumes in the world, shape (m, 2, 3).
         values: receives the distances, shape (m,).
+        slopes: receives the derivatives of the values by the distances, shape (m,).
         work: workspace.
     """
     balls = table.balls
@@ -227,10 +235,14 @@ def volume_distances(
         )  # fmt: skip
         square = d0 * d0 + d1 * d1 + d2 * d2
         reach = balls[volume_a, 3] + balls[volume_b, 3]
-        if square <= (cutoff + reach) ** 2:
+        if square <= (cutoff + FADE + reach) ** 2:
             values[k] = volume_distance(
                 table, rotations, origins, volume_a, volume_b, a, b, rows[k], normals[k], points[k], work
             )
+            slopes[k] = 1.0
+            if values[k] > cutoff:
+                slopes[k] = max(1.0 - (values[k] - cutoff) / FADE, 0.0)
+                values[k] = cutoff + 0.5 * FADE * (1.0 - slopes[k] ** 2)
             continue
         apart = math.sqrt(square)
         normals[k, 0], normals[k, 1], normals[k, 2] = d0 / apart, d1 / apart, d2 / apart
@@ -242,7 +254,8 @@ def volume_distances(
             points[k, 0, i] += origins[a, i] - balls[volume_a, 3] * normals[k, i]
             points[k, 1, i] += origins[b, i] + balls[volume_b, 3] * normals[k, i]
         rows[k, 0], rows[k, 1] = -1, -1
-        values[k] = apart - reach
+        slopes[k] = 0.0
+        values[k] = cutoff + 0.5 * FADE
 
 
 @kernel

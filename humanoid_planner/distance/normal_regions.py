@@ -5,6 +5,9 @@ These are the Voronoi regions of specification 001 section 5.4 seen from infinit
 bordered by a cone around the edge, a torus and a big sphere by a plane through the edge, a small and a big sphere meet
 in one direction only. Neighbours evaluate one and the same expression for the border between them, so that no direction
 falls between two features.
+
+The torus between two faces on one big sphere has an empty arc, and no normals that aren't the faces' too. Its two
+borders are one plane, which also holds the opposite directions: a walk passes it, and doesn't end there.
 """
 
 from __future__ import annotations
@@ -20,7 +23,10 @@ BORDER = 1e-11
 
 @kernel
 def region_excess(table: VolumeTable, u0: float, u1: float, u2: float, row: int) -> float:
-    """How far a direction is beyond the borders of a feature's normals (about rad), at most 0 inside."""
+    """How far a direction is beyond the borders of a feature's normals (about rad), at most 0 inside.
+
+    Infinity at a torus without an arc.
+    """
     features, links, spokes = table.features, table.links, table.spokes
     kind = links[row, 0]
     excess = -1.0
@@ -33,6 +39,8 @@ def region_excess(table: VolumeTable, u0: float, u1: float, u2: float, row: int)
         excess = abs(s) - features[row, 6]
         if links[row, 3] < 0:
             return excess
+        if features[row, 14] < 0.0:
+            return np.inf
         first = u0 * features[row, 8] + u1 * features[row, 9] + u2 * features[row, 10]
         last = u0 * features[row, 11] + u1 * features[row, 12] + u2 * features[row, 13]
         if features[row, 14] != 0.0:
@@ -80,7 +88,7 @@ def neighbour(table: VolumeTable, u0: float, u1: float, u2: float, row: int, far
         over_first = u0 * features[row, 8] + u1 * features[row, 9] + u2 * features[row, 10]
         over_last = u0 * features[row, 11] + u1 * features[row, 12] + u2 * features[row, 13]
         outside = min(over_first, over_last) if features[row, 14] != 0.0 else max(over_first, over_last)
-        if outside <= BORDER:
+        if outside <= BORDER and features[row, 14] >= 0.0:
             return row
         return links[row, 3 if over_first > over_last else 4]
     worst, edge = -BORDER, -1

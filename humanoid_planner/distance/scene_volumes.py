@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 
 from humanoid_model.description import Geometry
 from humanoid_model.description import HalfSpace as HalfSpaceShape
 from humanoid_model.errors import InputError
-from humanoid_model.scene import Scene, SceneBody
+from humanoid_model.scene import Scene
 from humanoid_planner.distance.convex_parts import convex_parts
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume, part_names
@@ -34,33 +37,58 @@ def scene_volumes(scene: Scene, r: float = 0.01, R: float = 20.0, bulge: float =
     Raises:
         InputError: a mesh can't be read, or a radius can't be used; the message names the body.
     """
-    volumes = []
+    return volumes_around(scene_shapes(scene), r, R, bulge)
+
+
+def scene_shapes(scene: Scene) -> list[PlacedVolume]:
+    """The bodies of a scene as they are, without margin: half-spaces and plain convex hulls.
+
+    There is one for each of the :func:`scene_volumes`, in their order and with their names.
+
+    Raises:
+        InputError: a mesh can't be read; the message names the body.
+    """
+    shapes = []
     for body in scene.bodies:
         try:
-            built = _body_volumes(body, r, R, bulge)
+            parts = convex_parts(body.geometries)
         except InputError as problem:
-            raise InputError(
-                problem.problem,
-                source=problem.source,
-                element=f"body '{body.name}'" + (f", {problem.element}" if problem.element else ""),
-                remedy=problem.remedy,
-            ) from None
+            raise _of_body(problem, body.name) from None
+        placement = body.placement_world_body
+        built: list[tuple[str, HalfSpace | RoundedHull]] = [
+            (geometry.name, _half_space(geometry, placement))
+            for geometry in body.geometries
+            if isinstance(geometry.shape, HalfSpaceShape)
+        ]
+        built += [(part.name, part.moved(placement)) for part in parts]
         names = part_names(body.name, [name for name, _ in built])
-        volumes += [PlacedVolume(name, 0, volume, body.name) for name, (_, volume) in zip(names, built, strict=True)]
+        shapes += [PlacedVolume(name, 0, shape, body.name) for name, (_, shape) in zip(names, built, strict=True)]
+    return shapes
+
+
+def volumes_around(
+    shapes: Sequence[PlacedVolume], r: float = 0.01, R: float = 20.0, bulge: float = 0.005
+) -> list[PlacedVolume]:
+    """Volumes around :func:`scene_shapes`; the arguments and errors are those of :func:`scene_volumes`."""
+    volumes = []
+    for placed in shapes:
+        if isinstance(placed.volume, RoundedHull):
+            try:
+                placed = replace(placed, volume=_volume(placed.volume, r, R, bulge))
+            except InputError as problem:
+                raise _of_body(problem, placed.owner) from None
+        volumes.append(placed)
     return volumes
 
 
-def _body_volumes(
-    body: SceneBody, r: float, R: float, bulge: float
-) -> list[tuple[str, SphereTorusVolume | HalfSpace]]:
-    placement = body.placement_world_body
-    half_spaces = [
-        (geometry.name, _half_space(geometry, placement))
-        for geometry in body.geometries
-        if isinstance(geometry.shape, HalfSpaceShape)
-    ]
-    parts = [part.moved(placement) for part in convex_parts(body.geometries)]
-    return [*half_spaces, *((part.name, _volume(part, r, R, bulge)) for part in parts)]
+def _of_body(problem: InputError, name: str) -> InputError:
+    """The same problem, with the name of the body."""
+    return InputError(
+        problem.problem,
+        source=problem.source,
+        element=f"body '{name}'" + (f", {problem.element}" if problem.element else ""),
+        remedy=problem.remedy,
+    )
 
 
 def _half_space(geometry: Geometry, placement: pin.SE3) -> HalfSpace:

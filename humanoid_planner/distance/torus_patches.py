@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUND_OFF = 1e-9
-"""Arcs that miss a whole turn by less [rad] are empty ones whose ends round-off has swapped."""
+"""Arcs shorter than this [rad], or that miss a whole turn by less, are empty ones but for round-off."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class TorusPatches:
         starts /= np.linalg.norm(starts, axis=1)[:, None]
         sides = np.cross(axes, starts)
         sweeps = np.arctan2(np.einsum("ij,ij->i", other, sides), np.einsum("ij,ij->i", other, starts)) % (2 * math.pi)
-        sweeps[(one == other).all(axis=1) | (sweeps > 2 * math.pi - _ROUND_OFF)] = 0.0
+        sweeps[(sweeps < _ROUND_OFF) | (sweeps > 2 * math.pi - _ROUND_OFF)] = 0.0
         if not len(centres):
             sweeps[:] = 2 * math.pi
         return cls(midpoints, axes, lengths, np.sqrt(radius**2 - 0.25 * lengths**2), starts, sides, sweeps)

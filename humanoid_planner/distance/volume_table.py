@@ -12,7 +12,7 @@ small sphere, VERTEX      0-2 centre
 torus, EDGE               0-2 centre I of the circle; 3-5 unit axis from vertex a to b; 6 sine of the half angle under
                           which the big sphere's centre sees the edge; 7 radius of the circle; 8-10 and 11-13 normals
                           of the planes that border it on its two big spheres, towards these; 14: 1 if the arc exceeds
-                          half a turn, else 0
+                          half a turn, -1 if it is empty, else 0
 big sphere, FACE          0-2 centre; 3-5, 6-8, 9-11 normals of the planes that border it on its tori, inwards
 ========================  ==========================================================================================
 
@@ -123,7 +123,7 @@ def _one_volume(volume: SphereTorusVolume) -> VolumeTable:
     features[edges, 7] = tori.radii
     features[edges, 8:11] = first_border
     features[edges, 11:14] = last_border
-    features[edges, 14] = tori.sweeps > np.pi
+    features[edges, 14] = np.where(tori.sweeps > 0.0, tori.sweeps > np.pi, -1.0)
     links[edges, 0] = EDGE
     links[edges, 1:3] = volume.edges
     links[edges, 3:5] = np.where(volume.edge_faces >= 0, volume.edge_faces + nv + ne, -1)

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.contact import Stance
+from humanoid_model.contact import Contact, Stance
 from humanoid_model.description import RobotDescription
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
@@ -23,10 +23,11 @@ from humanoid_planner.distance.collision_pairs import (
 )
 from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
 from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.robot_volumes import robot_volumes
-from humanoid_planner.distance.scene_volumes import scene_volumes
-from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.distance.rounded_hull import RoundedHull
+from humanoid_planner.distance.scene_volumes import scene_shapes, volumes_around
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.collision_store import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.collision_task import CollisionTask, PairDistances
@@ -35,10 +36,10 @@ from humanoid_planner.posture.compound_task import CompoundTask
 #: Radii of the volumes: margin around the shapes and smoothness of their faces (specification 001 P06, P08) [m].
 SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
 
-#: Bodies farther apart than this are compared by their bounding balls [m].
-CUTOFF = 0.3
-#: How far shapes of links next to a contact may be in what it touches: pads and palms are often flush [m].
-_PLAY = 1e-3
+#: Distances count in full up to the largest margin and this much more [m].
+_AROUND = 0.2
+#: Parts that rise no more than this above a surface [m] are under it.
+_FLUSH = 1e-3
 
 MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
 
@@ -103,59 +104,89 @@ class CollisionModel:
             known[r, R] = _RobotVolumes(own, *found)
         self.robot, self.scene, self._r = robot, scene, r
         self._own = known[r, R].volumes
-        self._around = tuple(scene_volumes(scene, r, R)) if scene is not None else ()
+        self._shapes = tuple(scene_shapes(scene)) if scene is not None else ()
+        self._around = tuple(volumes_around(self._shapes, r, R))
         self.volumes = (*self._own, *self._around)
         self.self_pairs = known[r, R].pairs
         self.limits = known[r, R].limits
-        self._make = make_distances or _make_distances
+        self._make = make_distances
 
     def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
         """Distances that a posture in a stance has to keep; None when nothing can collide.
 
-        What a contact holds against each other may touch.
+        A contact's link may touch what bears the contact's surface: the parts of the body that lie under it. What
+        rises beside it is kept clear. Links up to two joints from a contact, and its own beside those parts, may come
+        as near to the touched body as their shapes allow: fingers that lie on a table have the palm a few millimetres
+        above it, and the volumes' margins would forbid the contact. What remains for such a pair is the distance
+        of the link's volume, less its margin, and the body's shape.
 
         Args:
             stance: contacts.
             margin: smallest distance, beyond the volumes' own margin [m]; a negative one lets volumes overlap.
-            rules: margins of certain pairs.
+            rules: margins of certain pairs; they count beside contacts too.
         """
         name = self._robot_name()
         pairs = without_contacts(self.robot, self.volumes, self.self_pairs, stance, robot_name=name)
         if self.scene is not None:
-            around = environment_pairs(self.robot, self._own, self.scene, self._around, robot_name=name, stance=stance)
+            around = environment_pairs(
+                self.robot, self._own, self.scene, self._around, robot_name=name, stance=stance, bearing=self._bearing
+            )
             pairs = np.concatenate([pairs, around])
         if not len(pairs):
             return None
-        return CollisionTask(
-            self._make(self.volumes, pairs),
-            pair_margins(self.volumes, pairs, margin, [*self._rules_near_contacts(stance, name), *rules]),
-        )
+        margins = pair_margins(self.volumes, pairs, np.nan, rules)
+        beside = self._beside_contacts(stance, name)
+        volumes, place = list(self.volumes), {}
+        for row in np.flatnonzero(np.isnan(margins)):
+            a, b = (int(i) for i in pairs[row])
+            owners = self.volumes[a].owner, self.volumes[b].owner
+            if owners not in beside and owners[::-1] not in beside:
+                margins[row] = margin
+            elif b < len(self._own):
+                margins[row] = -2.0 * self._r
+            else:
+                margins[row] = -self._r
+                if b not in place:
+                    place[b] = len(volumes)
+                    volumes.append(self._shapes[b - len(self._own)])
+                pairs[row, 1] = place[b]
+        if self._make is not None:
+            return CollisionTask(self._make(volumes, pairs), margins)
+        return CollisionTask(DistancePairs(volumes, pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
 
-    def _rules_near_contacts(self, stance: Stance, name: str) -> list[MarginRule]:
-        """Links next to a touching one may come as near to what it touches as their shapes allow.
-
-        Fingers that lie on a table have the palm a few millimetres above it: the volumes' margins would forbid the
-        contact.
-        """
+    def _beside_contacts(self, stance: Stance, name: str) -> set[tuple[str, str]]:
+        """Links up to two joints from a contact, and the link or body that it touches."""
         description = self.robot.description
-        rules = []
-        for contact in stance.contacts:
-            link = contact.location.link
-            near = _neighbours(description, _neighbours(description, {link})) - {link}
-            touched = contact.surface.body.removeprefix(f"{name}/")
-            for one in self._own:
-                for other in self.volumes:
-                    if one.owner in near and other.owner == touched:
-                        slack = self._thickness(one) + self._thickness(other) + _PLAY
-                        rules.append(MarginRule(one.name, other.name, -slack))
-        return rules
+        return {
+            (link, contact.surface.body.removeprefix(f"{name}/"))
+            for contact in stance.contacts
+            for link in _neighbours(description, _neighbours(description, {contact.location.link}))
+        }
 
-    def _thickness(self, placed: PlacedVolume) -> float:
-        """How far a volume is outside of the shape that it covers, at most [m]."""
-        if not isinstance(placed.volume, SphereTorusVolume):
-            return 0.0
-        # A round shape's own radius is part of the volume's small radius.
-        return placed.volume.margin_bound - placed.volume.r + self._r
+    def _bearing(self, contact: Contact) -> set[str] | None:
+        """Parts of a scene's body that lie under a contact's surface; None for all: of a link, or where none does.
+
+        Parts that rise beside it don't bear it: a riser, a wall, a back rest.
+        """
+        surface = contact.surface
+        parts = [shape for shape in self._shapes if shape.owner == surface.body]
+        if self.scene is None or not parts:
+            return None
+        body = next(body for body in self.scene.bodies if body.name == surface.body)
+        place = body.placement_world_body * surface.placement_body_surface
+        middle = np.zeros(2) if surface.polygon is None else surface.polygon.mean(axis=0)
+        point = place.act(np.array([*middle, 0.0]))
+        names = set()
+        for part in parts:
+            if isinstance(part.volume, HalfSpace):
+                under = bool(part.volume.height(point) <= _FLUSH)
+            else:
+                assert isinstance(part.volume, RoundedHull)  # what scene_shapes makes
+                heights = (part.volume.points - place.translation) @ place.rotation[:, 2] + part.volume.radius
+                under = heights.max() <= _FLUSH or part.volume.distance(point) <= _FLUSH
+            if under:
+                names.add(part.name)
+        return names or None
 
     def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
         """Limits of the robot's compound joints; None when it has none."""
@@ -174,10 +205,6 @@ def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:
         if link in description.parent_joint:
             found.add(description.parent_joint[link].parent)
     return found
-
-
-def _make_distances(volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> PairDistances:
-    return DistancePairs(volumes, pairs, cutoff=CUTOFF)
 
 
 def _without_limited(

@@ -26,6 +26,7 @@ class PairDistances(Protocol):
         points_a: (m, 3) witness points on the first volumes, world frame [m].
         points_b: (m, 3) on the second ones.
         normals: (m, 3) unit normals from the second to the first.
+        slopes: (m,) derivatives of the values by the distances, 1 where values are distances.
     """
 
     @property
@@ -51,6 +52,10 @@ class PairDistances(Protocol):
     @property
     def normals(self) -> NDArray[np.float64]:
         """Normals."""
+
+    @property
+    def slopes(self) -> NDArray[np.float64]:
+        """Slopes."""
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
@@ -110,8 +115,9 @@ class CollisionTask(Task):
         kinematics = state.kinematics
         tree = kinematics.tree
         J = np.zeros((self.size, state.size))
+        normals = self.distances.slopes[:, None] * self.distances.normals
         pair_distance_jacobian(
-            self._first, self._second, self.distances.points_a, self.distances.points_b, self.distances.normals,
+            self._first, self._second, self.distances.points_a, self.distances.points_b, normals,
             kinematics.origins, kinematics.axes,
             tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
         )  # fmt: skip

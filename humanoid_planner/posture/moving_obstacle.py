@@ -25,6 +25,7 @@ class MovingObstacle:
         points_a: (m, 3) witness points on the robot, world frame [m].
         points_b: (m, 3) witness points on the obstacle.
         normals: (m, 3) unit normals from the obstacle to the robot.
+        slopes: (m,) ones: the values are distances.
     """
 
     def __init__(self, obstacle: PlacedVolume, volumes: Sequence[PlacedVolume]) -> None:
@@ -40,6 +41,7 @@ class MovingObstacle:
         self.points_a: NDArray[np.float64] = np.zeros((count, 3))
         self.points_b: NDArray[np.float64] = np.zeros((count, 3))
         self.normals: NDArray[np.float64] = np.zeros((count, 3))
+        self.slopes = self._distances.slopes
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
         """Computes distances at the robot's body placements (nb, 3, 3), (nb, 3)."""

@@ -14,7 +14,7 @@ from humanoid_planner.distance.gjk import hull_gjk
 from humanoid_planner.distance.narrow_phase import cold_start
 from humanoid_planner.distance.normal_regions import locate, region_excess
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_table import EDGE, FACE, VERTEX, VolumeTable, volume_table
+from humanoid_planner.distance.volume_table import EDGE, FACE, STARTS, VERTEX, VolumeTable, volume_table
 from humanoid_planner.distance.workspace import Workspace, workspace
 
 
@@ -111,10 +111,12 @@ def test_features_under_directions_by_looking_at_all() -> None:
                 directions = np.vstack(
                     [directions, rng.dirichlet([1.0, 1.0, 1.0]) @ corners - table.features[face, :3]]
                 )
-        for direction in directions:
+        # Exactly across faces of a box, along the borders of its triangles, and the opposite.
+        for direction in np.vstack([directions, STARTS]):
             u = direction / np.linalg.norm(direction)
             excess = [region_excess(table, *u, row) for row in range(first, last)]
-            rows = {locate(table, *u, int(rng.integers(first, last)), first, last) for _ in range(3)}
+            starts = range(first, last) if np.abs(u).max() == 1.0 else rng.integers(first, last, 3)
+            rows = {locate(table, *u, int(start), first, last) for start in starts}
             assert all(excess[row - first] <= 1e-11 for row in rows)
             support = volumes[volume].support(u)
             for row in rows:

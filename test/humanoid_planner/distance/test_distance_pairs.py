@@ -2,7 +2,16 @@
 import coal
 import numpy as np
 import pytest
-from fixtures.volume_oracle import CentreSet, all_pairs, gap_across, greatest_gap, random_placements, zoo
+from fixtures.volume_oracle import (
+    CentreSet,
+    all_pairs,
+    box_corners,
+    box_gap,
+    gap_across,
+    greatest_gap,
+    random_placements,
+    zoo,
+)
 from scipy.spatial.transform import Rotation
 
 from humanoid_model.errors import InputError
@@ -81,6 +90,79 @@ def test_the_translation_in_deep_penetration_separates() -> None:
             moved[0] -= values[k] * normals[k]
             pairs.evaluate(rotations, moved)
             assert pairs.values[k] == pytest.approx(0.0, abs=3e-8)  # repulsive, and no farther than needed
+
+
+def overlapping_boxes(kind: str, poses: int, searched: int) -> None:
+    """Boxes whose faces are parallel: the volumes' depth is the boxes' up to the margins, and no direction is better.
+
+    It is the same with the two exchanged, with the world turned, and after another placement.
+    """
+    rng = np.random.default_rng(10)
+    halves = np.array([[0.1, 0.1, 0.1], [0.3, 0.3, 0.05], [0.12, 0.05, 0.02], [0.05, 0.2, 0.3]])
+    volumes = [SphereTorusVolume.from_points(box_corners(half), 0.01, 20.0) for half in halves]
+    margins = np.array([volume.margin_bound for volume in volumes])
+    warm, cold = all_pairs(volumes), all_pairs(volumes)
+    exchanged = DistancePairs(cold.volumes, cold.pairs[:, ::-1])
+    overlaps = 0
+    for pose in range(poses):
+        if kind == "quarter turns":
+            rotations = np.round(Rotation.from_euler("xyz", 0.5 * np.pi * rng.integers(0, 4, (2, 3))).as_matrix())
+        else:
+            yaw = rng.uniform(-np.pi, np.pi, 2) if kind == "yaw" else np.zeros(2)
+            rotations = Rotation.from_rotvec(np.outer(yaw, [0.0, 0.0, 1.0])).as_matrix()
+        origins = rng.uniform(-0.3, 0.3, (2, 3)) * [1.0, 1.0, 0.3]
+        if pose % 2:
+            origins = np.round(origins, 2)
+        warm.evaluate(rotations, origins)
+        cold.forget()
+        cold.evaluate(rotations, origins)
+        values, normals = cold.values.copy(), cold.normals.copy()
+        exchanged.forget()
+        exchanged.evaluate(rotations, origins)
+        assert warm.values == pytest.approx(values, abs=2e-8)
+        assert exchanged.values == pytest.approx(values, abs=2e-8)
+        turn = Rotation.random(random_state=rng).as_matrix()
+        cold.forget()
+        cold.evaluate(turn @ rotations, origins @ turn.T)
+        assert cold.values == pytest.approx(values, abs=2e-8)
+        searches = rng.integers(0, len(values), searched)
+        for k in range(len(values)):
+            i, j = divmod(k, len(volumes))
+            gap = box_gap(halves[i], rotations[0], halves[j], rotations[1], origins[1] - origins[0])
+            if gap > 0.0:
+                continue
+            overlaps += 1
+            assert gap - margins[i] - margins[j] - 1e-9 <= values[k] <= gap - 0.02 + 1e-9
+            a, b = (CentreSet(volumes[v], rotations[w], origins[w]) for w, v in enumerate((i, j)))
+            assert gap_across(a, b, normals[k]) == pytest.approx(values[k], abs=1e-9)
+            if k in searches:
+                axes = np.vstack([rotations[0].T, rotations[1].T])
+                assert greatest_gap(a, b, rng, 2, np.vstack([axes, -axes])) <= values[k] + 2e-8
+    assert overlaps > 3 * poses
+
+
+@pytest.mark.parametrize("kind", ["aligned", "quarter turns", "yaw"])
+def test_overlapping_boxes_with_parallel_faces(kind: str) -> None:
+    overlapping_boxes(kind, 12, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["aligned", "quarter turns", "yaw"])
+def test_many_overlapping_boxes_with_parallel_faces(kind: str) -> None:
+    overlapping_boxes(kind, 200, 4)
+
+
+def test_a_cube_sunk_into_the_side_of_a_slab() -> None:
+    # By hand: 1 cm of overlap of the boxes and twice the margin make 3 cm, and both faces bulge.
+    cube, slab = (
+        SphereTorusVolume.from_points(box_corners(half), 0.01, 20.0) for half in ([0.1, 0.1, 0.1], [0.3, 0.3, 0.05])
+    )
+    pairs = DistancePairs([PlacedVolume("cube", 0, cube), PlacedVolume("slab", 1, slab)], [(0, 1), (1, 0)])
+    origins = np.array([[0.0, 0.0, 0.0], [0.39, 0.02, 0.03]])
+    pairs.evaluate(np.stack([np.eye(3)] * 2), origins)
+    assert np.all(pairs.values <= -0.03)
+    assert np.all(pairs.values >= -0.01 - cube.margin_bound - slab.margin_bound)
+    assert np.allclose(pairs.normals, [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], atol=2e-3)
 
 
 def test_polyhedra_bound_the_distances_and_are_their_limit() -> None:
@@ -182,29 +264,42 @@ def test_identical_boxes_face_to_face_edge_to_edge_and_corner_to_corner() -> Non
         assert np.allclose(middle, origins[0] / 2.0, atol=1e-9)
 
 
-def test_bounding_balls_stand_in_for_distant_pairs() -> None:
+def test_values_level_off_beyond_the_cutoff() -> None:
+    # A pair moves apart through all of it: up to the cutoff its values are the distances, at 0.2 m more they rest.
     rng = np.random.default_rng(7)
-    volumes = zoo(rng)
-    exact = all_pairs(volumes)
-    rough = DistancePairs(exact.volumes, exact.pairs, cutoff=0.3)
-    rotations, origins = random_placements(rng, 0.9, 0.9)
-    exact.evaluate(rotations, origins)
-    rough.evaluate(rotations, origins)
-    replaced = rough.values != exact.values
-    assert 0.2 < np.mean(replaced) < 1.0
-    assert np.all(rough.values[replaced] > 0.3)
-    assert np.all(rough.values[replaced] < exact.values[replaced])
-    normals = rough.normals.copy()
-    step = 1e-6
-    for k in range(3):
-        values = []
-        for sign in (1.0, -1.0):
-            moved = origins.copy()
-            moved[0, k] += sign * step
-            rough.evaluate(rotations, moved)
-            values.append(rough.values.copy())
-        slopes = (values[0] - values[1]) / (2.0 * step)
-        assert np.allclose(slopes[replaced], normals[replaced, k], atol=1e-6)
+    exact = all_pairs(zoo(rng))
+    level = DistancePairs(exact.volumes, exact.pairs, cutoff=0.3)
+    rotations, origins = random_placements(rng, 0.1, 0.1)
+    way = rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    step = 3e-3
+    before = None
+    seen = np.zeros(3)
+    for k in range(400):
+        moved = origins.copy()
+        moved[0] += k * step * way
+        exact.evaluate(rotations, moved)
+        level.evaluate(rotations, moved)
+        beyond = exact.values > 0.3
+        assert level.values[~beyond] == pytest.approx(exact.values[~beyond], abs=2e-8)
+        assert np.all(level.slopes[~beyond] == 1.0)
+        at_rest = exact.values >= 0.5
+        assert np.all(level.values[at_rest] == pytest.approx(0.4, abs=1e-15))
+        assert np.all(level.slopes[at_rest] == 0.0)
+        fading = beyond & ~at_rest
+        # Its height over the cutoff is what is left of a parabola.
+        expected = 0.4 - (0.5 - exact.values[fading]) ** 2 / 0.4
+        assert level.values[fading] == pytest.approx(expected, abs=1e-8)
+        seen += [np.sum(~beyond), np.sum(fading), np.sum(at_rest)]
+        if before is not None:
+            values, slopes = before
+            apart = values > 0.0
+            rise = level.slopes * (level.normals @ way) * step
+            # Second derivatives: 1 / 0.2 m of the parabola, and those of the distances.
+            assert np.allclose((level.values - values)[apart], rise[apart], atol=0.5 * step**2 * (5.0 + 100.0))
+            assert np.all(np.abs(level.slopes - slopes) <= step / 0.2 + 1e-6)
+        before = level.values.copy(), level.slopes.copy()
+    assert np.all(seen > 2000)
 
 
 def test_derivatives_of_pairs_on_moving_bodies() -> None:
@@ -258,6 +353,20 @@ def test_half_spaces_touch_the_lowest_point_at_any_depth() -> None:
             assert np.allclose(pairs.points_a[count + i], pairs.points_b[i])
         assert np.allclose(pairs.normals[:count], normal)
         assert np.allclose(pairs.normals[count:], -normal)
+
+
+def test_a_box_on_each_of_its_faces_in_turn_touches_a_half_space_below() -> None:
+    rng = np.random.default_rng(11)
+    ground = HalfSpace(np.array([0.0, 0.0, 1.0]))
+    box = SphereTorusVolume.from_points(box_corners([0.3, 0.2, 0.05]), 0.01, 20.0)
+    pairs = DistancePairs([PlacedVolume("box", 1, box), PlacedVolume("ground", 0, ground)], [(0, 1)])
+    for _ in range(100):
+        rotation = np.round(Rotation.from_euler("xyz", 0.5 * np.pi * rng.integers(0, 4, 3)).as_matrix())
+        rotation = Rotation.from_rotvec([0.0, 0.0, rng.uniform(-3.0, 3.0) * rng.integers(0, 2)]).as_matrix() @ rotation
+        origin = rng.normal(size=3)
+        pairs.evaluate(np.stack([np.eye(3), rotation]), np.stack([np.zeros(3), origin]))
+        expected = CentreSet(box, rotation, origin).height(np.array([0.0, 0.0, 1.0])) - box.R
+        assert pairs.values[0] == pytest.approx(expected, abs=1e-11)
 
 
 def test_no_pairs_and_no_volumes() -> None:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import coal
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.true_shapes import overlaps
 from numpy.testing import assert_allclose
 
 from benchmark.posture_problems import HAND, Case, collision_options, perturbed, scene_case
-from humanoid_model.coal_geometry import coal_geometry
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, PostureProblem, PostureResult, solve_problem
 
@@ -48,28 +47,10 @@ def solved(request: pytest.FixtureRequest) -> tuple[Case, PostureResult, Posture
 
 
 def collisions(case: Case, q: np.ndarray) -> dict[tuple[str, str], float]:
-    """Links in bodies of the scene, by coal on the shapes, with the depth; links with each other left out."""
-    robot, scene = case.robot, case.scene
-    assert scene is not None
-    data, geometry_data = robot.model.createData(), robot.collision_model.createData()
-    pin.updateGeometryPlacements(robot.model, data, robot.collision_model, geometry_data, q)
-    found: dict[tuple[str, str], float] = {}
-    request, result = coal.DistanceRequest(), coal.DistanceResult()
-    for body in scene.bodies:
-        for geometry in body.geometries:
-            place = body.placement_world_body * geometry.placement
-            shape = coal_geometry(geometry.shape)
-            for index, own in enumerate(robot.collision_model.geometryObjects):
-                M = geometry_data.oMg[index]
-                result.clear()
-                distance = coal.distance(
-                    own.geometry, coal.Transform3s(M.rotation, M.translation),
-                    shape, coal.Transform3s(place.rotation, place.translation), request, result,
-                )  # fmt: skip
-                pair = (own.name.split("/")[0], body.name)
-                if distance < 0 and pair not in ALLOWED[scene.name]:
-                    found[pair] = min(found.get(pair, 0.0), distance)
-    return found
+    """Links in bodies of the scene, with the depth; what may touch left out."""
+    assert case.scene is not None
+    found = overlaps(case.robot, case.scene, q)
+    return {pair: depth for pair, depth in found.items() if pair not in ALLOWED[case.scene.name]}
 
 
 def test_found_and_clear_of_the_scene(solved: tuple[Case, PostureResult, PostureResult]) -> None:

@@ -4,12 +4,17 @@
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet
+from fixtures.true_shapes import shape_distances
 
-from humanoid_model import Contact, Stance, load_robot, load_scene
+from humanoid_model import Contact, Scene, SceneBody, Stance, Surface, load_robot, load_scene
+from humanoid_model.description import Box, Geometry
 from humanoid_planner.distance.collision_pairs import MarginRule
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import CollisionModel, PostureProblem
 from humanoid_planner.posture.collision_store import load_pairs, save_pairs, store_path
@@ -115,13 +120,87 @@ def test_distances_are_computed_once_per_posture(model: CollisionModel) -> None:
     assert problem.kinematics.size == RobotKinematics(HRP2).size
 
 
-def test_links_beside_a_contact_may_come_as_near_as_their_shapes(model: CollisionModel) -> None:
-    """Their margins go, their shapes stay: a shin is a capsule, whose own radius is no margin."""
+def test_links_beside_a_contact_may_come_as_near_as_their_shapes() -> None:
+    """The margins go, the shapes stay: what a row has left is the gap of the shapes.
+
+    Less the bulge of the shin's volume, 0.2 mm, and 2 mm for corners of the polygon around the ankle's cylinder.
+    """
     scene = load_scene("stairs")
+    model = CollisionModel(HRP2, scene)
     step = next(surface for surface in scene.surfaces if surface.name == "step_1")
     task = model.task(Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),)))
     assert task is not None
+    problem = PostureProblem(HRP2, Stance(()), start=HALF_SITTING, stability="none")
+    state = problem.state
+    gaps = []
+    for lowered in np.linspace(0.0, 0.3, 7):
+        x = problem.start(HALF_SITTING)
+        x[0], x[2] = 0.35, x[2] - lowered
+        state.set(x)
+        found = shape_distances(HRP2, scene, problem.posture(x))
+        left = dict(zip(task.labels, task.value(state) - task.lower, strict=True))
+        for link, less in (("LLEG_LINK3", 3e-4), ("LLEG_LINK4", 2.3e-3)):
+            gap = found[link, "step_1"]
+            gaps.append(gap)
+            if gap > 0.0:
+                assert gap - less <= left[f"collision {link} step_1"] <= gap + 1e-9
+            else:
+                assert left[f"collision {link} step_1"] < 1e-9
+    assert 0.0 < min(gap for gap in gaps if gap > 0.0) < 0.05
+    assert min(gaps) < -0.01
     margins = dict(zip(task.labels, task.lower, strict=True))
-    assert -0.035 < margins["collision LLEG_LINK3 step_1"] < -0.02
     assert margins["collision LLEG_LINK2 step_1"] == 0.0
     assert margins["collision LLEG_LINK3 step_2"] == 0.0
+
+
+def test_a_margin_that_is_asked_for_counts_beside_a_contact(model: CollisionModel) -> None:
+    scene = load_scene("stairs")
+    step = next(surface for surface in scene.surfaces if surface.name == "step_1")
+    stance = Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),))
+    task = model.task(stance, rules=[MarginRule("LLEG_LINK3", "step_1", 0.03)])
+    assert task is not None
+    row = task.labels.index("collision LLEG_LINK3 step_1")
+    assert task.lower[row] == 0.03
+    assert isinstance(task.distances.volumes[task.distances.pairs[row][1]].volume, SphereTorusVolume)
+
+
+def test_a_contact_is_leave_to_touch_what_lies_under_its_surface() -> None:
+    """A hand on a table's top may not reach into a box on it that belongs to the table."""
+    parts = {
+        "top": ([0.6, 1.0, 0.04], [0.0, 0.0, 0.73]),
+        "leg": ([0.05, 0.05, 0.71], [0.2, 0.4, 0.355]),
+        "box": ([0.1, 0.1, 0.3], [0.2, 0.0, 0.9]),
+    }
+    geometries = tuple(
+        Geometry(name, Box(np.array(size)), pin.SE3(np.eye(3), np.array(at)), np.ones(4))
+        for name, (size, at) in parts.items()
+    )
+    place = pin.SE3(np.eye(3), np.array([0.45, -0.25, 0.0]))
+    table = SceneBody("table", "", 0.0, np.zeros(3), np.zeros((3, 3)), place, np.zeros(6), geometries)
+    top = Surface("top", "table", pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.75])))
+    task = CollisionModel(HRP2, Scene("table", bodies=(table,), surfaces=(top,))).task(
+        Stance((Contact(HRP2.contacts["right_hand_fingers"], top, -0.1, 0.0, 0.0),))
+    )
+    assert task is not None
+    hand = {label for label in task.labels if label.startswith("collision RARM_LINK6 table")}
+    assert hand == {"collision RARM_LINK6 table/box"}
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+def test_a_margin_larger_than_usual_asks_no_more_than_it_says(model: CollisionModel, margin: float) -> None:
+    """What is violated is what the distances say, however far the bodies are."""
+    task = model.task(Stance(feet()), margin=margin)
+    assert task is not None
+    problem = PostureProblem(HRP2, Stance(()), start=HALF_SITTING, stability="none")
+    exact = DistancePairs(task.distances.volumes, task.distances.pairs)
+    near = 0
+    for pose in range(5):
+        x = problem.start(HALF_SITTING) + 0.2 * np.random.default_rng(pose).standard_normal(problem.state.size)
+        problem.state.set(x)
+        values = task.value(problem.state).copy()
+        exact.evaluate(problem.kinematics.rotations, problem.kinematics.origins)
+        np.testing.assert_array_equal(values < task.lower, exact.values < task.lower)
+        close = exact.values < task.lower + 0.1
+        np.testing.assert_allclose(values[close], exact.values[close], atol=1e-7)
+        near += np.count_nonzero(close & (exact.values > 0.3))
+    assert near > 50 if margin else near == 0
