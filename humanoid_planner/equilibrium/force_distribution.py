@@ -139,7 +139,7 @@ def _complaint(
 ) -> InputError:
     """What is wrong with the arguments."""
     require_mass(float(mass))
-    shapes = [
+    shapes: list[tuple[str, NDArray[np.float64], tuple[int, ...]]] = [
         ("centre_of_mass", com, (3,)),
         ("gravity", gravity, (3,)),
         ("acceleration", acceleration, (3,)),
