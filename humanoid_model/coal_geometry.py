@@ -9,6 +9,7 @@ import numpy as np
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.height_field import grid_triangles
+from humanoid_model.input_file import require_file
 from humanoid_model.wrl import read_wrl
 
 
@@ -37,6 +38,7 @@ def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
     if mesh.path.suffix.lower() == ".wrl":
         geometry = read_wrl(mesh.path)
         return _triangles(geometry.points * mesh.scale, geometry.triangles)
+    require_file(mesh.path, remedy="Give a triangle mesh in STL, OBJ, DAE or VRML")
     try:
         return coal.MeshLoader().load(str(mesh.path), np.asarray(mesh.scale, dtype=float))
     except Exception as problem:  # the loader raises bare RuntimeError or ValueError by format

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 
 #: Rules that make a height field, see :func:`generate_heights`.
 GENERATORS = ("slope", "waves", "random")
@@ -39,6 +40,7 @@ def read_heights(path: Path) -> np.ndarray:
         raise InputError(
             f"'{path.suffix}' is no kind of grid file", source=path, remedy=f"Use {', '.join(GRID_SUFFIXES)}"
         )
+    require_file(path, remedy="Give a grid of numbers")
     try:
         heights = np.array(reader(path), dtype=float)
     except (OSError, ValueError, TypeError, SyntaxError) as problem:

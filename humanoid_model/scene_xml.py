@@ -16,6 +16,7 @@ import pinocchio as pin
 
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
+from humanoid_model.input_file import require_file
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, parse_xml
@@ -98,10 +99,8 @@ def read_scene_xml(path: Path) -> Scene:
         SceneError: broken XML, unknown element, attribute, value or name; it names file, line, element and remedy.
         InputError: a file that the scene names, a robot's (then a RobotError) or a mesh, can't be used.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as problem:
-        raise SceneError(f"can't be read: {problem.strerror}", source=path) from None
+    require_file(path, SceneError, "Give the path of a scene")
+    text = path.read_bytes()
     universe = parse_xml(text, str(path), SceneError)
     if universe.tag != "Universe":
         raise universe.fail(f"the document's root is <{universe.tag}>, not <Universe>", "Give a Universe")

@@ -33,14 +33,12 @@ from humanoid_model.description import (
 )
 from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_model.inertia import inertia_problem, is_positive
+from humanoid_model.input_file import read_text
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: Written into the URDF text where the standard demands a limit and the file gives none.
 _NO_LIMIT = "1e9"
-
-#: Size beyond which a file is not even read, bytes; URDFs have some hundred thousand.
-_LARGEST = 100_000_000
 
 
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
@@ -61,26 +59,7 @@ def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescri
         text, source, folder = path_or_text.strip(), "URDF text", Path()
     else:
         path = Path(path_or_text)
-        try:
-            # A device or a pipe would be read without end.
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                raise RobotError("can't be read: Is a device", source=path, remedy="Give the path of a URDF file")
-            if path.is_file() and path.stat().st_size > _LARGEST:
-                size = f"{path.stat().st_size / 1e6:.0f} MB, more than {_LARGEST / 1e6:.0f} MB"
-                raise RobotError(f"has {size}", source=path, remedy="Give the path of a URDF file")
-            text = path.read_text(encoding="utf-8")
-        except OSError as problem:
-            raise RobotError(
-                f"can't be read: {problem.strerror}",
-                source=path,
-                remedy="Give the path of a URDF file",
-            ) from None
-        except UnicodeDecodeError as problem:
-            raise RobotError(
-                f"is not UTF-8 text (byte {problem.start})",
-                source=path,
-                remedy="Save the file as UTF-8; a .xacro or binary file can't be read",
-            ) from None
+        text = read_text(path, RobotError, "Give the path of a URDF file")
         source, folder = str(path), path.parent
     return _Reader(parse_xml(text, source, RobotError), text, folder, geometry).description()
 

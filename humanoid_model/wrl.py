@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 
 _TOKEN = re.compile(
     r"""(?P<space>[\s,]+|\#[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\]])|(?P<word>[^\s,{}\[\]"\#]+)"""
@@ -53,12 +54,8 @@ def read_wrl(path: str | Path) -> WrlGeometry:
     Raises:
         InputError: not VRML 97, broken syntax, another geometry node, an index without point.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise InputError(
-            f"can't be read: {problem.strerror}", source=path, remedy="Give a VRML file"
-        ) from None
+    require_file(path, remedy="Give a VRML file")
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
     if not text.startswith("#VRML V2.0"):
         raise InputError(
             f"starts with '{text[:14].splitlines()[0] if text.strip() else ''}'",

@@ -15,6 +15,7 @@ import pinocchio as pin
 import yaml
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import read_text
 
 
 @dataclass(frozen=True)
@@ -214,12 +215,9 @@ def read_yaml(path: str | Path, error: type[InputError]) -> YamlNode:
         InputError: the file can't be read, isn't YAML, or is empty.
     """
     source = str(path)
+    text = read_text(path, error, "Give the path of a YAML file")
     try:
-        node = _compose(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise error(f"can't be read: {problem.strerror}", source=source) from None
-    except UnicodeDecodeError:
-        raise error("is not UTF-8 text", source=source, remedy="Save it as UTF-8") from None
+        node = _compose(text)
     except RecursionError:
         raise error("nested too deeply", source=source, remedy="Close the brackets earlier") from None
     except yaml.YAMLError as problem:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.io
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 
 _HDF5 = (b"\x89HDF", b"MATLAB 7.3")
 
@@ -28,13 +29,9 @@ class MatFile:
 
     def __init__(self, path: str | Path, names: Sequence[str] | None = None) -> None:
         self.path = Path(path)
-        try:
-            with self.path.open("rb") as file:
-                head = file.read(16)
-        except OSError as problem:
-            raise InputError(
-                f"can't be read: {problem.strerror}", source=path, remedy="Give the path of a MATLAB file (.mat)"
-            ) from None
+        require_file(path, remedy="Give the path of a MATLAB file (.mat)")
+        with self.path.open("rb") as file:
+            head = file.read(16)
         if head.startswith(_HDF5):
             raise InputError(
                 "is a MATLAB 7.3 file (HDF5), which scipy can't read",

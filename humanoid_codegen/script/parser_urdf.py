@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from humanoid_model.errors import RobotError
+from humanoid_model.input_file import read_text
 from humanoid_model.urdf import read_urdf
 from humanoid_model.xml_element import XmlElement, parse_xml
 
@@ -39,10 +40,8 @@ def parser_urdf(path: str | Path) -> tuple[str, dict[str, list[list[str]]]]:
             and remedy.
     """
     description = read_urdf(path, geometry=False)
-    if isinstance(path, str) and path.lstrip().startswith("<"):
-        text = path.strip()
-    else:
-        text = Path(path).read_text(encoding="utf-8")
+    is_text = isinstance(path, str) and path.lstrip().startswith("<")
+    text = str(path).strip() if is_text else read_text(path, RobotError)
     # Not the description's own text: there, what was filled in shifts the lines that errors name.
     robot = parse_xml(text, description.source, RobotError)
     return description.name, {tag: parse(robot) for tag, parse in _PARSERS.items()}

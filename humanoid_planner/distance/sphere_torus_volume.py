@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 from humanoid_model.value_equality import ValueEquality
 from humanoid_planner.distance.archive import BROKEN_ARCHIVE, write_archive
 from humanoid_planner.distance.gift_wrapping import wrap
@@ -206,6 +207,7 @@ class SphereTorusVolume(ValueEquality):
         Raises:
             InputError: there is no such file, or it isn't one of a volume.
         """
+        require_file(path, remedy="Build the volume again from its points and save it")
         try:
             with np.load(path, allow_pickle=False) as file:
                 content = {field.name: file[field.name] for field in dataclasses.fields(cls)}

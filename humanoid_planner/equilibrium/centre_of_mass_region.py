@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
 from humanoid_planner.equilibrium.support_polygon import convex_hull
 
 
@@ -52,11 +52,12 @@ def centre_of_mass_region(
         two corners when the region is a point or a segment.
 
     Raises:
-        InputError: a shape is wrong, a number isn't finite, or a tolerance or extent isn't positive.
+        InputError: a shape is wrong, a number isn't finite, the mass is negative, or a tolerance or extent isn't
+            positive.
     """
     k = len(contacts)
+    require_mass(float(mass))
     inputs = {
-        "mass": (np.asarray(float(mass)), ()),
         "gravity": (np.asarray(gravity, dtype=float), (3,)),
         "acceleration": (np.asarray(acceleration, dtype=float), (3,)),
         "external_wrench": (np.asarray(external_wrench, dtype=float), (6,)),

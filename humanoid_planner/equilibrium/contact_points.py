@@ -29,6 +29,20 @@ def _array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
     return array
 
 
+#: Beyond this coefficient the normal part of a force on its cone is lost in rounding; ten is already unheard of.
+LARGEST_FRICTION = 1e4
+
+
+def require_mass(mass: float) -> None:
+    """Returns if a robot can have a mass [kg].
+
+    Raises:
+        InputError: it can't.
+    """
+    if not 0.0 <= mass < np.inf:
+        raise InputError(f"{mass:g} kg", element="mass", remedy="Give a finite mass of 0 or more")
+
+
 @dataclass(frozen=True, eq=False)
 class ContactPoints:
     """Contact points, at each of which the surroundings exert a force on the robot.
@@ -53,7 +67,7 @@ class ContactPoints:
 
         Raises:
             InputError: shapes don't fit, something isn't finite, a frame isn't right-handed and orthonormal, or a
-                coefficient of friction is negative.
+                coefficient of friction is negative or above 10000.
         """
         k = len(np.asarray(self.positions))
         positions = _array(self.positions, "positions", (k, 3))
@@ -72,10 +86,13 @@ class ContactPoints:
                     element="frames",
                     remedy="Give right-handed frames of orthogonal unit vectors, columns t1, t2, n",
                 )
-        if k and friction.min() < 0.0:
-            i = int(np.argmin(friction))
+        bad = (friction < 0.0) | (friction > LARGEST_FRICTION)
+        if bad.any():
+            i = int(np.argmax(bad))
             raise InputError(
-                f"coefficient {i} is {friction[i]:g}", element="friction", remedy="Give coefficients of 0 or more"
+                f"coefficient {i} is {friction[i]:g}",
+                element="friction",
+                remedy=f"Give coefficients from 0 to {LARGEST_FRICTION:g}",
             )
         packed = np.empty((8, k))
         packed[0:3] = positions.T

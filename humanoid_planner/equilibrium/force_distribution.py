@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import GAP, balance_load
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
 
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _NO_ACCELERATION = np.zeros(3)
@@ -67,7 +67,7 @@ def check_equilibrium(
             :func:`humanoid_planner.equilibrium.torque_polytope.torque_limits`.
 
     Raises:
-        InputError: a shape is wrong or a number isn't finite.
+        InputError: a shape is wrong, a number isn't finite or the mass is negative.
     """
     margin, load, forces = _balance(
         contacts, mass, centre_of_mass, gravity, acceleration, external_wrench, torque_limits, True
@@ -117,6 +117,7 @@ def _balance(
         or a.shape != (3,)
         or external.shape != (6,)
         or b.ndim != 1
+        or not mass >= 0.0
         or (torque_limits is not None and A.shape != (len(b), 3 * len(contacts)))
     ):
         raise _complaint(contacts, mass, com, g, a, external, A, b)
@@ -137,15 +138,15 @@ def _complaint(
     b: NDArray[np.float64],
 ) -> InputError:
     """What is wrong with the arguments."""
-    shapes = (
-        ("mass", np.asarray(float(mass)), ()),
+    require_mass(float(mass))
+    shapes: list[tuple[str, NDArray[np.float64], tuple[int, ...]]] = [
         ("centre_of_mass", com, (3,)),
         ("gravity", gravity, (3,)),
         ("acceleration", acceleration, (3,)),
         ("external_wrench", external, (6,)),
-        ("torque_limits A", A, (b.size, 3 * len(contacts))),
-        ("torque_limits b", b, (b.size,)),
-    )
+    ]
+    if A is not _NO_LIMITS:
+        shapes += [("torque_limits A", A, (b.size, 3 * len(contacts))), ("torque_limits b", b, (b.size,))]
     for name, value, shape in shapes:
         if value.shape != shape:
             return InputError(f"shape {value.shape}", element=name, remedy=f"Give an array of shape {shape}")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import FRICTIONLESS
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
 from humanoid_planner.equilibrium.double_description import cone_halfspaces
 from humanoid_planner.equilibrium.friction_cone import force_generators
 
@@ -111,7 +111,11 @@ class WrenchCone:
         Returns:
             A (h + 2e, 3) [N/m] and b (h + 2e,) [N] of ``A @ G <= b``; ``b - A @ G`` are the margins of the facets. The
             last 2e rows are equalities both ways, as in :attr:`halfspaces`.
+
+        Raises:
+            InputError: the mass isn't a finite number of 0 or more.
         """
+        require_mass(float(mass))
         rows = self.halfspaces
         push = -float(mass) * np.asarray(gravity, dtype=float)
         load = np.asarray(external_wrench, dtype=float)

@@ -199,7 +199,7 @@ class FeasibleDescent:
         curved = len(here.values.inequalities) + len(here.values.equalities) > 0
         d0 = direction.step
         for round_ in itertools.count():
-            d = self._tilted(here, d0) if curved else d0
+            d = self._tilted(here, B, d0) if curved else d0
             slope = here.slope(d)
             x, values = self._on_arc(here, d, 0.0 * d, 1.0)
             holds = self._holds(here, values)
@@ -250,7 +250,7 @@ class FeasibleDescent:
         before, after = _penalised(here.values, here.penalties), _penalised(values, here.penalties)
         return bool(after <= before + _SUFFICIENT_DECREASE * t * slope + _ROUNDING * max(1.0, abs(before)))
 
-    def _tilted(self, here: Linearisation, d0: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _tilted(self, here: Linearisation, B: NDArray[np.float64], d0: NDArray[np.float64]) -> NDArray[np.float64]:
         """(1 - rho) d0 + rho d1: as much of the feasible descent as keeps nearly active constraints at bay."""
         length = float(np.linalg.norm(d0))
         margin = min(self._tilt * length**2, length)
@@ -259,7 +259,7 @@ class FeasibleDescent:
         along_0 = constraints + rows @ d0
         if not (along_0 > -margin).any():
             return d0
-        d1 = here.feasible_descent(d0)
+        d1 = here.feasible_descent(B, d0)
         if d1 is None:
             return d0
         # largest share with which a constraint that d0 brings too near still stays no farther than the margin

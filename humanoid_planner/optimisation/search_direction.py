@@ -13,7 +13,6 @@ from humanoid_planner.optimisation.one_sided_form import Gradients, Values
 from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
 
 _EPIGRAPH_CURVATURE = 1e-6  # keeps the programs strictly convex; bends steps a little, and solutions not at all
-_DESCENT_CURVATURE = 0.1  # eta of Lawrence & Tits: how closely the feasible descent direction follows the other
 _CORRECTION_SHARE = 0.01  # nu and tau of Lawrence & Tits: how far inside the correction aims
 _CORRECTION_POWER = 2.5
 
@@ -136,10 +135,12 @@ class Linearisation:
         )
         return Direction(step, objectives if len(objectives) else np.ones(1), unequal, equal, linear, bounds)
 
-    def feasible_descent(self, d0: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def feasible_descent(self, B: NDArray[np.float64], d0: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """d1 (n,): close to ``d0``, but descends on the objective and on all nearly active nonlinear constraints.
 
-        min eta/2 |d - d0|² + gamma, with gamma above the slope and above every linearised nonlinear constraint.
+        min ½ (d - d0)ᵀ B (d - d0) + gamma, with gamma above the slope and above every linearised nonlinear
+        constraint. Lawrence & Tits measure d - d0 by eta |d - d0|²: where the curvature ``B`` (n, n) is far above
+        their eta, d1 near a solution is many times as long as d0, and the little of it that a tilt takes leads astray.
         """
         n = len(self.x)
         gradients, values = self.gradients, self.values
@@ -159,10 +160,12 @@ class Linearisation:
         )
         lower = np.full(len(upper), -np.inf)
         lower[: len(values.linear)] = self.program.linear_lower - values.linear
-        hessian = np.diag(np.append(np.full(n, _DESCENT_CURVATURE), self._epigraph_curvature()))
+        hessian = np.zeros((n + 1, n + 1))
+        hessian[:n, :n] = B
+        hessian[n, n] = self._epigraph_curvature()
         solution = _minimise(
             hessian,
-            np.append(-_DESCENT_CURVATURE * d0, 1.0),
+            np.append(-B @ d0, 1.0),
             np.column_stack([rows, epigraph]),
             np.concatenate([self.program.lower - self.x, [-np.inf], lower]),
             np.concatenate([self.program.upper - self.x, [np.inf], upper]),

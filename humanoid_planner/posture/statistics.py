@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.posture_result import PostureResult
 
@@ -138,6 +139,7 @@ class GenerationLog:
         """
         names = [field.name for field in fields(Generation)]
         log = cls()
+        require_file(path, remedy="Give a saved log of generations")
         with Path(path).open(newline="", encoding="utf-8") as file:
             for number, row in enumerate(csv.reader(file), start=1):
                 if number == 1:

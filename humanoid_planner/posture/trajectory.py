@@ -194,6 +194,7 @@ class TrajectoryProblem:
         Args:
             initial: (n,) variables to start from; None takes those of :meth:`start`.
             solver: one of those of :func:`humanoid_planner.optimisation.solve.solve`; IPOPT knows sparse programs.
+                The feasible SQP never leaves the slack around an equality, and creeps along it.
             options: for the solver; None allows 300 iterations.
         """
         options = options or SolverOptions(max_iterations=300)

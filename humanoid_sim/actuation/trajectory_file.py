@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import read_text
 from humanoid_sim.control.trajectory import JointTrajectory
 
 _EFFORT = "effort:"
@@ -39,12 +40,7 @@ def read_joint_trajectory(path: str | Path, period: float = DEFAULT_PERIOD) -> J
     source = str(path)
     if not (math.isfinite(period) and period > 0.0):
         raise InputError(f"period is {period}", element="period", remedy="Give a positive time in seconds")
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as problem:
-        raise InputError(f"can't be read: {problem.strerror}", source=source) from None
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8 text", source=source, remedy="Save it as UTF-8") from None
+    lines = read_text(path).splitlines()
     filled = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
     if len(filled) < 2:
         raise InputError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import read_text
 
 KEYWORDS: dict[str, dict[str, str]] = {
     "NSGS": {
@@ -46,10 +47,7 @@ def read_solver_file(path: str | Path) -> str:
             something follows the two keywords.
     """
     source = Path(path)
-    try:
-        text = source.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't be read ({error})", source=source, remedy="Give a text file") from error
+    text = read_text(source, remedy="Give a text file")
     words = [
         (number, word)
         for number, line in enumerate(text.splitlines(), start=1)

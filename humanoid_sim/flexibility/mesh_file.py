@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
 
@@ -81,10 +82,9 @@ def _read(path: Path) -> Any:
         import meshio  # type: ignore[import-untyped]
     except ImportError:
         raise InputError("needs the library 'meshio'", source=path, remedy="Install it: pip install meshio") from None
+    require_file(path)
     try:
         return meshio.gmsh.read(str(path))
-    except OSError as problem:
-        raise InputError(f"can't be read: {problem.strerror}", source=path) from None
     except Exception as problem:  # the reader lets whatever a broken file causes through
         raise InputError(
             f"is no mesh that Gmsh wrote: {' '.join(str(problem).split()) or type(problem).__name__}",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import require_file
 from humanoid_sim.control.trajectory import JointTrajectory
 
 
@@ -81,6 +82,7 @@ def load_walking_pattern(path: str | Path) -> WalkingPattern:
     Raises:
         InputError: the file can't be read or holds no walk.
     """
+    require_file(path, remedy="Give a saved walking pattern")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

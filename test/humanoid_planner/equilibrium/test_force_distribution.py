@@ -9,9 +9,11 @@ from fixtures.contact_stances import CORNERS, chimney, random_faces, tilted_pad
 from scipy.optimize import linprog
 
 from humanoid_model.errors import InputError
+from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium, in_equilibrium
 from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces, wrench_generators
+from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 MASS = 58.0
@@ -397,3 +399,37 @@ def test_lever_arms_of_rounding_errors_bear_nothing():
     assert not in_equilibrium(wider, MASS, [0.5, -0.002, 0.0])
     assert in_equilibrium(wider, MASS, [0.5, 0.002, 0.0])
     assert check_equilibrium(wider, MASS, [0.5, 0.002, 0.0]).equilibrium
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 30.0, 1e3, 1e4])
+def test_level_ground_with_any_friction(mu):
+    """Held above the support polygon alone, with a quarter of the weight as far as possible from each cone's side."""
+    contacts = ContactPoints.of_normals(CORNERS, [0, 0, 1], mu)
+    middle, reach = CORNERS.mean(axis=0), np.ptp(CORNERS[:, 0])
+    for across, inside in ((0.0, True), (0.49, True), (0.51, False), (2.0, False)):
+        centre = middle + np.array([across * reach, 0.0, 0.8])
+        assert check_equilibrium(contacts, MASS, centre).equilibrium is inside
+        assert in_equilibrium(contacts, MASS, centre) is inside
+    margin = check_equilibrium(contacts, MASS, middle).margin
+    assert margin == pytest.approx(WEIGHT / 4 * mu / math.hypot(1.0, mu), rel=1e-6)
+
+
+@pytest.mark.parametrize("mu", [1.1e4, 1e7, math.inf, -0.1])
+def test_friction_that_numbers_cannot_hold_is_refused(mu):
+    with pytest.raises(InputError, match=r"friction: (coefficient 0 is|not finite)"):
+        ContactPoints.of_normals(CORNERS, [0, 0, 1], mu)
+
+
+@pytest.mark.parametrize("mass", [-1.0, math.nan, math.inf])
+def test_a_mass_that_no_robot_has_is_refused(mass):
+    contacts = ContactPoints.of_normals(CORNERS, [0, 0, 1], 0.5)
+    for ask in (
+        lambda: check_equilibrium(contacts, mass, [0, 0, 1]),
+        lambda: in_equilibrium(contacts, mass, [0, 0, 1]),
+        lambda: centre_of_mass_region(contacts, mass),
+        lambda: WrenchCone.of_contacts(contacts).centre_of_mass_halfspaces(mass),
+    ):
+        with pytest.raises(InputError, match=r"mass: .* kg\. Give a finite mass"):
+            ask()
+    with pytest.raises(InputError, match="mass: the load is too large"):
+        check_equilibrium(contacts, 1e300, [0, 0, 1])

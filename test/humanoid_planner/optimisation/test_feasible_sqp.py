@@ -105,17 +105,23 @@ def test_rosenbrock_on_a_circle() -> None:
         assert abs(result.multipliers[0]) > 10.0  # more than the first penalty
 
 
+def _minimax(rng: np.random.Generator) -> tuple[FunctionMinimax, NDArray[np.float64], NDArray[np.float64]]:
+    """Largest of six weighted squared distances to corners, in a ball cut by a linear band; corners and weights."""
+    corners, weights = rng.normal(size=(6, 3)) + 0.5, rng.uniform(0.5, 2.0, 6)
+    program = FunctionMinimax(
+        3,
+        lambda x: weights * ((x - corners) ** 2).sum(axis=1),
+        lambda x: 2 * weights[:, None] * (x - corners),
+        [_circle(0.3, lower=-INF), (lambda x: x.sum(), lambda x: np.ones(3), -0.2, 0.2, True)],
+    )
+    return program, corners, weights
+
+
 def test_minimax_against_epigraph() -> None:
-    """F057: max of four distances to corners, in a disc, against SLSQP on the smooth reformulation."""
+    """F057: max of six distances to corners, in a ball, against SLSQP on the smooth reformulation."""
     rng = np.random.default_rng(3)
     for _ in range(5):
-        corners, weights = rng.normal(size=(6, 3)) + 0.5, rng.uniform(0.5, 2.0, 6)
-        program = FunctionMinimax(
-            3,
-            lambda x, c=corners, w=weights: w * ((x - c) ** 2).sum(axis=1),
-            lambda x, c=corners, w=weights: 2 * w[:, None] * (x - c),
-            [_circle(0.3, lower=-INF), (lambda x: x.sum(), lambda x: np.ones(3), -0.2, 0.2, True)],
-        )
+        program, _, _ = _minimax(rng)
         result = solve_feasible_sqp(program, np.array([2.0, -1.0, 0.5]), EXACT)
         reference = scipy.optimize.minimize(
             lambda z: z[3],
@@ -133,6 +139,36 @@ def test_minimax_against_epigraph() -> None:
         assert result.success
         assert_allclose(result.objective, reference.fun, rtol=1e-6)
         assert_allclose(result.x, reference.x[:3], atol=1e-4)
+
+
+def _lower_bound(corners: NDArray[np.float64], weights: NDArray[np.float64], x: NDArray[np.float64]) -> float:
+    """No point of a program of :func:`_minimax` has a lower maximum: weak duality, which holds for all multipliers.
+
+    Those that balance the gradients at ``x`` best are taken. The Lagrangian is a |z|² + b z + c, whose minimum is
+    c - |b|²/4a.
+    """
+    values, ones = weights * ((x - corners) ** 2).sum(axis=1), np.ones(3)
+    gradients = np.vstack([2 * weights[:, None] * (x - corners), 2 * x, ones, -ones])
+    slack = np.concatenate([values.max() - values, [0.09 - x @ x, 0.2 - x.sum(), x.sum() + 0.2]])
+    columns = np.column_stack([gradients, np.concatenate([np.ones(6), np.zeros(3)])])[slack < 1e-4]
+    multipliers = np.zeros(9)
+    multipliers[slack < 1e-4] = scipy.optimize.nnls(columns.T, np.array([0.0, 0.0, 0.0, 1.0]))[0]
+    shares, (ball, above, below) = multipliers[:6] / multipliers[:6].sum(), multipliers[6:]
+    a = shares @ weights + ball
+    b = -2 * (shares * weights) @ corners + (above - below) * ones
+    c = (shares * weights) @ (corners**2).sum(axis=1) - 0.09 * ball - 0.2 * (above + below)
+    return float(c - b @ b / (4 * a))
+
+
+def test_random_minimax_programs_converge() -> None:
+    """F057: all converge to 1e-6; each minimum lies between the maximum found and a bound by duality."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        program, corners, weights = _minimax(rng)
+        result = solve_feasible_sqp(program, np.array([2.0, -1.0, 0.5]), EXACT)
+        assert result.success
+        assert result.residual <= 1e-8
+        assert result.objective - _lower_bound(corners, weights, result.x) <= 1e-6 * result.objective
 
 
 def test_minimax_of_one_objective_is_the_objective() -> None:

@@ -4,12 +4,15 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.posture_problems import HALF_SITTING, HRP2, feet, where_it_is
+from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, where_it_is
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
+from humanoid_planner.equilibrium import ContactPoints, check_equilibrium
 from humanoid_planner.posture import PostureProblem, generate_posture
 from humanoid_planner.posture.centring import centre_in_polygon, centre_in_wrenches
 
+#: Of the soles and the hand.
+FRICTION = 0.6
 GRAVITY = [0.0, 0.0, -9.81]
 
 
@@ -35,6 +38,26 @@ def test_on_flat_ground_with_friction_both_agree() -> None:
     polygon = centre_in_polygon(problem.kinematics, problem.contacts, GRAVITY)
     wrenches = centre_in_wrenches(problem.kinematics, problem.contacts, GRAVITY)
     assert abs(polygon.target[0] - wrenches.target[0]) < 3e-3
+
+
+def test_a_hand_on_a_wall_moves_the_middle_of_the_wrenches_alone() -> None:
+    """K6 against K5: where the centre of mass is held, sampled by the exact cones, and the room around the middles."""
+    stance = feet_and_hand()
+    problem = PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none", friction=FRICTION)
+    points = ContactPoints.of_stance(stance, lambda body: pin.SE3.Identity(), FRICTION)
+    xs, ys = np.arange(-0.3, 0.7, 0.02), np.arange(-0.6, 0.4, 0.02)
+    places = np.array([(x, y) for x in xs for y in ys])
+    held = np.array([check_equilibrium(points, HRP2.total_mass, [x, y, 0.0]).equilibrium for x, y in places])
+    assert held.any()
+
+    def room(place: np.ndarray) -> float:
+        return float(np.linalg.norm(places[~held] - place, axis=1).min())
+
+    most = max(room(place) for place in places[held])
+    wrenches = centre_in_wrenches(problem.kinematics, problem.contacts, GRAVITY).target
+    polygon = centre_in_polygon(problem.kinematics, problem.contacts, GRAVITY).target
+    assert room(wrenches) > most - 0.03  # a step of the samples' grid each way
+    assert room(polygon) < most - 0.04
 
 
 def test_a_steep_ramp_moves_the_middle_uphill() -> None:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What isn't a plain file is refused by all readers, before a read that would never end."""
+
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from humanoid_codegen.humod.mat_file import MatFile
+from humanoid_model import load_robot, load_scene
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.description import Mesh
+from humanoid_model.errors import InputError
+from humanoid_model.height_field import read_heights
+from humanoid_model.input_file import read_text
+from humanoid_model.wrl import read_wrl
+from humanoid_model.yaml_node import read_yaml
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.posture.statistics import GenerationLog
+from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
+from humanoid_sim.contact.solver_file import read_solver_file
+from humanoid_sim.walking.walking_pattern import load_walking_pattern
+
+
+def _mesh(path: Path) -> object:
+    return coal_geometry(Mesh(path, np.ones(3)))
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "yaml": ("robot.yaml", lambda path: read_yaml(path, InputError)),
+    "robot": ("robot.yaml", load_robot),
+    "urdf": ("robot.urdf", load_robot),
+    "scene": ("scene.yaml", load_scene),
+    "xml scene": ("scene.xml", load_scene),
+    "wrl": ("hull.wrl", read_wrl),
+    "mesh": ("hull.stl", _mesh),
+    "npy heights": ("heights.npy", read_heights),
+    "csv heights": ("heights.csv", read_heights),
+    "png heights": ("heights.png", read_heights),
+    "volume": ("volume.npz", SphereTorusVolume.load),
+    "generations": ("log.csv", GenerationLog.load),
+    "trajectory": ("motion.csv", read_joint_trajectory),
+    "solver": ("solver.txt", read_solver_file),
+    "walk": ("walk.npz", load_walking_pattern),
+    "matlab": ("data.mat", MatFile),
+}
+
+
+def _refusal(read: Callable[[Path], object], path: Path) -> str:
+    """Message of the error that a reader raises within ten seconds; the thread of one that hangs is left behind."""
+    messages = []
+
+    def run() -> None:
+        try:
+            read(path)
+        except InputError as error:
+            messages.append(str(error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(10.0)
+    assert not thread.is_alive(), "the reader hangs"
+    assert len(messages) == 1
+    return messages[0]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_pipe_is_refused(reader: str, tmp_path: Path) -> None:
+    name, read = READERS[reader]
+    os.mkfifo(tmp_path / name)
+    assert _refusal(read, tmp_path / name).startswith(f"{tmp_path / name}: can't be read: Is a pipe.")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_device_without_end_is_refused(reader: str, tmp_path: Path) -> None:
+    name, read = READERS[reader]
+    (tmp_path / name).symlink_to("/dev/zero")
+    assert _refusal(read, tmp_path / name).startswith(f"{tmp_path / name}: can't be read: Is a device.")
+
+
+def test_directories_and_sockets_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="can't be read: Is a directory"):
+        read_yaml(tmp_path, InputError)
+    monkeypatch.chdir(tmp_path)  # paths of sockets are short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("robot.yaml")
+        with pytest.raises(InputError, match=re.escape("robot.yaml: can't be read: Is a socket")):
+            read_yaml("robot.yaml", InputError)
+
+
+def test_a_missing_file_a_huge_one_and_no_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't be read: No such file or directory"):
+        read_text(tmp_path / "absent.yaml")
+    with pytest.raises(InputError, match="can't be read: embedded null byte"):
+        read_text("a\0b.yaml")
+    huge = tmp_path / "huge.yaml"
+    with huge.open("wb") as file:
+        file.truncate(200_000_000)  # sparse
+    with pytest.raises(InputError, match=re.escape("has 200 MB, more than 100 MB")):
+        read_text(huge)
+    (tmp_path / "latin.yaml").write_bytes("name: Söhle".encode("latin-1"))
+    with pytest.raises(InputError, match=re.escape("is not UTF-8 text (byte 7)")):
+        read_text(tmp_path / "latin.yaml")
