@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
+import os
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -17,6 +22,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull
 
 from humanoid_model import load_robot
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
@@ -24,6 +30,7 @@ from humanoid_planner.gait.lift.level_walk import SWING_FROM_REST, level_lift, l
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
+from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control.trajectory import JointTrajectory
@@ -35,6 +42,8 @@ import matplotlib.pyplot as plt
 
 SCENES = {"bip": "bip_walk", "hrp2": "stand"}
 """Where each robot walks."""
+STEEPEST = 30.0
+"""Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
 """Time that the robot is watched after the walk [s]."""
 
@@ -49,7 +58,8 @@ class Walked:
         speed: mean over the steady steps [m/s].
         astray: greatest distance of the pelvis from its plan, along x, y and z, shape (3,) [m].
         joint_error: greatest one [rad]; 0 where no servos follow the plan.
-        margin: least one of the measured zero-moment point inside of what bears, in single support [m].
+        margin: least one of the measured zero-moment point inside of what bears, in single support; NaN after a fall
+            before it [m].
         peaks: greatest share of its effort limit that each joint needed, by name.
         times: of the postures [s].
         postures: every 10 ms, shape (k, nq).
@@ -81,7 +91,15 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
 
 
 def sloping_floor(name: str, degrees: float) -> Scene:
-    """A scene, its floor turned about the robot's feet such that it rises ahead."""
+    """A scene, its floor turned about the robot's feet such that it rises ahead.
+
+    Raises:
+        InputError: it is steeper than :data:`STEEPEST`.
+    """
+    if not abs(degrees) <= STEEPEST:
+        raise InputError(
+            f"is {degrees:g} degrees", element="slope", remedy=f"Give one from {-STEEPEST:g} to {STEEPEST:g} degrees"
+        )
     scene = load_scene(name)
     tilt = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.radians(degrees), 0.0), np.zeros(3))
     bodies = tuple(
@@ -153,7 +171,7 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
         float((x[1] - x[0]) / (last - first)),
         astray,
         0.0 if stabilise else float(player.tracking_error.largest.max()),
-        float(np.nanmin(balance.series.margin[single])),
+        float(np.nanmin(balance.series.margin[single])) if single.any() else math.nan,
         dict(zip(walker.joint_names, peaks.tolist(), strict=True)),
         np.array(times),
         np.array(postures),
@@ -203,8 +221,44 @@ def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: flo
         axis.fill(*outline.T, facecolor=colour, edgecolor="k", linewidth=0.3, alpha=0.55)
 
 
-def main() -> None:
-    """Plan, walk, tell, draw."""
+def check_picture(path: Path) -> None:
+    """Refuses a picture that couldn't be written once all is done.
+
+    Raises:
+        InputError: its folder isn't there or can't be written into, or matplotlib doesn't know its format.
+    """
+    formats = plt.figure().canvas.get_supported_filetypes()
+    plt.close()
+    if not path.parent.is_dir():
+        problem = f"'{path.parent}' isn't a folder"
+    elif path.is_dir():
+        problem = "is a folder"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "can't be written"
+    elif path.suffix and path.suffix[1:].lower() not in formats:
+        problem = f"'{path.suffix}' is no format of pictures"
+    else:
+        return
+    raise InputError(problem, source=path, element="picture", remedy="Give a .png in a folder that exists")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plan, walk, tell, draw.
+
+    Args:
+        arguments: words of the command line; None: those of this process.
+
+    Returns:
+        0, or 2 where something given can't be used.
+    """
+    try:
+        return _main(arguments)
+    except HumanoidError as problem:
+        print(f"optimal_walk: {problem}", file=sys.stderr)
+        return 2
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
     parser.add_argument("--robot", choices=tuple(SCENES), default="bip")
@@ -212,9 +266,13 @@ def main() -> None:
     parser.add_argument("--stride", type=float, default=1.0, help="share of a whole stride")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
+    if not 1 <= chosen.steps <= MOST_CYCLES:
+        raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MOST_CYCLES}")
+    check_picture(Path(chosen.picture))
+    floor = sloping_floor(SCENES[chosen.robot], chosen.slope)
     gait = plan(chosen.steps, chosen.robot, chosen.stride)
-    walked = walk(gait, chosen.stabilise, sloping_floor(SCENES[chosen.robot], chosen.slope))
+    walked = walk(gait, chosen.stabilise, floor)
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
     print(f"{walked.speed:.3f} m/s over the steady steps")
@@ -225,7 +283,8 @@ def main() -> None:
     print(f"{1e3 * walked.margin:.0f} mm as measured in single support")
     print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")
     draw(gait.robot, walked, chosen.picture)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,10 +6,42 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples.optimal_walk import draw, plan, sloping_floor, walk
+from examples.optimal_walk import draw, main, plan, sloping_floor, walk
 from humanoid_model import load_scene
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.resources import find_resource
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--steps", "0"], "steps: is 0. Give a number from 1 to 1000"),
+        (["--steps", "100000"], "steps: is 100000. Give a number from 1 to 1000"),
+        (["--stride", "2"], "stride"),
+        (["--stride", "nan"], "stride"),
+        (["--slope", "89"], "slope: is 89 degrees. Give one from -30 to 30 degrees"),
+        (["--slope", "nan"], "slope: is nan degrees"),
+        (["nowhere/walk.png"], "'nowhere' isn't a folder. Give a .png in a folder that exists"),
+        (["walk.docx"], "'.docx' is no format of pictures"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_line_before_anything_is_planned(words, said, capsys, monkeypatch, tmp_path):
+    def never(*_):
+        raise AssertionError("a phase is solved")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("humanoid_planner.gait.phases.synthesize_gait.synthesize_phase", never)
+    assert main(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    (line,) = told.err.splitlines()
+    assert line.startswith("optimal_walk: ")
+    assert said in line
+
+
+def test_a_folder_is_no_picture(capsys, tmp_path):
+    assert main([str(tmp_path)]) == 2
+    assert "picture: is a folder" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
