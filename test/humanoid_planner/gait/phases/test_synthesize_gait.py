@@ -118,7 +118,6 @@ def test_on_processes():
     assert gait.phases[0].cost == pytest.approx(ORACLES["rabbit_dsp"]["J_pmp"], rel=1e-4)
 
 
-@pytest.mark.slow
 def test_five_phases_of_bip():  # B1 to B6, section 4.5
     walker = BipWalker(BIP, toe_force_lower=6.0)
     gait = synthesize_gait(walker, walk_between_rests(FROM_UPRIGHT, BRAKING))
@@ -146,7 +145,6 @@ def test_five_phases_of_bip():  # B1 to B6, section 4.5
     assert gait.phases[4].forces["stance"].least_normal == pytest.approx(187.0, rel=0.05)
 
 
-@pytest.mark.slow
 def test_five_phases_whose_feet_press_and_hold():
     """From a leaning rest (G-10) all feet press all along, with a friction of 0.3 (T-oracles of 4.5)."""
     walker = BipWalker(BIP, friction=0.3, toe_force_lower=6.0)
@@ -232,7 +230,6 @@ def test_stairs(name):
     np.testing.assert_allclose(gait.plan.next_offset, [0.84, 2.0 * height], atol=1e-12)
 
 
-@pytest.mark.slow
 def test_cyclic_swing_with_feet_that_press():  # B3 with hard unilaterality: required friction about 0.1
     walker = BipWalker(BIP, toe_force_lower=6.0)
     settings = GaitSettings(single=PhaseSettings(root_force_lower=6.0), friction=0.3)

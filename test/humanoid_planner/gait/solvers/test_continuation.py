@@ -33,7 +33,6 @@ def from_a_line(case: str, schedule: tuple[Stage, ...]) -> ContinuationPath:
     )
 
 
-@pytest.mark.slow
 def test_large_transfer_needs_the_path():
     """Five-bar C: a straight line leads nowhere, the thesis' schedule to the reference (F-095, F-096)."""
     problem = oracle_problem("5bar_C")
@@ -48,7 +47,6 @@ def test_large_transfer_needs_the_path():
     np.testing.assert_allclose(w0, ORACLES["5bar_C"]["w0"], atol=1e-6)
 
 
-@pytest.mark.slow
 def test_trunk_mass_comes_last():
     schedule = (
         Stage("closure", (1.0 / 150.0,)),
