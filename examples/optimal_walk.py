@@ -90,6 +90,35 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
     return lift_gait(gait, projection, level_lift(projection))
 
 
+def planned(gait: LiftedGait) -> str:
+    """What the plan asks of the robot, a line for each figure."""
+    limits, errors = gait.robot.limits.effort, 1e3 * gait.filter_errors
+    rows = [gait.robot.index_v(name) for name in gait.robot.actuators]
+    sway, friction, changed, moving, steady = [], 0.0, 0.0, np.zeros(len(rows)), np.zeros(len(rows))
+    middle = range(len(gait.phases) // 3, 2 * len(gait.phases) // 3)
+    for number, phase in enumerate(gait.phases):
+        shares = (np.abs(phase.torques[:, rows]) / limits[rows]).max(axis=0)
+        moving = np.maximum(moving, shares)
+        if number in middle:
+            steady = np.maximum(steady, shares)
+            sway += [phase.q[:, 1].min(), phase.q[:, 1].max()]
+        total = phase.forces.sum(axis=1)
+        friction = max(friction, float((np.hypot(total[:, 0], total[:, 1]) / total[:, 2]).max()))
+        joints = [gait.robot.index_q(name) for name in gait.robot.actuators if "pitch" in name or "knee" in name]
+        changed = max(changed, float(np.abs(phase.q - phase.sagittal.q)[:, joints].max()))
+    inside = [1e3 * float(phase.margin.min()) for phase in gait.phases]
+    return "\n".join(
+        [
+            f"zero-moment point at least {min(inside):.0f} mm inside, {min(inside[k] for k in middle):.0f} mm midway",
+            f"dynamic filter: {', '.join(f'{error:.2g}' for error in errors)} mm off after each pass",
+            f"sway of the pelvis midway {1e3 * min(sway):.0f} to {1e3 * max(sway):.0f} mm",
+            f"sagittal angles change by {np.degrees(changed):.1f} degrees at most, friction {friction:.2f}",
+            f"torques {100 * moving.max():.0f} % of the limits ({list(gait.robot.actuators)[int(moving.argmax())]}), "
+            f"{100 * steady.max():.0f} % midway",
+        ]
+    )
+
+
 def sloping_floor(name: str, degrees: float) -> Scene:
     """A scene, its floor turned about the robot's feet such that it rises ahead.
 
@@ -108,8 +137,8 @@ def sloping_floor(name: str, degrees: float) -> Scene:
     return dataclasses.replace(scene, bodies=bodies)
 
 
-def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Walked:
-    """Plays a gait.
+def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Simulation:
+    """A simulation with the robot where a gait begins, and what plays the gait, its first module.
 
     Args:
         gait: of the robot in the scene.
@@ -121,22 +150,31 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
     (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
-    player = TrajectoryPlayer(
-        name,
-        JointTrajectory(
-            trajectory.joint_names,
-            trajectory.times,
-            trajectory.positions,
-            trajectory.velocities,
-            trajectory.accelerations,
-            efforts=trajectory.torques,
-        ),
+    if stabilise:
+        motion = WholeBodyMotion(
+            walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
+        )
+        simulation.add_module(WholeBodyTracking(name, motion))
+        return simulation
+    plan = JointTrajectory(
+        trajectory.joint_names,
+        trajectory.times,
+        trajectory.positions,
+        trajectory.velocities,
+        trajectory.accelerations,
+        efforts=trajectory.torques,
     )
+    simulation.add_module(TrajectoryPlayer(name, plan))
+    return simulation
+
+
+def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Walked:
+    """Plays a gait; arguments are those of :func:`playing`."""
+    simulation, trajectory = playing(gait, stabilise, scene), whole_trajectory(gait)
+    (name,) = simulation.robots
+    (player,) = simulation.modules.values()
+    walker = simulation.robots[name]
     balance = BalanceMonitor(name, interval=2)
-    motion = WholeBodyMotion(
-        walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
-    )
-    simulation.add_module(WholeBodyTracking(name, motion) if stabilise else player)
     simulation.add_module(balance)
     limits = np.array([walker.robot.limits.effort[walker.robot.index_v(name)] for name in walker.joint_names])
     peaks, astray = np.zeros(len(limits)), np.zeros(3)
@@ -170,7 +208,7 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
         len(reached),
         float((x[1] - x[0]) / (last - first)),
         astray,
-        0.0 if stabilise else float(player.tracking_error.largest.max()),
+        float(player.tracking_error.largest.max()) if isinstance(player, TrajectoryPlayer) else 0.0,
         float(np.nanmin(balance.series.margin[single])) if single.any() else math.nan,
         dict(zip(walker.joint_names, peaks.tolist(), strict=True)),
         np.array(times),
@@ -272,6 +310,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     check_picture(Path(chosen.picture))
     floor = sloping_floor(SCENES[chosen.robot], chosen.slope)
     gait = plan(chosen.steps, chosen.robot, chosen.stride)
+    print(f"planned:\n{planned(gait)}\nwalked:")
     walked = walk(gait, chosen.stabilise, floor)
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
@@ -279,8 +318,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     print("pelvis off its plan by at most " + ", ".join(f"{1e3 * d:.1f}" for d in walked.astray) + " mm in x, y, z")
     if not chosen.stabilise:
         print(f"joints by at most {np.degrees(walked.joint_error):.2f} degrees")
-    print(f"zero-moment point at least {1e3 * gait.margin:.0f} mm inside as planned, ", end="")
-    print(f"{1e3 * walked.margin:.0f} mm as measured in single support")
+    print(f"zero-moment point at least {1e3 * walked.margin:.0f} mm inside, measured in single support")
     print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")
     draw(gait.robot, walked, chosen.picture)
     return 0
