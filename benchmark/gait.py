@@ -469,7 +469,7 @@ def main() -> None:
             times[name]["plain"].append(time.process_time() - began)
     print(
         f"{'phase':26}{'first':>8}{'ours':>8}{'least':>8}{'direct':>8}{'build':>8}{'plain':>8}"
-        f"{'J ours':>11}{'J direct':>11}{'J plain':>11}{'reference':>11}{'H spread':>10}"
+        f"{'J ours':>11}{'J direct':>11}{'apart':>9}{'J plain':>11}{'reference':>11}{'H spread':>10}"
     )
     for name in chosen:
         solution, (cost, status) = last[name]
@@ -478,7 +478,8 @@ def main() -> None:
         print(
             f"{name:26}{first[name]:8.3f}{medians['ours']:8.3f}{min(times[name]['ours']):8.3f}{medians['direct']:8.3f}"
             f"{build.get(name, float('nan')):8.3f}{medians['plain'] if name in plain else float('nan'):8.3f}"
-            f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{cost:11.6f}{reference:11.6f}"
+            f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{abs(solution.direct_cost / solution.cost - 1.0):9.1e}"
+            f"{cost:11.6f}{reference:11.6f}"
             f"{solution.hamiltonian_spread:10.1e}  {status}"
         )
     if peer is not None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000 or HRP-2 walks on its feet: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
+"""BIP2000, HRP-2, TALOS or G1 walks: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``. With
-``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs: ``--slope 2 --stabilise``.
+Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``,
+``--robot talos --swing 0.75 --steps 4`` or ``--robot g1 --stride 0.75 --steps 6``, whose descriptions are those of
+example-robot-data. With ``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs:
+``--slope 2 --stabilise``.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 SCENES = {"bip": "bip_walk", "hrp2": "stand"}
-"""Where each robot walks."""
+"""Where each robot walks; others stand on HRP-2's floor."""
+OTHERS = {"talos": "half_sitting", "g1": "standing"}
+"""Robots of example-robot-data that walk, and the postures in which they come."""
 STEEPEST = 30.0
 """Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
@@ -119,7 +123,21 @@ def planned(gait: LiftedGait) -> str:
     )
 
 
-def sloping_floor(name: str, degrees: float) -> Scene:
+def own_scene(robot: str) -> Scene:
+    """The scene of a robot, one of :data:`SCENES` or :data:`OTHERS`.
+
+    Raises:
+        InputError: its description isn't installed.
+    """
+    if robot in SCENES:
+        return load_scene(SCENES[robot])
+    scene, model, posture = load_scene(SCENES["hrp2"]), load_robot(robot), OTHERS[robot]
+    (entry,) = scene.robots
+    other = dataclasses.replace(entry, name=robot, robot=model, posture=posture, q=model.postures[posture])
+    return dataclasses.replace(scene, robots=(other,))
+
+
+def sloping_floor(scene: Scene, degrees: float) -> Scene:
     """A scene, its floor turned about the robot's feet such that it rises ahead.
 
     Raises:
@@ -129,7 +147,6 @@ def sloping_floor(name: str, degrees: float) -> Scene:
         raise InputError(
             f"is {degrees:g} degrees", element="slope", remedy=f"Give one from {-STEEPEST:g} to {STEEPEST:g} degrees"
         )
-    scene = load_scene(name)
     tilt = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.radians(degrees), 0.0), np.zeros(3))
     bodies = tuple(
         dataclasses.replace(body, placement_world_body=tilt) if body.name == "floor" else body for body in scene.bodies
@@ -144,9 +161,9 @@ def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = Non
         gait: of the robot in the scene.
         stabilise: by torques that bring it back to its plan; else servos with the robot's own gains follow it, the
             planned torques added.
-        scene: with the robot alone; None: its own one of :data:`SCENES`.
+        scene: with the robot alone; None: its own one.
     """
-    simulation, trajectory = Simulation(scene or SCENES[gait.robot.name]), whole_trajectory(gait)
+    simulation, trajectory = Simulation(scene or own_scene(gait.robot.name)), whole_trajectory(gait)
     (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
@@ -299,17 +316,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
-    parser.add_argument("--robot", choices=tuple(SCENES), default="bip")
+    parser.add_argument("--robot", choices=(*SCENES, *OTHERS), default="bip")
     parser.add_argument("--steps", type=int, default=10, help="steady steps")
     parser.add_argument("--stride", type=float, default=1.0, help="share of a whole stride")
+    parser.add_argument("--swing", type=float, default=SWING_FROM_REST, help="first and last one of BIP2000's legs, s")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
     chosen = parser.parse_args(arguments)
     if not 1 <= chosen.steps <= MOST_CYCLES:
         raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MOST_CYCLES}")
     check_picture(Path(chosen.picture))
-    floor = sloping_floor(SCENES[chosen.robot], chosen.slope)
-    gait = plan(chosen.steps, chosen.robot, chosen.stride)
+    floor = sloping_floor(own_scene(chosen.robot), chosen.slope)
+    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)
     print(f"planned:\n{planned(gait)}\nwalked:")
     walked = walk(gait, chosen.stabilise, floor)
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])

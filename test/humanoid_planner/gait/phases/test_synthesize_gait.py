@@ -162,6 +162,14 @@ def test_five_phases_whose_feet_press_and_hold():
     start = gait.phases[0]
     assert np.abs(start.u).max(axis=0).argmax() == 1  # the stance knee is the most loaded
     assert start.forces["stance"].total_normal[0] > 1.3 * 1028.2  # the initial impulse
+    # It starts with the hips 0.80 m high and 0.05 m ahead of the ankles, and stands with them 0.85 m above the ankles.
+    for solution, sample, hip in ((start, 0, (0.05, 0.80)), (gait.phases[4], -1, (0.0, 0.85))):
+        points = solution.problem.model.points
+        np.testing.assert_allclose(solution.v[sample], 0.0, atol=1e-7)
+        ankles = [points[f"{leg}_ankle"].position(solution.q[sample]) for leg in ("stance", "swing")]
+        np.testing.assert_allclose(ankles[0], ankles[1], atol=1e-7)
+        above = points["hip"].position(solution.q[sample]) - [ankles[0][0], 0.0]
+        np.testing.assert_allclose(above, hip, atol=1e-7)
     for jump in gait.jumps():
         assert jump.within(1e-8)
 

@@ -209,6 +209,13 @@ def test_free_duration_makes_the_hamiltonian_vanish():
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2, time_weight=0.05)
     solution = synthesize_phase(five.replace(effort=effort, duration_range=(0.1, 2.0)))
     assert np.abs(solution.hamiltonian).max() < 1e-6
+    # The effort by itself and 0.05 for each second, which shortens what would take longer without it.
+    effort_alone = trapezoid(0.5 * (solution.u**2 @ effort.diagonal(five.model)), solution.t)
+    assert solution.cost == pytest.approx(effort_alone + 0.05 * solution.duration, rel=1e-2)
+    unhurried = synthesize_phase(
+        five.replace(effort=dataclasses.replace(effort, time_weight=0.0), duration_range=(0.1, 2.0))
+    )
+    assert solution.duration < 0.9 * unhurried.duration
     durations = (solution.duration - 0.01, solution.duration + 0.01)
     costs = [synthesize_phase(five.replace(effort=effort, duration=duration)).cost for duration in durations]
     assert solution.cost < min(costs)
