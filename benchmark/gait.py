@@ -14,6 +14,12 @@ Plain CasADi solves an existing program again and again; what building it took i
 ``--step SPEED`` instead solves the best cyclic step of BIP, all phases in one problem, from nothing, and the same
 program written plainly.
 
+``--criteria`` instead solves four of the phases for least energy, torques within 250 N m (five-bar mechanism: 25),
+and for the least rate of efforts, beside least effort.
+
+``--gaps [WORD...]`` instead prints, of best steps of BIP and RABBIT and of a walk between rests, how far apart the
+transcription and Pontryagin's conditions are (docs/gait_global_step.md); with words only the rows that have them all.
+
 ``--peers PYTHON`` adds for scale, in the same rounds, Crocoddyl's walk of BIP in space with the cyclic step's length
 and durations: two steps, the first of half the length. PYTHON is that of an environment with crocoddyl 3.2.1 and pin
 4.0.0 (with pin 4.1.0 the wheel of Crocoddyl crashes).
@@ -29,9 +35,11 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
+import math
 import statistics
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +50,7 @@ from tqdm import tqdm
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "test"))
 
-from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK  # noqa: E402
+from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT, RABBIT_WALK  # noqa: E402
 from fixtures.gait_oracles import ORACLES  # noqa: E402
 from fixtures.gait_problems import CASES, oracle_problem, stance  # noqa: E402
 from fixtures.random_steps import random_walk  # noqa: E402
@@ -51,18 +59,21 @@ from peer_engine import PeerEngine  # noqa: E402
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_planner.gait.global_step.global_gait import GlobalGait  # noqa: E402
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem, global_problem  # noqa: E402
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402
-from humanoid_planner.gait.global_step.optimize_step import optimize_step  # noqa: E402
+from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk  # noqa: E402
 from humanoid_planner.gait.global_step.step_guess import scaled_walk  # noqa: E402
 from humanoid_planner.gait.global_step.transition_map import TransitionMap  # noqa: E402
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase  # noqa: E402
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort  # noqa: E402
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort, energies  # noqa: E402
+from humanoid_planner.gait.optimal_control.penalties import Obstacle  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  # noqa: E402
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk  # noqa: E402
+from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker  # noqa: E402
+from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
+from humanoid_planner.gait.solvers.alternative_criteria import Criterion, solve_criterion  # noqa: E402
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
 
@@ -255,12 +266,13 @@ def whole_step(rounds: int, speed: float, plain: bool) -> None:
         found = optimize_step(walker, speed, None, settings, prove=False)
         times.append(time.process_time() - began)
     began = time.process_time()
-    proof = optimize_step(walker, speed, None, settings).proof
+    found = optimize_step(walker, speed, None, settings)
     proven = time.process_time() - began
     print(f"BIP's step at {speed:g} m/s: first {times[0]:.2f} s, median {statistics.median(times):.2f} s", end="")
     print(f", with Pontryagin's conditions {proven:.2f} s; {found.cost_per_metre:.6f} per metre, {found.status.value}")
-    if proof is not None:
-        print(proof.report())
+    for checked in (found.proof, found.conditions):
+        if checked is not None:
+            print(checked.report())
     if plain:
         began = time.process_time()
         specs = cyclic_walk(scaled_walk(walker, speed))
@@ -268,6 +280,73 @@ def whole_step(rounds: int, speed: float, plain: bool) -> None:
         build, began = time.process_time() - began, time.process_time()
         cost, status = program.solve()
         print(f"plain: build {build:.2f} s, solve {time.process_time() - began:.2f} s; {cost:.6f} per metre, {status}")
+
+
+def criteria() -> None:
+    """Energy and effort rate of phases, by what is minimised, in brackets the effort that it takes."""
+    print("| phase | least effort: J, J_e, J_d | least energy: J_e (J) | least effort rate: J_d (J) | s |")
+    print("|---|---|---|---|---|")
+    for case, bound in (("5bar_A", 25.0), ("rabbit_dsp", 250.0), ("bip_dsp_cyclic", 250.0), ("bip_ssp_cyclic", 250.0)):
+        problem = oracle_problem(case)
+        model, effort = problem.model, solve_direct(problem)
+        spent = energies(model, problem.effort, effort.duration * effort.s, effort.v, effort.u)
+        bounds = dict.fromkeys(model.control_names[: model.torque_count], (-bound, bound))
+        began = time.process_time()
+        least = solve_criterion(problem.replace(model=model.with_bounds(**bounds)), Criterion.ENERGY)
+        smooth = solve_criterion(problem, Criterion.EFFORT_RATE)
+        seconds = time.process_time() - began
+        print(
+            f"| {case} | {effort.cost:.4f}, {spent.total:.1f} J, {spent.effort_rate:.3g} "
+            f"| {least.energy:.1f} J ({least.effort:.3g}) | {smooth.effort_rate:.3g} ({smooth.effort:.3g}) "
+            f"| {seconds:.1f} |{'' if least.converged and smooth.converged else ' not converged'}",
+            flush=True,
+        )
+
+
+def gap_cases() -> dict[str, Callable[[], GlobalGait]]:
+    """Steps and a walk that are solved as a whole, by the name of their row."""
+    bip, rabbit = BipWalker(BIP), RabbitWalker(RABBIT)
+    patient = GlobalSettings(time_limit=math.inf, proof_time_limit=math.inf)  # whatever else the machine does
+
+    def step(walker: Walker, speed: float, length: float | None = None, height: float = 0.0, **settings: Any) -> Any:
+        return lambda: optimize_step(walker, speed, length, patient.replace(**settings), step_height=height)
+
+    cases: dict[str, Callable[[], GlobalGait]] = {
+        f"BIP {speed:g} m/s": step(bip, speed) for speed in (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
+    }
+    for speed, length in ((0.5, 0.5), (0.7, 0.4), (0.7, 0.5), (0.7, 0.6), (0.9, 0.5), (0.9, 0.6), (1.0, 0.7)):
+        cases[f"BIP {speed:g} m/s, steps of {length:g} m"] = step(bip, speed, length)
+    cases["BIP, stairs up, 8 cm at 0.45 m/s, treads of 42 cm"] = step(bip, 0.45, 0.42, 0.08)
+    cases["BIP, stairs down, 6 cm, likewise"] = step(bip, 0.45, 0.42, -0.06)
+    bump = Obstacle(-0.145, 0.06, 0.1)
+    cases["BIP, obstacle of 10 cm, 0.6 m/s, steps of 0.6 m"] = step(bip, 0.6, 0.6, obstacles=(bump,))
+    cases["BIP 0.75 m/s, foot landing flat"] = step(bip, 0.75, landing="flat")
+    cases["BIP 0.75 m/s, double support in one phase"] = step(bip, 0.75, landing="whole")
+    cases["BIP, walk of seven phases between rests"] = lambda: optimize_walk(
+        bip, walk_between_rests(CYCLIC, BRAKING), settings=patient
+    )
+    cases |= {f"RABBIT {speed:g} m/s": step(rabbit, speed) for speed in (0.5, 0.8, 1.0, 1.1, 1.2)}
+    return cases
+
+
+def gaps(words: Sequence[str]) -> None:
+    """Gaps of the proofs, a line for each case whose name has all words."""
+    print("| step | cost, by phase at worst | costates | H | intervals | per metre | s |")
+    print("|---|---|---|---|---|---|---|")
+    for name, solve in gap_cases().items():
+        if not all(word in name for word in words):
+            continue
+        began = time.process_time()
+        found = solve()
+        seconds, settings = time.process_time() - began, found.problem.settings
+        told = [math.nan] * 3
+        if found.proof is not None and found.proof.solved:
+            free = int(found.proof.free_durations.sum())
+            among = found.proof.hamiltonian_gap if free > 1 or found.problem.speed is None else math.nan
+            told = [found.proof.cost_gaps.max(), found.proof.jumps.max(), among]
+        cells = " | ".join("–" if math.isnan(value) else f"{value:.0e}" for value in told)
+        mesh = f"{settings.double_intervals}/{settings.single_intervals}"
+        print(f"| {name} | {cells} | {mesh} | {found.cost_per_metre:.4f} | {seconds:.0f} |", flush=True)
 
 
 def problems() -> dict[str, PhaseProblem]:
@@ -345,8 +424,16 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=1.0, help="of the random steps, as a factor (1)")
     parser.add_argument("--press", action="store_true", help="all feet press with 6 N or more, held by the controls")
     parser.add_argument("--step", type=float, default=0.0, metavar="SPEED", help="the best cyclic step of BIP [m/s]")
+    parser.add_argument("--criteria", action="store_true", help="least energy and least effort rate of four phases")
+    parser.add_argument("--gaps", nargs="*", metavar="WORD", help="gaps of the proofs of steps and walks")
     parser.add_argument("--peers", type=Path, help="Python of an environment with Crocoddyl")
     arguments = parser.parse_args()
+    if arguments.criteria:
+        criteria()
+        return
+    if arguments.gaps is not None:
+        gaps(arguments.gaps)
+        return
     if arguments.step:
         whole_step(arguments.rounds, arguments.step, plain=True)
         return
@@ -382,7 +469,7 @@ def main() -> None:
             times[name]["plain"].append(time.process_time() - began)
     print(
         f"{'phase':26}{'first':>8}{'ours':>8}{'least':>8}{'direct':>8}{'build':>8}{'plain':>8}"
-        f"{'J ours':>11}{'J direct':>11}{'J plain':>11}{'reference':>11}{'H spread':>10}"
+        f"{'J ours':>11}{'J direct':>11}{'apart':>9}{'J plain':>11}{'reference':>11}{'H spread':>10}"
     )
     for name in chosen:
         solution, (cost, status) = last[name]
@@ -391,7 +478,8 @@ def main() -> None:
         print(
             f"{name:26}{first[name]:8.3f}{medians['ours']:8.3f}{min(times[name]['ours']):8.3f}{medians['direct']:8.3f}"
             f"{build.get(name, float('nan')):8.3f}{medians['plain'] if name in plain else float('nan'):8.3f}"
-            f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{cost:11.6f}{reference:11.6f}"
+            f"{solution.cost:11.6f}{solution.direct_cost:11.6f}{abs(solution.direct_cost / solution.cost - 1.0):9.1e}"
+            f"{cost:11.6f}{reference:11.6f}"
             f"{solution.hamiltonian_spread:10.1e}  {status}"
         )
     if peer is not None:

@@ -193,10 +193,10 @@ class Run:
     forces: Real
 
 
-def track(
+def prepare(
     trajectory: GaitTrajectory, stiffness: float = 0.1, dt: float | None = None, torques: bool = True
-) -> Run:
-    """Plays a gait in the scene ``bip_planar``, from its first state to its end.
+) -> Simulation:
+    """The scene ``bip_planar`` with the robot in a gait's first state, and what plays the gait.
 
     Args:
         trajectory: of the gait.
@@ -220,8 +220,17 @@ def track(
         trajectory.accelerations,
         efforts=trajectory.torques if torques else np.zeros_like(trajectory.torques),
     )
-    monitor = FootForceMonitor("bip")
     simulation.add_module(TrajectoryPlayer("bip", plan))
+    return simulation
+
+
+def track(
+    trajectory: GaitTrajectory, stiffness: float = 0.1, dt: float | None = None, torques: bool = True
+) -> Run:
+    """Plays a gait from its first state to its end; arguments are those of :func:`prepare`."""
+    simulation = prepare(trajectory, stiffness, dt, torques)
+    robot = simulation.robots["bip"]
+    monitor = FootForceMonitor("bip")
     simulation.add_module(monitor)
     times, postures, velocities = [], [], []
 

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000 or HRP-2 walks on its feet: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
+"""BIP2000, HRP-2, TALOS or G1 walks: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``. With
-``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs: ``--slope 2 --stabilise``.
+Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``,
+``--robot talos --swing 0.75 --steps 4`` or ``--robot g1 --stride 0.75 --steps 6``, whose descriptions are those of
+example-robot-data. With ``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs:
+``--slope 2 --stabilise``.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
+import os
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -17,6 +24,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull
 
 from humanoid_model import load_robot
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
@@ -24,6 +32,7 @@ from humanoid_planner.gait.lift.level_walk import SWING_FROM_REST, level_lift, l
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
+from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control.trajectory import JointTrajectory
@@ -34,7 +43,11 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 SCENES = {"bip": "bip_walk", "hrp2": "stand"}
-"""Where each robot walks."""
+"""Where each robot walks; others stand on HRP-2's floor."""
+OTHERS = {"talos": "half_sitting", "g1": "standing"}
+"""Robots of example-robot-data that walk, and the postures in which they come."""
+STEEPEST = 30.0
+"""Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
 """Time that the robot is watched after the walk [s]."""
 
@@ -49,7 +62,8 @@ class Walked:
         speed: mean over the steady steps [m/s].
         astray: greatest distance of the pelvis from its plan, along x, y and z, shape (3,) [m].
         joint_error: greatest one [rad]; 0 where no servos follow the plan.
-        margin: least one of the measured zero-moment point inside of what bears, in single support [m].
+        margin: least one of the measured zero-moment point inside of what bears, in single support; NaN after a fall
+            before it [m].
         peaks: greatest share of its effort limit that each joint needed, by name.
         times: of the postures [s].
         postures: every 10 ms, shape (k, nq).
@@ -80,9 +94,59 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
     return lift_gait(gait, projection, level_lift(projection))
 
 
-def sloping_floor(name: str, degrees: float) -> Scene:
-    """A scene, its floor turned about the robot's feet such that it rises ahead."""
-    scene = load_scene(name)
+def planned(gait: LiftedGait) -> str:
+    """What the plan asks of the robot, a line for each figure."""
+    limits, errors = gait.robot.limits.effort, 1e3 * gait.filter_errors
+    rows = [gait.robot.index_v(name) for name in gait.robot.actuators]
+    sway, friction, changed, moving, steady = [], 0.0, 0.0, np.zeros(len(rows)), np.zeros(len(rows))
+    middle = range(len(gait.phases) // 3, 2 * len(gait.phases) // 3)
+    for number, phase in enumerate(gait.phases):
+        shares = (np.abs(phase.torques[:, rows]) / limits[rows]).max(axis=0)
+        moving = np.maximum(moving, shares)
+        if number in middle:
+            steady = np.maximum(steady, shares)
+            sway += [phase.q[:, 1].min(), phase.q[:, 1].max()]
+        total = phase.forces.sum(axis=1)
+        friction = max(friction, float((np.hypot(total[:, 0], total[:, 1]) / total[:, 2]).max()))
+        joints = [gait.robot.index_q(name) for name in gait.robot.actuators if "pitch" in name or "knee" in name]
+        changed = max(changed, float(np.abs(phase.q - phase.sagittal.q)[:, joints].max()))
+    inside = [1e3 * float(phase.margin.min()) for phase in gait.phases]
+    return "\n".join(
+        [
+            f"zero-moment point at least {min(inside):.0f} mm inside, {min(inside[k] for k in middle):.0f} mm midway",
+            f"dynamic filter: {', '.join(f'{error:.2g}' for error in errors)} mm off after each pass",
+            f"sway of the pelvis midway {1e3 * min(sway):.0f} to {1e3 * max(sway):.0f} mm",
+            f"sagittal angles change by {np.degrees(changed):.1f} degrees at most, friction {friction:.2f}",
+            f"torques {100 * moving.max():.0f} % of the limits ({list(gait.robot.actuators)[int(moving.argmax())]}), "
+            f"{100 * steady.max():.0f} % midway",
+        ]
+    )
+
+
+def own_scene(robot: str) -> Scene:
+    """The scene of a robot, one of :data:`SCENES` or :data:`OTHERS`.
+
+    Raises:
+        InputError: its description isn't installed.
+    """
+    if robot in SCENES:
+        return load_scene(SCENES[robot])
+    scene, model, posture = load_scene(SCENES["hrp2"]), load_robot(robot), OTHERS[robot]
+    (entry,) = scene.robots
+    other = dataclasses.replace(entry, name=robot, robot=model, posture=posture, q=model.postures[posture])
+    return dataclasses.replace(scene, robots=(other,))
+
+
+def sloping_floor(scene: Scene, degrees: float) -> Scene:
+    """A scene, its floor turned about the robot's feet such that it rises ahead.
+
+    Raises:
+        InputError: it is steeper than :data:`STEEPEST`.
+    """
+    if not abs(degrees) <= STEEPEST:
+        raise InputError(
+            f"is {degrees:g} degrees", element="slope", remedy=f"Give one from {-STEEPEST:g} to {STEEPEST:g} degrees"
+        )
     tilt = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.radians(degrees), 0.0), np.zeros(3))
     bodies = tuple(
         dataclasses.replace(body, placement_world_body=tilt) if body.name == "floor" else body for body in scene.bodies
@@ -90,35 +154,44 @@ def sloping_floor(name: str, degrees: float) -> Scene:
     return dataclasses.replace(scene, bodies=bodies)
 
 
-def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Walked:
-    """Plays a gait.
+def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Simulation:
+    """A simulation with the robot where a gait begins, and what plays the gait, its first module.
 
     Args:
         gait: of the robot in the scene.
         stabilise: by torques that bring it back to its plan; else servos with the robot's own gains follow it, the
             planned torques added.
-        scene: with the robot alone; None: its own one of :data:`SCENES`.
+        scene: with the robot alone; None: its own one.
     """
-    simulation, trajectory = Simulation(scene or SCENES[gait.robot.name]), whole_trajectory(gait)
+    simulation, trajectory = Simulation(scene or own_scene(gait.robot.name)), whole_trajectory(gait)
     (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
-    player = TrajectoryPlayer(
-        name,
-        JointTrajectory(
-            trajectory.joint_names,
-            trajectory.times,
-            trajectory.positions,
-            trajectory.velocities,
-            trajectory.accelerations,
-            efforts=trajectory.torques,
-        ),
+    if stabilise:
+        motion = WholeBodyMotion(
+            walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
+        )
+        simulation.add_module(WholeBodyTracking(name, motion))
+        return simulation
+    plan = JointTrajectory(
+        trajectory.joint_names,
+        trajectory.times,
+        trajectory.positions,
+        trajectory.velocities,
+        trajectory.accelerations,
+        efforts=trajectory.torques,
     )
+    simulation.add_module(TrajectoryPlayer(name, plan))
+    return simulation
+
+
+def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Walked:
+    """Plays a gait; arguments are those of :func:`playing`."""
+    simulation, trajectory = playing(gait, stabilise, scene), whole_trajectory(gait)
+    (name,) = simulation.robots
+    (player,) = simulation.modules.values()
+    walker = simulation.robots[name]
     balance = BalanceMonitor(name, interval=2)
-    motion = WholeBodyMotion(
-        walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
-    )
-    simulation.add_module(WholeBodyTracking(name, motion) if stabilise else player)
     simulation.add_module(balance)
     limits = np.array([walker.robot.limits.effort[walker.robot.index_v(name)] for name in walker.joint_names])
     peaks, astray = np.zeros(len(limits)), np.zeros(3)
@@ -152,8 +225,8 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
         len(reached),
         float((x[1] - x[0]) / (last - first)),
         astray,
-        0.0 if stabilise else float(player.tracking_error.largest.max()),
-        float(np.nanmin(balance.series.margin[single])),
+        float(player.tracking_error.largest.max()) if isinstance(player, TrajectoryPlayer) else 0.0,
+        float(np.nanmin(balance.series.margin[single])) if single.any() else math.nan,
         dict(zip(walker.joint_names, peaks.tolist(), strict=True)),
         np.array(times),
         np.array(postures),
@@ -203,29 +276,71 @@ def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: flo
         axis.fill(*outline.T, facecolor=colour, edgecolor="k", linewidth=0.3, alpha=0.55)
 
 
-def main() -> None:
-    """Plan, walk, tell, draw."""
+def check_picture(path: Path) -> None:
+    """Refuses a picture that couldn't be written once all is done.
+
+    Raises:
+        InputError: its folder isn't there or can't be written into, or matplotlib doesn't know its format.
+    """
+    formats = plt.figure().canvas.get_supported_filetypes()
+    plt.close()
+    if not path.parent.is_dir():
+        problem = f"'{path.parent}' isn't a folder"
+    elif path.is_dir():
+        problem = "is a folder"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "can't be written"
+    elif path.suffix and path.suffix[1:].lower() not in formats:
+        problem = f"'{path.suffix}' is no format of pictures"
+    else:
+        return
+    raise InputError(problem, source=path, element="picture", remedy="Give a .png in a folder that exists")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plan, walk, tell, draw.
+
+    Args:
+        arguments: words of the command line; None: those of this process.
+
+    Returns:
+        0, or 2 where something given can't be used.
+    """
+    try:
+        return _main(arguments)
+    except HumanoidError as problem:
+        print(f"optimal_walk: {problem}", file=sys.stderr)
+        return 2
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="optimal_walk.png")
-    parser.add_argument("--robot", choices=tuple(SCENES), default="bip")
+    parser.add_argument("--robot", choices=(*SCENES, *OTHERS), default="bip")
     parser.add_argument("--steps", type=int, default=10, help="steady steps")
     parser.add_argument("--stride", type=float, default=1.0, help="share of a whole stride")
+    parser.add_argument("--swing", type=float, default=SWING_FROM_REST, help="first and last one of BIP2000's legs, s")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
-    chosen = parser.parse_args()
-    gait = plan(chosen.steps, chosen.robot, chosen.stride)
-    walked = walk(gait, chosen.stabilise, sloping_floor(SCENES[chosen.robot], chosen.slope))
+    chosen = parser.parse_args(arguments)
+    if not 1 <= chosen.steps <= MOST_CYCLES:
+        raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MOST_CYCLES}")
+    check_picture(Path(chosen.picture))
+    floor = sloping_floor(own_scene(chosen.robot), chosen.slope)
+    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)
+    print(f"planned:\n{planned(gait)}\nwalked:")
+    walked = walk(gait, chosen.stabilise, floor)
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")
     print(f"{walked.speed:.3f} m/s over the steady steps")
     print("pelvis off its plan by at most " + ", ".join(f"{1e3 * d:.1f}" for d in walked.astray) + " mm in x, y, z")
     if not chosen.stabilise:
         print(f"joints by at most {np.degrees(walked.joint_error):.2f} degrees")
-    print(f"zero-moment point at least {1e3 * gait.margin:.0f} mm inside as planned, ", end="")
-    print(f"{1e3 * walked.margin:.0f} mm as measured in single support")
+    print(f"zero-moment point at least {1e3 * walked.margin:.0f} mm inside, measured in single support")
     print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")
     draw(gait.robot, walked, chosen.picture)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

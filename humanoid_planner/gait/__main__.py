@@ -28,11 +28,14 @@ from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.phase_figure import phase_figure
+from humanoid_planner.gait.solvers.direct import TIME_LIMIT
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.walker_by_name import MODELS, load_walker
 
 _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""
+MOST_WORKERS = 61
+"""As many processes as Python's executors take on every system."""
 _KINDS = tuple(kind.value for kind in PhaseKind)
 _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --cycles 2 --out walk
@@ -125,7 +128,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         help="to step over in single support; X ahead of the stance toe [m]",
     )
     parser.add_argument("--transcription", action="store_true", help="by direct transcription alone")
-    parser.add_argument("--time-limit", type=float, default=math.inf, metavar="S", help="for each phase [s]")
+    parser.add_argument(
+        "--time-limit", type=float, default=TIME_LIMIT, metavar="S", help=f"for each phase [s] ({TIME_LIMIT:g})"
+    )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="phases solved side by side (1)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where report, tables, pictures and film go")
     parser.add_argument("--no-film", action="store_true", help="leave out gait.gif, which takes longest")
@@ -159,8 +164,8 @@ def _solve(
 ) -> int:
     """Synthesises phases, writes them, and prints the report; of a phase ``alone`` its own picture as well."""
     settings = _settings(options, walker)
-    if options.workers < 1:
-        raise InputError(f"is {options.workers}", element="--workers", remedy="Give one or more")
+    if not 1 <= options.workers <= MOST_WORKERS:
+        raise InputError(f"is {options.workers}", element="--workers", remedy=f"Give 1 to {MOST_WORKERS}")
     pool: AbstractContextManager[Executor | None] = (
         ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) if options.workers > 1 else nullcontext()
     )

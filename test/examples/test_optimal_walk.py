@@ -6,10 +6,40 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples.optimal_walk import draw, plan, sloping_floor, walk
-from humanoid_model import load_scene
+from examples.optimal_walk import draw, main, own_scene, plan, sloping_floor, walk
 from humanoid_model.mesh_path import resolve_mesh_path
-from humanoid_model.resources import find_resource
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--steps", "0"], "steps: is 0. Give a number from 1 to 1000"),
+        (["--steps", "100000"], "steps: is 100000. Give a number from 1 to 1000"),
+        (["--stride", "2"], "stride"),
+        (["--stride", "nan"], "stride"),
+        (["--slope", "89"], "slope: is 89 degrees. Give one from -30 to 30 degrees"),
+        (["--slope", "nan"], "slope: is nan degrees"),
+        (["nowhere/walk.png"], "'nowhere' isn't a folder. Give a .png in a folder that exists"),
+        (["walk.docx"], "'.docx' is no format of pictures"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_line_before_anything_is_planned(words, said, capsys, monkeypatch, tmp_path):
+    def never(*_):
+        raise AssertionError("a phase is solved")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("humanoid_planner.gait.phases.synthesize_gait.synthesize_phase", never)
+    assert main(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    (line,) = told.err.splitlines()
+    assert line.startswith("optimal_walk: ")
+    assert said in line
+
+
+def test_a_folder_is_no_picture(capsys, tmp_path):
+    assert main([str(tmp_path)]) == 2
+    assert "picture: is a folder" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +67,7 @@ def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp
 @pytest.mark.slow
 def test_it_takes_a_stabiliser_to_walk_up_a_slope():
     """2 degrees, which puts the feet 14 mm higher than planned at each step; on half of it luck may do."""
-    gait, slope = plan(4), sloping_floor("bip_walk", 2.0)
+    gait, slope = plan(4), sloping_floor(own_scene("bip"), 2.0)
     assert walk(gait, scene=slope).fallen is not None
     stabilised = walk(gait, stabilise=True, scene=slope)
     assert stabilised.fallen is None
@@ -59,35 +89,24 @@ def test_hrp2_walks_a_similar_walk():
     np.testing.assert_allclose(walked.postures[-1], walked.postures[-50], atol=1e-4)
 
 
-def floor_with(robot, posture, directory):
-    """The scene of HRP-2's stand with a robot of example-robot-data in its place; skips where that is missing."""
-    if resolve_mesh_path("package://example-robot-data/package.xml", Path()) is None:
-        pytest.skip("example-robot-data is not installed")
-    stand = find_resource("config/scenes/stand.yaml").read_text()
-    hrp2 = "hrp2: {robot: hrp2, posture: half_sitting}"
-    assert hrp2 in stand
-    path = directory / f"{robot}.yaml"
-    path.write_text(stand.replace(hrp2, f"{robot}: {{robot: {robot}, posture: {posture}}}"))
-    return load_scene(path)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
 @pytest.mark.parametrize(
-    ("robot", "posture", "leg", "steady", "how", "share", "margin"),
+    ("robot", "leg", "steady", "how", "share", "margin"),
     [
         # With a slower start than BIP2000's: its hips would need 103 % of their limits.
-        ("talos", "half_sitting", 0.705, 4, {"swing": 0.75}, 1.0, 10e-3),
+        ("talos", 0.705, 4, {"swing": 0.75}, 1.0, 10e-3),
         # Its soles are 5 cm wide, its feet 24 cm apart, its ankles weak.
-        ("g1", "standing", 0.637, 2, {"stride": 0.75}, 0.95, 5e-3),
+        ("g1", 0.637, 2, {"stride": 0.75}, 0.95, 5e-3),
     ],
 )
-def test_robots_of_other_proportions_walk(robot, posture, leg, steady, how, share, margin, tmp_path):
-    floor = floor_with(robot, posture, tmp_path)
+def test_robots_of_other_proportions_walk(robot, leg, steady, how, share, margin):
+    if resolve_mesh_path("package://example-robot-data/package.xml", Path()) is None:
+        pytest.skip("example-robot-data is not installed")
     gait = plan(steady, robot, **how)
     efforts = gait.robot.limits.effort[6:]
     assert max(np.abs(phase.torques[:, 6:] / efforts).max() for phase in gait.phases) < share
-    walked = walk(gait, scene=floor)
+    walked = walk(gait)
     assert walked.fallen is None
     assert walked.steps == steady + 4
     assert walked.speed == pytest.approx(how.get("stride", 1.0) * 0.53 * np.sqrt(leg / 0.82), rel=0.03)

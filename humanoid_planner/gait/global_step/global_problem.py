@@ -41,7 +41,14 @@ from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.phases.stairs import over_stairs
 from humanoid_planner.gait.phases.walker import Walker
-from humanoid_planner.gait.solvers.direct import Transcription, constraint_bounds, transcription, variable_bounds
+from humanoid_planner.gait.solvers.direct import (
+    MOST_MEMORY,
+    Transcription,
+    constraint_bounds,
+    program_memory,
+    transcription,
+    variable_bounds,
+)
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
 Real = NDArray[np.floating[Any]]
@@ -324,7 +331,8 @@ def global_problem(
         step_length: of all steps [m]; None leaves each of them free.
 
     Raises:
-        InputError: a guess out of reach, values that contradict each other, stairs without a step length.
+        InputError: a guess out of reach, values that contradict each other, stairs without a step length, more phases
+            or intervals than fit into memory.
     """
     _check_sequence(specs, cyclic)
     for name, value in (("speed", speed), ("step_length", step_length)):
@@ -338,13 +346,22 @@ def global_problem(
             "is next to a rest", element="step_height", remedy="Let the steps after a start and before a stop be level"
         )
     phases: list[GlobalPhase] = []
-    count = 0
+    count = memory = 0
     for spec in specs:
         whole = plan_phase(walker, spec)
         for number, (support, planned) in enumerate(_parts(whole, settings)):
             problem = _phase_problem(walker, planned, support, settings, step_length)
-            intervals = settings.single_intervals if support is Support.ONE_FOOT else settings.double_intervals
-            program = transcription(problem, intervals)
+            element = "single_intervals" if support is Support.ONE_FOOT else "double_intervals"
+            intervals = getattr(settings, element)
+            memory += program_memory(phase_parameters(problem).shape, intervals)
+            if phases and memory > MOST_MEMORY:
+                raise InputError(
+                    f"has {len(specs)} phases; {len(phases)} of them with {settings.single_intervals} intervals on one "
+                    f"foot and {settings.double_intervals} on both take {MOST_MEMORY / 2**30:g} GiB already",
+                    element="gait",
+                    remedy="Give fewer phases, or fewer settings.single_intervals and settings.double_intervals",
+                )
+            program = transcription(problem, intervals, f"settings.{element}")
             lands = whole.double and number == 0
             phases.append(GlobalPhase(support, lands, planned, problem, program, count if whole.double else None))
         count += whole.double

@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
@@ -45,7 +47,7 @@ class GlobalSettings:
         single_intervals: of the transcription of a single support. Solved first on at most 20, 12 in double support.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
-        time_limit: of everything [s].
+        time_limit: of everything, kept within IPOPT's iterations to a factor of two [s].
         proof_time_limit: of the proof with its refinements; what was transcribed stands where that isn't enough [s].
     """
 
@@ -70,7 +72,7 @@ class GlobalSettings:
     single_intervals: int = 40
     tolerance: float = 1e-6
     max_iterations: int = 600
-    time_limit: float = math.inf
+    time_limit: float = 300.0
     proof_time_limit: float = 120.0
 
     def __post_init__(self) -> None:
@@ -86,7 +88,8 @@ class GlobalSettings:
         turn = self.rear_foot_turn
         _check("rear_foot_turn", turn, -math.pi / 2 < turn < 0.0, "between -pi/2 and 0: the rear heel rises")
         for name in ("double_intervals", "single_intervals", "max_iterations"):
-            _check(name, getattr(self, name), getattr(self, name) >= 2, "of 2 or more")
+            value = getattr(self, name)
+            _check(name, value, isinstance(value, (int, np.integer)) and int(value) >= 2, "a whole number, 2 or more")
         for kind, limit in self.torque_limits.items():
             _check(f"torque_limits['{kind}']", limit, limit > 0.0, "above 0")
         if self.landing not in LANDINGS:

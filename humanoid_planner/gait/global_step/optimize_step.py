@@ -184,7 +184,8 @@ def _optimize(
     deadline = min(deadline, time.perf_counter() + settings.proof_time_limit)
     for finer in range(_REFINEMENTS + 1):
         done = status is not GlobalStatus.CONVERGED or not prove or (best.proof is not None and best.proof.close)
-        if done or tell(last, best.iterate.infeasibility, best.iterate.objective):
+        late = finer > 0 and time.perf_counter() > deadline
+        if done or late or tell(last, best.iterate.infeasibility, best.iterate.objective):
             break
         if finer:
             refined = global_problem(walker, specs, best.finer(), cyclic, speed, step_length)

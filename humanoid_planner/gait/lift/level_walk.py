@@ -24,7 +24,7 @@ from humanoid_planner.gait.lift.lifted_gait import LiftSettings
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, walk_through
+from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
 from humanoid_planner.gait.phases.walker import BipWalker
 from humanoid_planner.gait.solvers.synthesize import Feedback
@@ -167,8 +167,8 @@ def level_phases(
     projection: SagittalProjection, steady: int, stride: float = 1.0, swing: float = SWING_FROM_REST
 ) -> tuple[PhaseSpec, ...]:
     """Phases of :func:`level_walk`, from rest to rest; arguments and errors are that function's."""
-    if steady < 1:
-        raise InputError(f"is {steady}", element="steady", remedy="Give one step or more")
+    if not (isinstance(steady, (int, np.integer)) and 1 <= steady <= MOST_CYCLES):
+        raise InputError(f"is {steady}", element="steady", remedy=f"Give a whole number from 1 to {MOST_CYCLES}")
     first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
     swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
@@ -198,8 +198,8 @@ def level_walk(
         swing: duration of the first and the last swing for legs of BIP2000's length [s]: longer ones spare weak hips.
 
     Raises:
-        InputError: fewer than one steady step, a stride that isn't above 0 and at most 1, a swing that takes no time,
-            or legs that can't reach.
+        InputError: no steady step or more than :data:`.MOST_CYCLES`, a stride that isn't above 0 and at most 1, a swing
+            that takes no time, or legs that can't reach.
     """
     phases = level_phases(projection, steady, stride, swing)
     return synthesize_gait(level_walker(projection), phases, level_settings(projection), executor, feedback)

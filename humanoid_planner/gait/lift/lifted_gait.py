@@ -30,6 +30,7 @@ from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_p
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.phases.phase_spec import PhaseKind
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 
 Real = NDArray[np.floating[Any]]
 Tell = Callable[[str, float], None]
@@ -160,8 +161,8 @@ def lift_gait(
         tell: told of stages, several times a second at most; what it raises ends the work and is passed on.
 
     Raises:
-        InputError: a gait that can't be sampled, legs that can't reach, or a motion that no forces of the ground carry;
-            the message says when.
+        InputError: a gait that can't be sampled or leaves a loop open, legs that can't reach, or a motion that no
+            forces of the ground carry; the message says when.
     """
     return _Lift(gait, projection, settings or LiftSettings(), tell or (lambda stage, error: None)).make()
 
@@ -174,6 +175,7 @@ class _Lift:
     ) -> None:
         self._robot, self._settings, self._tell = projection.robot, settings, tell
         robot = self._robot
+        _check_closed(gait)
         self._phases = sample_gait(gait, projection, settings.period, settings.standing, settings.right_first)
         kinds = [phase.spec.kind for phase in gait.plan.phases]
         self._rests = kinds[0] is PhaseKind.START and kinds[-1] is PhaseKind.STOP
@@ -303,12 +305,7 @@ class _Lift:
                     model, data, self._soles, phase.bearings, shares, (q[i], v[i], a[i]), self._settings.friction
                 )
                 if forces is None:
-                    raise InputError(
-                        f"at {time:.3f} s no forces of the ground carry the motion: the zero-moment point is "
-                        f"{100.0 * margin[i]:.1f} cm inside what bears",
-                        element=phase.kind,
-                        remedy="Give a gait whose heel and toe forces stay well above zero, or more friction",
-                    )
+                    raise _unsupported(phase.kind, float(time), float(margin[i]), self._settings.friction)
                 ground.append(forces)
             lifted.append(
                 LiftedPhase(
@@ -328,6 +325,38 @@ class _Lift:
                 )
             )
         return LiftedGait(self._robot, self._legs, self._soles, tuple(lifted), errors)
+
+
+def _check_closed(gait: GaitSolution) -> None:
+    """Refuses a gait that leaves a loop open: its feet slide over the ground by the gap.
+
+    Raises:
+        InputError: a double support violates its closure.
+    """
+    for index, solution in enumerate(gait.phases):
+        for violation in solution.violations:
+            if violation.kind is ViolationKind.CLOSURE:
+                raise InputError(
+                    f"leaves its loop open by {1e3 * solution.closure_gap.max():.1f} mm: {violation}",
+                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.value}",
+                    remedy="Give a gait that closes it: another stride or duration, or a greater penalties.closure",
+                )
+
+
+def _unsupported(kind: str, time: float, margin: float, friction: float) -> InputError:
+    """Why no forces of the ground carry a motion: the zero-moment point is outside, or forces would pull or slide."""
+    said = f"at {time:.3f} s no forces of the ground carry the motion: the zero-moment point is "
+    if margin < 0.0:
+        return InputError(
+            f"{said}{-100.0 * margin:.1f} cm outside of what bears",
+            element=kind,
+            remedy="Give a gait whose heel and toe forces stay well above zero",
+        )
+    return InputError(
+        f"{said}{100.0 * margin:.1f} cm inside what bears, but forces within a friction of {friction:g} don't do",
+        element=kind,
+        remedy="Give a gait that accelerates less, or more friction in the lift's settings",
+    )
 
 
 def _limb_of(robot: Robot, joint: str) -> str:

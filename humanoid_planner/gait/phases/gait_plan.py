@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.phases.phase_spec import MOST_PHASES, PhaseKind, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.phases.walker import Walker
 
 Real = NDArray[np.float64]
@@ -201,11 +201,11 @@ def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0)
         offset: place of the first phase's frame in the world [m].
 
     Raises:
-        InputError: no phase, two of the same support one after the other, an unreachable end, or a jump of places or
-            velocities at a transition.
+        InputError: no phase or more than :data:`.MOST_PHASES`, two of the same support one after the other, an
+            unreachable end, or a jump of places or velocities at a transition.
     """
-    if not specs:
-        raise InputError("no phase", element="gait", remedy="Give one or more")
+    if not 1 <= len(specs) <= MOST_PHASES:
+        raise InputError(f"has {len(specs) or 'no'} phases", element="gait", remedy=f"Give 1 to {MOST_PHASES}")
     for first, second in itertools.pairwise(specs):
         if (first.kind is PhaseKind.DOUBLE) == (second.kind is PhaseKind.DOUBLE):
             raise InputError(
@@ -213,7 +213,8 @@ def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0)
                 element="gait",
                 remedy="Let single and double support take turns",
             )
-    phases = tuple(plan_phase(walker, spec) for spec in specs)
+    planned = {spec: plan_phase(walker, spec) for spec in dict.fromkeys(specs)}
+    phases = tuple(planned[spec] for spec in specs)
     places = offset + np.concatenate([[0.0], np.cumsum([phase.advance for phase in phases[:-1]])])
     plan = GaitPlan(walker, phases, np.stack([places.real, places.imag], axis=1))
     for index, jump in enumerate(plan.jumps()):

@@ -22,6 +22,11 @@ START_DURATION = 0.45
 STOP_DURATION = 0.5
 """Of the swing to rest (III.3.2.8 d) [s]."""
 
+MOST_CYCLES = 1000
+"""Cyclic steps of one gait, ten minutes of walking: its samples are all kept."""
+MOST_PHASES = 2 * MOST_CYCLES + 10
+"""Of one gait: room for a start, a braking step and a stop beside them."""
+
 _CLOSED = 1e-9
 """Greatest gap [m] and speed of a gap [m/s] at the ends of a double support."""
 
@@ -170,10 +175,10 @@ def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
         cycles: how many times.
 
     Raises:
-        InputError: fewer than one cycle.
+        InputError: fewer than one cycle, or more than :data:`MOST_CYCLES`.
     """
-    if not (isinstance(cycles, (int, np.integer)) and cycles >= 1):
-        raise InputError(f"is {cycles}", element="cycles", remedy="Give a whole number, one or more")
+    if not (isinstance(cycles, (int, np.integer)) and 1 <= cycles <= MOST_CYCLES):
+        raise InputError(f"is {cycles}", element="cycles", remedy=f"Give a whole number from 1 to {MOST_CYCLES}")
     double = PhaseSpec(PhaseKind.DOUBLE, walk.double_support, step=walk.step)
     single = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=walk.step)
     return (double, single) * cycles

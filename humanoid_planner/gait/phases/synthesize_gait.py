@@ -228,7 +228,8 @@ def synthesize_gait(
     """
     chosen = settings or GaitSettings()
     plan = plan_gait(walker, specs)
-    problems = {phase.spec: phase_problem(walker, phase, chosen) for phase in plan.phases}
+    distinct = {phase.spec: phase for phase in plan.phases}
+    problems = {spec: phase_problem(walker, phase, chosen) for spec, phase in distinct.items()}
     solved: dict[PhaseSpec, PhaseSolution] = {}
     if executor is None:
         cancelled = False

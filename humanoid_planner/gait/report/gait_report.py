@@ -15,11 +15,9 @@ from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series, leg_roles
 from humanoid_planner.gait.report.phase_report import PhaseReport, phase_report, plain_values
-from humanoid_planner.gait.report.remedies import CLOSURE, NOT_CONVERGED, REMEDIES, SLAP
+from humanoid_planner.gait.report.remedies import NOT_CONVERGED, REMEDIES, SLAP
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 
-CLOSURE_TOLERANCE = 1e-3
-"""Distance by which a loop may stay open before the report says so: the acceptance of section 4.5 [m]."""
 SOLE_TOLERANCE = 1e-3
 """Depth below the ground at which a sole counts as going through it [m]."""
 
@@ -365,11 +363,6 @@ def _findings(gait: GaitSolution, series: GaitSeries, index: int) -> list[Findin
         found.append(Finding(number, what, start + item.time, *REMEDIES[item.kind]))
     rows = series.phase == index
     t = series.t[rows]
-    gap = series.closure_gap[rows]
-    if gap.max(initial=0.0) > CLOSURE_TOLERANCE:
-        when = float(t[int(np.argmax(gap > CLOSURE_TOLERANCE))])
-        what = f"the loop stays open by {1e3 * gap.max():.2f} mm, more than {1e3 * CLOSURE_TOLERANCE:g} mm"
-        found.append(Finding(number, what, when, *CLOSURE))
     if gait.plan.phases[index].double and gait.plan.walker.foot_length > 0.0:
         depth = _sole_depth(gait, series, index)
         if depth.max() > SOLE_TOLERANCE:

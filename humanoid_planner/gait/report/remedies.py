@@ -37,11 +37,12 @@ REMEDIES: dict[ViolationKind, tuple[str, str]] = {
         "raise the bound",
         "make the phase longer",
     ),
+    ViolationKind.CLOSURE: (
+        "raise penalties.closure by a factor of 3, with this solution to start from",
+        "check slap against closure, and whether bounds of the controls let the loop close",
+    ),
 }
 """First and second action for each kind of limit."""
-
-CLOSURE = ("raise penalties.closure by a factor of 3, with this solution to start from", "check slap against closure")
-"""For a loop that stays open."""
 
 SLAP = ("raise penalties.slap and penalties.closure together", "hold the sole above the ground as an inequality")
 """For a sole that goes below the ground while the front foot comes down."""

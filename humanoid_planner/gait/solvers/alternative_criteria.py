@@ -30,7 +30,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, phase_parameters
-from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, solve_direct
+from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, TIME_LIMIT, DirectOptions, check_size, solve_direct
 
 Real = NDArray[np.floating[Any]]
 
@@ -54,21 +54,25 @@ class CriterionOptions:
             that stay the same cost no rate, however great.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
+        time_limit: of each of IPOPT's runs, none of which begins after it [s].
     """
 
     intervals: int = 40
     effort_share: float = 1.0
     tolerance: float = 1e-6
     max_iterations: int = 1000
+    time_limit: float = TIME_LIMIT
 
     def __post_init__(self) -> None:
         """Check the settings.
 
         Raises:
-            InputError: fewer than two intervals, or a share that isn't positive and finite.
+            InputError: fewer than two intervals, a share that isn't positive and finite, or a time limit of 0 or less.
         """
-        if self.intervals < 2:
-            raise InputError(f"is {self.intervals}", element="intervals", remedy="Give 2 or more")
+        if not (isinstance(self.intervals, (int, np.integer)) and self.intervals >= 2):
+            raise InputError(f"is {self.intervals}", element="intervals", remedy="Give a whole number, 2 or more")
+        if not self.time_limit > 0.0:
+            raise InputError(f"is {self.time_limit} s", element="time_limit", remedy="Give more than 0")
         if not (math.isfinite(self.effort_share) and self.effort_share > 0.0):
             raise InputError(f"is {self.effort_share}", element="effort_share", remedy="Give a number above 0")
 
@@ -121,10 +125,11 @@ def solve_criterion(
         options: settings.
 
     Raises:
-        InputError: free ends or a free duration, or a torque without bounds where energy is minimised: it would be an
-            infinite blow.
+        InputError: free ends or a free duration, more intervals than fit into memory, or a torque without bounds where
+            energy is minimised: it would be an infinite blow.
     """
     options = options or CriterionOptions()
+    check_size(phase_parameters(problem).shape, options.intervals, "intervals")
     model = problem.model
     if not (problem.start.fixed and problem.end.fixed) or problem.free_duration:
         raise InputError("has a free end or duration", element="problem", remedy="Give both ends and the duration")
@@ -261,6 +266,9 @@ class _Program:
                 statistics = solver[warm > 0].stats()
                 iterations += int(statistics["iter_count"])
                 values, multipliers = np.array(answer["x"]).ravel(), np.array(answer["lam_g"]).ravel()
+                if time.perf_counter() - started > self.options.time_limit:
+                    statistics["return_status"] = "Maximum_WallTime_Exceeded"
+                    break
         statistics["iter_count"] = iterations
         return self._result(answer, statistics, u_count, g_lower, g_upper, started)
 
@@ -271,7 +279,7 @@ class _Program:
         follows the one that least effort leads to.
         """
         K, model = self.options.intervals, self.problem.model
-        guess = solve_direct(self.problem)
+        guess = solve_direct(self.problem, DirectOptions(time_limit=self.options.time_limit))
         s = np.linspace(0.0, 1.0, 2 * K + 1)
         q, v, u = (
             np.stack([np.interp(s, guess.s, column) for column in values.T], axis=1)
@@ -298,6 +306,7 @@ class _Program:
                 "sb": "yes",
                 "tol": self.options.tolerance,
                 "max_iter": self.options.max_iterations,
+                "max_wall_time": self.options.time_limit,
                 "mu_strategy": "adaptive",
                 "nlp_scaling_method": "none",
                 **near,

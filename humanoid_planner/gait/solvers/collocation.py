@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
+from humanoid_planner.gait.solvers.direct import MOST_MEMORY
 
 Real = NDArray[np.floating[Any]]
 
@@ -35,7 +36,7 @@ class CollocationOptions:
     Attributes:
         tolerance: greatest relative residual of an interval, weighted by its length over the mean one.
         condition_tolerance: greatest violation of an end condition.
-        max_nodes: of the mesh.
+        max_nodes: of the mesh, at most as many as memory holds (:func:`most_nodes`).
         max_newton: Newton steps on one mesh.
         max_meshes: refinements.
         second_chances: how many meshes Newton's method may fail on before it is given up: each is made twice as fine.
@@ -69,6 +70,16 @@ class CollocationOptions:
             )
 
 
+_ENTRY = 160
+"""Memory by node and square of the dimension: Jacobians of nodes and middles, blocks, the band and its factors
+[bytes]."""
+
+
+def most_nodes(dimension: int) -> int:
+    """Greatest number of nodes of a mesh that :data:`.MOST_MEMORY` holds."""
+    return int(MOST_MEMORY // (_ENTRY * dimension**2))
+
+
 _LEAST_DAMPING = 1e-3
 _MOST_UPHILL = 1e3
 """Factor by which one of them may. Stiff penalties, those on rates above all, offer steps that raise it without
@@ -97,8 +108,16 @@ def solve_collocation(
 
     Returns:
         The solution, or the best iterate and why it is none.
+
+    Raises:
+        InputError: more nodes in the guess than memory holds.
     """
     options = options or CollocationOptions()
+    allowed = min(options.max_nodes, most_nodes(problem.dimension))
+    if len(mesh) > most_nodes(problem.dimension):
+        raise InputError(
+            f"has {len(mesh)} nodes", element="mesh", remedy=f"Give at most {most_nodes(problem.dimension)}"
+        )
     steps, failures, residual = 0, 0, math.inf
     message = f"mesh refined {options.max_meshes} times without reaching the tolerance"
     for tried in range(1, options.max_meshes + 1):
@@ -125,8 +144,8 @@ def solve_collocation(
             finer = np.union1d(mesh, 0.5 * (mesh[1:] + mesh[:-1]))
         else:
             finer = _refined(mesh, errors, options.tolerance)
-        if len(finer) > options.max_nodes:
-            message = f"a mesh of {len(finer)} nodes would be needed, {options.max_nodes} are allowed"
+        if len(finer) > allowed:
+            message = f"a mesh of {len(finer)} nodes would be needed, {allowed} are allowed"
             break
         y = hermite(mesh, y, newton.rates, finer)
         mesh = finer
@@ -224,7 +243,7 @@ def _newton(
             break
         damping, accepted = 1.0, None
         best, best_norm = None, math.inf
-        while damping >= _LEAST_DAMPING:
+        while damping >= _LEAST_DAMPING and time.perf_counter() <= deadline:
             trial = _State(problem, h, state.y - damping * delta)
             if trial.finite:
                 simplified = band.solve(trial.residual)

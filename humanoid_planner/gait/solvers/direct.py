@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,22 +40,31 @@ from humanoid_planner.gait.solvers.guess import cubic_guess
 Real = NDArray[np.floating[Any]]
 
 
+TIME_LIMIT = 120.0
+"""That a phase may take unless told otherwise; the slowest of the benchmark's random ones takes 8 [s]."""
+MOST_MEMORY = 2**31
+"""That one program or mesh may take: larger ones are refused before they are built [bytes]."""
+_ENTRY = 400
+"""Memory of a program by point and square of its unknowns there: derivatives, their places and IPOPT's factors, as
+measured on BIP's double support [bytes]."""
+
+
 @dataclass(frozen=True)
 class DirectOptions:
     """Settings of the transcription.
 
     Attributes:
-        intervals: N, equally long.
+        intervals: N, equally long; as many as :data:`MOST_MEMORY` holds.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
-        time_limit: kept to within a factor of two [s].
+        time_limit: of IPOPT, kept to within a factor of two and one iteration [s].
         verbose: print IPOPT's iterations.
     """
 
     intervals: int = 20
     tolerance: float = 1e-6
     max_iterations: int = 500
-    time_limit: float = math.inf
+    time_limit: float = TIME_LIMIT
     verbose: bool = False
 
     def __post_init__(self) -> None:
@@ -129,7 +138,7 @@ class Transcription:
         slack = casadi.SX.sym("slack", penalised)
         zeta = casadi.vertcat(e.q, e.v, scaled, *([e.a] if shape.accelerated else []), slack)
         self.slack_count = penalised
-        self.width = zeta.numel()
+        self.width = point_width(shape)
 
         def in_units(expression: casadi.SX) -> casadi.SX:
             return casadi.substitute(expression, e.u, unit * scaled)
@@ -164,7 +173,7 @@ class Transcription:
         size = 1 + P * width
         A1, A2, weights = _stencils(intervals)
         self.weights, self.A2 = weights, A2
-        A1c, A2c, weights_row = casadi.DM(A1), casadi.DM(A2), casadi.DM(weights).T
+        A1c, A2c, weights_row = casadi.DM(A1.tocsc()), casadi.DM(A2.tocsc()), casadi.DM(weights).T
         x, par = casadi.MX.sym("x", size), casadi.MX.sym("par", symbol.numel())
         T, nodes = x[0], casadi.reshape(x[1:], width, P)
         shared = [1]
@@ -197,8 +206,8 @@ class Transcription:
         rR, cR = _triplets(JR)
         big_Z = _spread(rZ, cZ, A1, n2, width)
         big_D = _spread(rD, cD, A2, n2, width)
-        both = np.unique(np.concatenate([big_Z[0], big_D[0]], axis=1), axis=1)
-        key = both[0] * size + both[1]
+        key = np.unique(np.concatenate([places[0] * size + places[1] for places, _, _ in (big_Z, big_D)]))
+        both = np.stack(np.divmod(key, size))
         S1, S2 = (_selection(key, big, size) for big in (big_Z, big_D))
         rows.append(both[0])
         columns.append(both[1])
@@ -295,9 +304,54 @@ ONE_AT_A_TIME = threading.Lock()
 _TRANSCRIPTIONS: dict[tuple[PhaseShape, int], Transcription] = {}
 
 
-def transcription(problem: PhaseProblem, intervals: int) -> Transcription:
-    """Program of the problem's shape; built once, unless the ends have conditions of their own."""
+def point_width(shape: PhaseShape) -> int:
+    """Number of unknowns at each point of a transcription: angles, velocities, controls, accelerations, slacks."""
+    slacks = 0 if shape.hard_inequalities else shape.inequality_count
+    return 2 * shape.n + shape.control_count + (shape.n if shape.accelerated else 0) + slacks
+
+
+def program_memory(shape: PhaseShape, intervals: int) -> int:
+    """Estimate of what a transcription and IPOPT's work on it take [bytes]."""
+    return _ENTRY * (2 * intervals + 1) * point_width(shape) ** 2
+
+
+def most_intervals(shape: PhaseShape) -> int:
+    """Greatest number of intervals that :data:`MOST_MEMORY` holds."""
+    return max(1, (MOST_MEMORY // (_ENTRY * point_width(shape) ** 2) - 1) // 2)
+
+
+def check_size(shape: PhaseShape, intervals: int, element: str) -> None:
+    """Refuses transcriptions that don't fit.
+
+    Args:
+        shape: of the phase.
+        intervals: that are asked for.
+        element: the setting that asks for them.
+
+    Raises:
+        InputError: more than :func:`most_intervals`.
+    """
+    most = most_intervals(shape)
+    if intervals > most:
+        needed = program_memory(shape, intervals) / 2**30
+        raise InputError(
+            f"is {intervals}, which takes some {needed:.3g} GiB", element=element, remedy=f"Give at most {most}"
+        )
+
+
+def transcription(problem: PhaseProblem, intervals: int, element: str = "direct.intervals") -> Transcription:
+    """Program of the problem's shape; built once, unless the ends have conditions of their own.
+
+    Args:
+        problem: the phase.
+        intervals: N.
+        element: the setting that they come from, for the message.
+
+    Raises:
+        InputError: more intervals than fit into :data:`MOST_MEMORY`.
+    """
     parameters = phase_parameters(problem)
+    check_size(parameters.shape, intervals, element)
     own = (_condition_function(problem, parameters, "start"), _condition_function(problem, parameters, "end"))
     if own != (None, None):
         return Transcription(parameters, intervals, own)
@@ -326,6 +380,9 @@ def solve_direct(
 
     Returns:
         The solution, or IPOPT's last iterate and its status.
+
+    Raises:
+        InputError: more intervals than fit into memory.
     """
     options = options or DirectOptions()
     started = time.perf_counter()
@@ -449,26 +506,36 @@ def _condition_function(
         return None
     shape = parameters.shape
     n = shape.n
-    slacks = 0 if shape.hard_inequalities else shape.inequality_count
-    width = 2 * n + shape.control_count + (n if shape.accelerated else 0) + slacks
-    zeta = casadi.SX.sym("zeta", width)
+    zeta = casadi.SX.sym("zeta", point_width(shape))
     psi = end_conditions(problem, end, CasadiPhase(problem.scaled_model), zeta[:n], zeta[n : 2 * n])
     free_q, free_v = end.free_masks(problem.model)
     given = int((~free_q).sum() + (~free_v).sum())  # these are bounds of the variables
     return casadi.Function(f"conditions_{name}", [zeta], [casadi.densify(psi[given:])])
 
 
-def _stencils(intervals: int) -> tuple[Real, Real, Real]:
+def _stencils(intervals: int) -> tuple[sparse.csc_array, sparse.csc_array, Real]:
     """Constants of Hermite-Simpson on [0, 1]: A1 and A2 (points x 2N) of Z and D, and Simpson's weights (points,)."""
     P, h = 2 * intervals + 1, 1.0 / intervals
-    A1, A2, weights = np.zeros((P, 2 * intervals)), np.zeros((P, 2 * intervals)), np.zeros(P)
-    for k in range(intervals):
-        left, middle, right = 2 * k, 2 * k + 1, 2 * k + 2
-        A1[[left, right], 2 * k] = -1.0, 1.0
-        A2[[left, middle, right], 2 * k] = -h / 6.0, -4.0 * h / 6.0, -h / 6.0
-        A1[[left, middle, right], 2 * k + 1] = -0.5, 1.0, -0.5
-        A2[[left, right], 2 * k + 1] = -h / 8.0, h / 8.0
-        weights[[left, middle, right]] += h / 6.0, 4.0 * h / 6.0, h / 6.0
+    left = 2 * np.arange(intervals)
+    weights = np.zeros(P)
+    for offset, share in ((0, 1.0), (1, 4.0), (2, 1.0)):
+        weights[left + offset] += share * h / 6.0
+
+    def matrix(defect: Sequence[float], middle: Sequence[float]) -> sparse.csc_array:
+        """From what left end, middle and right end of an interval count for in its two equations."""
+        entries = [
+            (value, offset, equation)
+            for equation, values in enumerate((defect, middle))
+            for offset, value in enumerate(values)
+            if value
+        ]
+        rows = np.concatenate([left + offset for _, offset, _ in entries])
+        columns = np.concatenate([left + equation for _, _, equation in entries])
+        values = np.repeat([value for value, _, _ in entries], intervals)
+        return sparse.csc_array((values, (rows, columns)), shape=(P, 2 * intervals))
+
+    A1 = matrix((-1.0, 0.0, 1.0), (-0.5, 1.0, -0.5))
+    A2 = matrix((-h / 6.0, -4.0 * h / 6.0, -h / 6.0), (-h / 8.0, 0.0, h / 8.0))
     return A1, A2, weights
 
 
@@ -483,14 +550,14 @@ def _triplets(matrix: casadi.SX) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _spread(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], stencil: Real, height: int, width: int
+    rows: NDArray[np.int64], columns: NDArray[np.int64], stencil: sparse.csc_array, height: int, width: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Real]:
     """Places (2, E) in the large Jacobian that small Jacobians go to, which small entry each takes, and its factor."""
-    point, defect = np.nonzero(stencil)
+    point, defect, share = sparse.find(stencil)
     big_rows = (defect[:, None] * height + rows[None]).ravel()
     big_columns = (1 + point[:, None] * width + columns[None]).ravel()
     entry = (point[:, None] * len(rows) + np.arange(len(rows))[None]).ravel()
-    factor = np.repeat(stencil[point, defect], len(rows))
+    factor = np.repeat(share, len(rows))
     return np.stack([big_rows, big_columns]), entry, factor
 
 

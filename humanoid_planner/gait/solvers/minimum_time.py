@@ -23,12 +23,17 @@ from scipy.interpolate import CubicSpline
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
-from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME
+from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, TIME_LIMIT
 
 Real = NDArray[np.floating[Any]]
 
+MOST_INTERVALS = 10_000
+"""Of a path: each is a block of expressions of its own."""
 _CLOSED = 1e-4
 """Greatest gap along a path through waypoints that closes well enough [m]."""
+
+
+_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 500, "max_wall_time": TIME_LIMIT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +69,7 @@ def time_path(
     Args:
         model: whose controls are bounded, and whose joints' rates are where they have limits.
         waypoints: (W, n) angles, equally spaced in the path's parameter; a cubic spline goes through them [rad].
-        intervals: K.
+        intervals: K, at most :data:`MOST_INTERVALS`.
         start_rate: s' at the beginning [1/s].
         end_rate: s' at the end [1/s].
 
@@ -80,8 +85,10 @@ def time_path(
     for name, rate in (("start_rate", start_rate), ("end_rate", end_rate)):
         if not (math.isfinite(rate) and rate >= 0.0):
             raise InputError(f"is {rate}", element=name, remedy="Give 0 or more")
-    if intervals < 2:
-        raise InputError(f"is {intervals}", element="intervals", remedy="Give 2 or more")
+    if not (isinstance(intervals, (int, np.integer)) and 2 <= intervals <= MOST_INTERVALS):
+        raise InputError(
+            f"is {intervals}", element="intervals", remedy=f"Give a whole number from 2 to {MOST_INTERVALS}"
+        )
     if np.any(model.damping):
         raise InputError("has damped joints", element=model.name, remedy="Leave the damping out for this estimate")
     unbounded = ~(np.isfinite(model.control_lower) & np.isfinite(model.control_upper))[: model.torque_count]
@@ -123,7 +130,7 @@ def _solve(model: PhaseModel, spline: CubicSpline, K: int, start_rate: float, en
     lower[-1] = upper[-1] = end_rate**2
     bounds = [np.tile(limit, K) for limit in (model.control_lower, model.control_upper)]
     program = {"x": casadi.vertcat(b, casadi.vec(u)), "f": time, "g": casadi.vertcat(*balance)}
-    settings: dict[str, Any] = {"ipopt": {"print_level": 0, "sb": "yes", "max_iter": 500}, "print_time": False}
+    settings: dict[str, Any] = {"ipopt": _IPOPT, "print_time": False}
     guess = np.clip(np.full(K + 1, 1.0), lower, upper)
     held = np.linalg.pinv(B) @ constant[..., None]
     with ONE_AT_A_TIME:

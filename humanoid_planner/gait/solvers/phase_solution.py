@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
+from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
@@ -42,6 +43,7 @@ class ViolationKind(enum.Enum):
     RATE = "joint rate"
     CLEARANCE = "clearance"
     BOUND = "bound of a control"
+    CLOSURE = "closure"
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Tolerances:
         rate: [rad/s].
         clearance: [m].
         torque: share of its range by which a control may be exceeded.
+        closure: by which the loop may stay open: the acceptance of section 4.5 [m].
     """
 
     force: float = 0.5
@@ -85,6 +88,7 @@ class Tolerances:
     rate: float = 2e-2
     clearance: float = 1e-3
     torque: float = 1e-6
+    closure: float = 1e-3
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -180,10 +184,15 @@ class PhaseSolution:
         return q, v, u
 
 
+def closure_gap(model: PhaseModel, q: Real) -> Real:
+    """(K,) distance that the loop stays open at (K, n) angles; of several loops the root of the sum of squares [m]."""
+    return np.asarray(np.linalg.norm(model.closure(q), axis=1))
+
+
 def find_violations(
     problem: PhaseProblem, t: Real, q: Real, v: Real, u: Real, forces: dict[str, FootSeries], tolerances: Tolerances
 ) -> tuple[list[Violation], list[Violation]]:
-    """Contacts that aren't kept, and joint ranges, rates, clearances and bounds that aren't."""
+    """Contacts that aren't kept, and joint ranges, rates, clearances, bounds and closures that aren't."""
     model = problem.model
     contacts: list[Violation] = []
     for foot in problem.checked_feet:
@@ -215,6 +224,8 @@ def find_violations(
     for j, name in enumerate(model.control_names):
         excess = np.maximum(model.control_lower[j] - u[:, j], u[:, j] - model.control_upper[j])
         _add(limits, ViolationKind.BOUND, f"bound of {name}", t, excess, tolerances.torque * span[j], "")
+    beyond = 1e3 * (closure_gap(problem.scaled_model, q) - tolerances.closure)
+    _add(limits, ViolationKind.CLOSURE, f"closure gap of {1e3 * tolerances.closure:g} mm", t, beyond, 0.0, "mm")
     return contacts, limits
 
 
@@ -277,7 +288,7 @@ def solution_from_samples(
         u=controls,
         hamiltonian=hamiltonian,
         forces=forces,
-        closure_gap=np.linalg.norm(model.closure(q), axis=1),
+        closure_gap=closure_gap(model, q),
         residual=residual,
         cost=cost,
         direct_cost=direct_cost,

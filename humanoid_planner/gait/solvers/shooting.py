@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from humanoid_model.errors import InputError
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
+from humanoid_planner.gait.solvers.collocation import most_nodes
 
 Real = NDArray[np.floating[Any]]
 
@@ -44,6 +46,20 @@ class ShootingOptions:
     growth_limit: float = 1e4
     max_evaluations: int = 4000
 
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            InputError: a number that isn't whole and at least one, or a tolerance or growth that isn't above 0.
+        """
+        for name in ("segments", "max_newton", "steps_per_segment", "max_evaluations"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
+                raise InputError(f"is {value}", element=f"shooting.{name}", remedy="Give a whole number, 1 or more")
+        for name in ("tolerance", "growth_limit"):
+            if not getattr(self, name) > 0.0:
+                raise InputError(f"is {getattr(self, name)}", element=f"shooting.{name}", remedy="Give more than 0")
+
 
 def solve_shooting(
     problem: BoundaryValueProblem,
@@ -63,8 +79,18 @@ def solve_shooting(
 
     Returns:
         The solution at ``segments * steps_per_segment + 1`` nodes, or the best iterate and why it is none.
+
+    Raises:
+        InputError: more nodes than memory holds.
     """
     options = options or ShootingOptions()
+    most = most_nodes(problem.dimension)
+    if options.segments * options.steps_per_segment > most:
+        raise InputError(
+            f"are {options.segments} of {options.steps_per_segment} steps",
+            element="shooting.segments",
+            remedy=f"Give at most {most} steps in all",
+        )
     starts = np.linspace(0.0, 1.0, options.segments + 1)
     values = np.stack([np.interp(starts, mesh, column) for column in y.T], axis=1)
     h = np.diff(starts)
@@ -73,14 +99,14 @@ def solve_shooting(
     corrections: list[float] = []
     tolerance = _LOOSE
     message, converged, step = f"{options.max_newton} steps without convergence", False, 0
-    shot = _shoot(problem, values[:-1], h, options, _LOOSE, sensitivities=True)
+    shot = _shoot(problem, values[:-1], h, options, _LOOSE, deadline, sensitivities=True)
     while step < options.max_newton:
         step += 1
-        if shot is None:
-            message = "an integration diverges"
-            break
         if time.perf_counter() > deadline:
             message = "stopped"
+            break
+        if shot is None:
+            message = "an integration diverges"
             break
         ends, transfer = shot
         start, start_jacobian = problem.start(values[0])
@@ -100,7 +126,7 @@ def solve_shooting(
         damping, accepted = 1.0, None
         while damping > 1e-2:
             trial = values - damping * delta
-            flown = _shoot(problem, trial[:-1], h, options, tolerance, sensitivities=False)
+            flown = _shoot(problem, trial[:-1], h, options, tolerance, deadline, sensitivities=False)
             if flown is not None:
                 residual = np.concatenate(
                     [problem.start(trial[0])[0], (trial[1:] - flown[0]).ravel(), problem.end(trial[-1])[0]]
@@ -116,7 +142,7 @@ def solve_shooting(
         values = accepted
         # An integration more exact than the iterate would be wasted.
         tolerance = min(_LOOSE, max(options.tolerance, 1e-3 * reached))
-        shot = _shoot(problem, values[:-1], h, options, tolerance, sensitivities=True)
+        shot = _shoot(problem, values[:-1], h, options, tolerance, deadline, sensitivities=True)
     nodes, dense = _dense(problem, starts, values, options)
     rates = problem.rates(dense)
     conditions = np.concatenate([problem.start(values[0])[0], problem.end(values[-1])[0]])
@@ -143,6 +169,7 @@ def _shoot(
     h: Real,
     options: ShootingOptions,
     tolerance: float,
+    deadline: float = math.inf,
     *,
     sensitivities: bool,
 ) -> tuple[Real, Real] | None:
@@ -157,7 +184,8 @@ def _shoot(
     def rates(_: float, flat: Real) -> Real:
         nonlocal count
         count += 1
-        if not np.abs(flat[: S * d]).max() <= options.growth_limit or count > options.max_evaluations:
+        beyond = count > options.max_evaluations or time.perf_counter() > deadline
+        if beyond or not np.abs(flat[: S * d]).max() <= options.growth_limit:
             raise _Diverged
         y = flat[: S * d].reshape(S, d) * size
         if not sensitivities:

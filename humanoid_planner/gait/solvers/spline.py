@@ -32,6 +32,8 @@ from humanoid_planner.gait.solvers.guess import cubic_guess
 
 Real = NDArray[np.floating[Any]]
 
+MOST_PIECES = 100
+"""Of the splines: residuals and unknowns grow with them, and the Jacobian between both is dense."""
 _GAUSS = 6
 """Quadrature points on each polynomial."""
 
@@ -69,12 +71,12 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     Args:
         problem: between ends that are given in full, without bounds or constraints of the controls: those have no
             closed form here.
-        pieces: number of polynomials.
+        pieces: number of polynomials, at most :data:`MOST_PIECES`.
         max_evaluations: of the residuals.
 
     Raises:
         InputError: free ends, a free duration, bounded or constrained controls, fewer controls than coordinates, or
-            fewer than one piece.
+            no piece or too many.
     """
     model, n = problem.model, problem.model.n
     bounded = np.isfinite(model.control_lower).any() or np.isfinite(model.control_upper).any()
@@ -90,8 +92,8 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
             element=model.name,
             remedy="Use the transcription: not every motion can be brought about",
         )
-    if pieces < 1:
-        raise InputError(f"is {pieces}", element="pieces", remedy="Give one or more")
+    if not (isinstance(pieces, (int, np.integer)) and 1 <= pieces <= MOST_PIECES):
+        raise InputError(f"is {pieces}", element="pieces", remedy=f"Give a whole number from 1 to {MOST_PIECES}")
     started = time.perf_counter()
     point, numbers = _point_function(problem)
     T, h = problem.duration, problem.duration / pieces

@@ -18,11 +18,19 @@ from humanoid_planner.gait.optimal_control.control_rows import evaluate_rows
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.continuation import Stage, follow, with_parameters
-from humanoid_planner.gait.solvers.direct import DirectOptions, DirectResult, solve_direct
+from humanoid_planner.gait.solvers.direct import (
+    TIME_LIMIT,
+    DirectOptions,
+    DirectResult,
+    check_size,
+    most_intervals,
+    solve_direct,
+)
 from humanoid_planner.gait.solvers.phase_solution import (
     PhaseSolution,
     PhaseStatus,
@@ -71,7 +79,7 @@ class SynthesisOptions:
         schedule: continuation to the problem from that of the first values; the latter is what is transcribed then.
         tolerances: of the checks afterwards.
         rescue: give back the transcribed solution as the result where Pontryagin's conditions can't be solved.
-        time_limit: [s].
+        time_limit: kept within iterations of every solver, to within one of them [s].
         samples: equidistant times that the solution is given at, beside the mesh's own.
     """
 
@@ -82,7 +90,7 @@ class SynthesisOptions:
     schedule: tuple[Stage, ...] = ()
     tolerances: Tolerances = field(default_factory=Tolerances)
     rescue: bool = False
-    time_limit: float = math.inf
+    time_limit: float = TIME_LIMIT
     samples: int = 201
 
     def __post_init__(self) -> None:
@@ -90,7 +98,7 @@ class SynthesisOptions:
 
         Raises:
             InputError: an unknown method, a continuation of a mere transcription, a time limit that isn't above 0, or
-                fewer than three samples.
+                fewer than three samples or more than :data:`MOST_SAMPLES`.
         """
         if self.method not in METHODS:
             raise InputError(f"is '{self.method}'", element="method", remedy=f"Use one of {', '.join(METHODS)}")
@@ -98,11 +106,14 @@ class SynthesisOptions:
             raise InputError("isn't empty", element="schedule", remedy="Use another method than direct with it")
         if not self.time_limit > 0.0:
             raise InputError(f"is {self.time_limit} s", element="time_limit", remedy="Give more than 0")
-        if self.samples < 3:
-            raise InputError(f"is {self.samples}", element="samples", remedy="Give three or more")
+        if not (isinstance(self.samples, (int, np.integer)) and 3 <= self.samples <= MOST_SAMPLES):
+            raise InputError(
+                f"is {self.samples}", element="samples", remedy=f"Give a whole number from 3 to {MOST_SAMPLES}"
+            )
 
 
 METHODS = ("pontryagin", "shooting", "direct")
+MOST_SAMPLES = 20_000
 
 
 def synthesize_phase(
@@ -130,9 +141,11 @@ def synthesize_phase(
         The solution with its status; the best iterate where there is no solution.
 
     Raises:
-        InputError: the problem contradicts itself.
+        InputError: the problem contradicts itself, or a mesh doesn't fit into memory.
     """
     options = options or SynthesisOptions()
+    shape = phase_parameters(problem).shape
+    check_size(shape, options.direct.intervals, "direct.intervals")
     run = _Run(problem, options, feedback, watch)
     open_end = _unreachable(problem)
     if open_end:
@@ -148,7 +161,8 @@ def synthesize_phase(
             if run.stopped:
                 break
         intervals = attempt.refinement * options.direct.intervals
-        if attempt.refinement > 1 and 2 * intervals + 1 > options.collocation.max_nodes:
+        most = min((options.collocation.max_nodes - 1) // 2, most_intervals(shape))
+        if attempt.refinement > 1 and intervals > most:
             break
         hasty = attempt.hasty and not by_transcription
         solved = (run.by_masses if attempt.by_masses else run.direct)(intervals, hasty)
@@ -167,7 +181,7 @@ def synthesize_phase(
                 break
     assert direct is not None
     if run.stopped:
-        reason = "stopped"
+        reason = f"stopped: the time limit of {options.time_limit:g} s is over" if run.late else "stopped"
     elif direct.converged:
         reason = f"Pontryagin's conditions not met: {run.last_message}"
     else:
@@ -186,19 +200,18 @@ class _Run:
         self.transcribed = with_parameters(problem, first) if first else problem
         self.started = time.perf_counter()
         self.log: list[str] = []
-        self.stopped = False
+        self.stopped = self.late = False
         self.last_message = ""
         self.extremal = ExtremalProblem(problem)
 
     def tell(self, stage: str, residual: float, nodes: int, cost: float) -> None:
         """Notes a stage, passes it on, and sees whether to stop."""
-        elapsed = time.perf_counter() - self.started
-        self.log.append(f"{elapsed:7.3f} s  {stage}")
+        self.log.append(f"{time.perf_counter() - self.started:7.3f} s  {stage}")
         if self.feedback is not None and self.feedback(stage, residual, cost):
             self.stopped = True
         self.look(Progress(stage, residual, nodes, cost))
-        if elapsed > self.options.time_limit:
-            self.stopped = True
+        if time.perf_counter() > self.started + self.options.time_limit:
+            self.stopped = self.late = True
 
     def look(self, progress: Progress) -> bool:
         """Passes on what isn't a stage of its own; True to stop."""

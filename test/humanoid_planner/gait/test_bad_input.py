@@ -12,17 +12,24 @@ from fixtures.gait_problems import oracle_problem, stance
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait import synthesize_gait, synthesize_phase
+from humanoid_planner.gait.global_step.global_settings import GlobalSettings
+from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_planner.gait.optimal_control.control_rows import root_point
 from humanoid_planner.gait.optimal_control.end_state import EndState
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
-from humanoid_planner.gait.solvers.collocation import CollocationOptions
-from humanoid_planner.gait.solvers.direct import DirectOptions
+from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, most_nodes, solve_collocation
+from humanoid_planner.gait.solvers.direct import TIME_LIMIT, DirectOptions, solve_direct
+from humanoid_planner.gait.solvers.guess import cubic_extremal_guess
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, Tolerances
+from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
+HUGE = DirectOptions(intervals=50_000)
 NAN, INF = math.nan, math.inf
 
 
@@ -39,7 +46,13 @@ NAN, INF = math.nan, math.inf
         (lambda: SynthesisOptions(method="magic"), "method: is 'magic'. Use one of pontryagin"),
         (lambda: SynthesisOptions(time_limit=NAN), "time_limit: is nan s"),
         (lambda: SynthesisOptions(time_limit=-1.0), "time_limit: is -1.0 s"),
-        (lambda: SynthesisOptions(samples=2), "samples: is 2. Give three or more"),
+        (lambda: SynthesisOptions(samples=2), "samples: is 2. Give a whole number from 3 to 20000"),
+        (lambda: SynthesisOptions(samples=10**9), "samples: is 1000000000. Give a whole number from 3"),
+        (lambda: ShootingOptions(segments=0), "shooting.segments: is 0. Give a whole number, 1 or more"),
+        (lambda: ShootingOptions(tolerance=0.0), "shooting.tolerance: is 0.0"),
+        (lambda: GlobalSettings(single_intervals=12.5), "settings.single_intervals: is 12.5. Give a whole number"),
+        (lambda: CriterionOptions(intervals=1.5), "intervals: is 1.5. Give a whole number"),
+        (lambda: CriterionOptions(time_limit=0.0), "time_limit: is 0.0 s"),
         (lambda: DirectOptions(intervals=0), "direct.intervals: is 0"),
         (lambda: DirectOptions(intervals=1.5), "direct.intervals: is 1.5"),
         (lambda: DirectOptions(max_iterations=-3), "direct.max_iterations: is -3"),
@@ -58,13 +71,18 @@ NAN, INF = math.nan, math.inf
         (lambda: PhaseSpec(PhaseKind.DOUBLE, NAN, step=CYCLIC.step), "double_support.duration: is nan s"),
         (lambda: cyclic_walk(CYCLIC, 1.5), "cycles: is 1.5. Give a whole number"),
         (lambda: cyclic_walk(CYCLIC, NAN), "cycles: is nan"),
+        (lambda: cyclic_walk(CYCLIC, 50_000), "cycles: is 50000. Give a whole number from 1 to 1000"),
         (lambda: walk_between_rests(CYCLIC, BRAKING, stop_duration=-1.0), "stop.duration: is -1.0 s"),
         (lambda: BIP.double_support(0.5, toe_force_lower=INF), "toe_force_lower: is inf N"),
         (lambda: BIP.double_support(0.5, toe_force_lower=-5.0), "toe_force_lower: is -5.0 N"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(INF, INF)), "C12: bounds inf and inf cross"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(-INF, -INF)), "C12: bounds -inf and -inf cross"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(NAN, 1.0)), "C12: bounds nan and 1.0 cross"),
-        (lambda: synthesize_gait(RabbitWalker(RABBIT), ()), "gait: no phase"),
+        (lambda: synthesize_gait(RabbitWalker(RABBIT), ()), "gait: has no phases. Give 1 to 2010"),
+        (
+            lambda: synthesize_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK) * 50_000),
+            "gait: has 100000 phases. Give 1 to 2010",
+        ),
         (lambda: synthesize_gait(RabbitWalker(RABBIT, friction=NAN), cyclic_walk(RABBIT_WALK)), "friction: is nan"),
         (lambda: synthesize_gait(BipWalker(BIP, toe_force_lower=NAN), cyclic_walk(CYCLIC)), "toe_force_lower: is nan"),
     ],
@@ -148,6 +166,95 @@ def test_cancelled_in_each_stage():
 def test_time_that_runs_out(method):
     solution = synthesize_phase(oracle_problem("bip_ssp_cyclic"), SynthesisOptions(method=method, time_limit=1e-3))
     assert solution.status is PhaseStatus.NOT_CONVERGED
-    assert solution.message == "stopped"
+    assert solution.message == "stopped: the time limit of 0.001 s is over"
     assert np.isfinite(solution.q).all()
     np.testing.assert_allclose(solution.q[-1], oracle_problem("bip_ssp_cyclic").end.q)
+
+
+def test_time_is_limited_unless_told_otherwise():
+    assert SynthesisOptions().time_limit == DirectOptions().time_limit == CriterionOptions().time_limit == TIME_LIMIT
+    assert TIME_LIMIT == 120.0
+    assert GlobalSettings().time_limit == 300.0
+
+
+@pytest.mark.parametrize("shooting", [False, True])
+def test_time_that_runs_out_within_a_newton_step(shooting, monkeypatch):
+    """A clock that goes on by 1 s with each evaluation of the rates: few are left once the deadline is over."""
+    problem = oracle_problem("5bar_C")
+    extremal, clock = ExtremalProblem(problem), [0.0]
+    x, w = cubic_extremal_guess(problem, 21)
+    y, mesh = extremal.pack(x, w, problem.duration), np.linspace(0.0, 1.0, 21)
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def counted(own):
+        def evaluate(values):
+            clock[0] += 1.0
+            return own(values)
+
+        return evaluate
+
+    for name in ("rates", "rates_and_jacobian"):
+        monkeypatch.setattr(extremal, name, counted(getattr(extremal, name)))
+    for deadline in np.arange(3.0, 60.0, 4.0):
+        clock[0] = 0.0
+        if shooting:
+            result = solve_shooting(extremal, mesh, y, ShootingOptions(segments=4, steps_per_segment=1), deadline)
+        else:
+            result = solve_collocation(extremal, mesh, y, deadline=deadline)
+        assert not result.converged
+        assert clock[0] <= deadline + 8.0  # a step and the residuals or rates of what is given back
+
+
+@pytest.mark.parametrize(
+    ("solve", "words"),
+    [
+        (lambda: solve_direct(oracle_problem("5bar_A"), HUGE), "direct.intervals: is 50000, which takes some 8.38 GiB"),
+        (
+            lambda: synthesize_phase(oracle_problem("5bar_A"), SynthesisOptions(method="direct", direct=HUGE)),
+            "Give at most 11929",
+        ),
+        (
+            lambda: solve_criterion(oracle_problem("5bar_A"), Criterion.EFFORT_RATE, CriterionOptions(intervals=10**6)),
+            "intervals: is 1000000, which takes some 168 GiB",
+        ),
+        (
+            lambda: optimize_step(RabbitWalker(RABBIT), 0.7, settings=GlobalSettings(double_intervals=10**6)),
+            "settings.double_intervals: is 1000000, which takes",
+        ),
+        (
+            lambda: optimize_walk(BipWalker(BIP), walk_between_rests(CYCLIC, BRAKING, 400)),
+            "gait: has 803 phases; ",
+        ),
+        (
+            lambda: _with_mesh(solve_collocation, most_nodes(16) + 1, None),
+            f"mesh: has {most_nodes(16) + 1} nodes. Give at most {most_nodes(16)}",
+        ),
+        (
+            lambda: _with_mesh(solve_shooting, 11, ShootingOptions(segments=10**6)),
+            f"shooting.segments: are 1000000 of 10 steps. Give at most {most_nodes(16)} steps in all",
+        ),
+    ],
+)
+def test_meshes_that_do_not_fit_into_memory_are_refused_before_they_are_built(solve, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        solve()
+
+
+def _with_mesh(solve, nodes, options):
+    extremal = ExtremalProblem(oracle_problem("5bar_A"))
+    return solve(extremal, np.linspace(0.0, 1.0, nodes), np.zeros((nodes, extremal.dimension)), options)
+
+
+def test_a_finer_mesh_than_memory_holds_is_not_asked_for(monkeypatch):
+    monkeypatch.setattr("humanoid_planner.gait.solvers.collocation.MOST_MEMORY", 160 * 16**2 * 30)
+    problem = oracle_problem("5bar_A")
+    x, w = cubic_extremal_guess(problem, 21)
+    result = _with_guess(problem, x, w)
+    assert not result.converged
+    assert "nodes would be needed, 30 are allowed" in result.message
+
+
+def _with_guess(problem, x, w):
+    extremal = ExtremalProblem(problem)
+    options = CollocationOptions(max_nodes=100_000, tolerance=1e-8)
+    return solve_collocation(extremal, np.linspace(0.0, 1.0, len(x)), extremal.pack(x, w, problem.duration), options)

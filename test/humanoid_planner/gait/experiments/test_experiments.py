@@ -9,12 +9,8 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.experiments import EXPERIMENTS
 from humanoid_planner.gait.experiments.experiment_result import ExperimentResult, Row, between, near, told
 
-_FAST = ("F1", "F2", "R1", "R2")
 
-
-@pytest.mark.parametrize(
-    "name", [*_FAST, *(pytest.param(e.id, marks=pytest.mark.slow) for e in EXPERIMENTS if e.id not in _FAST)]
-)
+@pytest.mark.parametrize("name", [experiment.id for experiment in EXPERIMENTS])
 def test_numbers_are_as_they_should_be(name):
     result = EXPERIMENTS.find(name).run()
     failed = [f"{row.quantity}: {row.ours} instead of {row.expected}" for row in result.rows if row.passes is False]

@@ -15,6 +15,7 @@ from humanoid_planner.gait.lift.level_walk import (
     TORQUE_SHARE,
     knee_reserve,
     level_lift,
+    level_phases,
     level_settings,
     level_step,
     level_walk,
@@ -23,8 +24,10 @@ from humanoid_planner.gait.lift.level_walk import (
 )
 from humanoid_planner.gait.lift.lifted_gait import lift_gait
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import walk_through
-from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.phases.phase_spec import PhaseKind, plan_phase, walk_through
+from humanoid_planner.gait.phases.synthesize_gait import phase_problem, synthesize_gait
+from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, ViolationKind
+from humanoid_planner.gait.solvers.synthesize import synthesize_phase
 
 
 def changed_bip(directory, changes, contacts=()):
@@ -93,6 +96,22 @@ def test_a_robot_with_wide_feet_walks(tmp_path):
     assert sway > 0.18  # BIP2000's is 0.14 m
     knees = np.concatenate([phase.q[:, robot.index_q(f"{side}_knee")] for phase in lifted.phases for side in "lr"])
     assert 0.245 < knees.min() < 0.35
+
+
+def test_a_stride_that_leaves_the_loop_open_is_not_called_converged():
+    """HRP-2 at 0.7 of its stride: the front heel is 26 mm off the place where it stands at the end of the phase."""
+    projection = with_reserves(project_to_sagittal_plane(load_robot("hrp2", geometry=False)))
+    walker, settings = level_walker(projection), level_settings(projection)
+    steady = next(spec for spec in level_phases(projection, 1, 0.7)[3:] if spec.kind is PhaseKind.DOUBLE)
+    planned = plan_phase(walker, steady)
+    solution = synthesize_phase(phase_problem(walker, planned, settings), settings.synthesis)
+    assert solution.status is PhaseStatus.LIMIT_VIOLATION
+    (gap,) = (item for item in solution.violations if item.kind is ViolationKind.CLOSURE)
+    heel = planned.model.points["front_heel"].position(solution.q)
+    off = np.hypot(*(heel - heel[-1]).T).max()
+    assert off > 0.02
+    assert gap.excess == pytest.approx(1e3 * off - 1.0, abs=1e-3)
+    assert "closure gap of 1 mm exceeded by 25.3 mm" in solution.message
 
 
 @pytest.mark.parametrize(("changes", "words"), [({"stride": 1.2}, "stride"), ({"swing": 0.0}, "duration")])

@@ -18,6 +18,8 @@ from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_through
 from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.solvers.phase_solution import closure_gap, find_violations
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
 ROBOT = load_robot("bip")
 PROJECTION = with_reserves(project_to_sagittal_plane(ROBOT))
@@ -270,8 +272,10 @@ def test_bad_settings_are_refused(changes, words):
 def test_what_cannot_be_lifted_is_refused(steady_gait):
     with pytest.raises(InputError, match="period"):
         lift_gait(steady_gait, PROJECTION, LiftSettings(period=0.0))
-    with pytest.raises(InputError, match="no forces of the ground"):
+    with pytest.raises(InputError, match=r"is \d+\.\d cm inside what bears, but .* friction of 0\.01"):
         lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, friction=0.01, passes=0))
+    with pytest.raises(InputError, match=r"no forces of the ground .* is \d+\.\d cm outside of what bears"):
+        lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, inset=-0.12, passes=0))
     with pytest.raises(InputError, match="soles in place"):
         lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, inset=-0.9))
     half = dataclasses.replace(
@@ -283,6 +287,21 @@ def test_what_cannot_be_lifted_is_refused(steady_gait):
         lift_gait(half, PROJECTION, SETTINGS)
     with pytest.raises(InputError, match="steady"):
         level_walk(PROJECTION, 0)
+
+
+def test_a_gait_that_leaves_its_loop_open_is_refused(steady_gait):
+    """Its feet would slide by the gap: the third phase, a double support, is told to be 20 mm open."""
+    third = steady_gait.phases[2]
+    (point,) = third.problem.model.point_closures
+    open_by = third.problem.model.replace(point_closures=(dataclasses.replace(point, target=point.target + 0.02),))
+    problem = third.problem.replace(model=open_by)
+    contacts, limits = find_violations(
+        problem, third.t, third.q, third.v, third.u, third.forces, SynthesisOptions().tolerances
+    )
+    opened = dataclasses.replace(third, violations=(*contacts, *limits), closure_gap=closure_gap(open_by, third.q))
+    phases = (*steady_gait.phases[:2], opened, steady_gait.phases[3])
+    with pytest.raises(InputError, match=r"phase 3, double_support: leaves its loop open by (19|20)\.\d mm"):
+        lift_gait(dataclasses.replace(steady_gait, phases=phases), PROJECTION, SETTINGS)
 
 
 def test_reserves_that_leave_no_range_are_refused():

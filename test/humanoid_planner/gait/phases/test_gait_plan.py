@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases in a row: continuity in the world (U-14), periodicity, sums, and the arithmetic oracles of section 4.5."""
 
+import functools
 import re
 
 import numpy as np
@@ -11,30 +12,38 @@ from fixtures.gait_oracles import ORACLES
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.boundary.boundary_state import BoundaryState
 from humanoid_planner.gait.boundary.step_data import RestData, WalkData
-from humanoid_planner.gait.phases.gait_plan import GaitTotals, plan_gait
+from humanoid_planner.gait.phases.gait_plan import GaitPlan, GaitTotals, plan_gait
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, plan_phase, walk_between_rests
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 
 WALKER = BipWalker(BIP)
-FIVE = plan_gait(WALKER, walk_between_rests(FROM_UPRIGHT, BRAKING))
 
 
-@pytest.mark.parametrize(
-    "plan", [FIVE, plan_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK, 2))], ids=["bip", "rabbit"]
-)
+@functools.cache
+def five() -> GaitPlan:
+    """The five phases of the thesis."""
+    return plan_gait(WALKER, walk_between_rests(FROM_UPRIGHT, BRAKING))
+
+
+def rabbits() -> GaitPlan:
+    """Two cycles."""
+    return plan_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK, 2))
+
+
+@pytest.mark.parametrize("plan", [five, rabbits])
 def test_nothing_jumps(plan):  # U-14, F-052 to F-054
-    for jump in plan.jumps():
+    for jump in plan().jumps():
         assert jump.place < 1e-12
         assert jump.velocity < 1e-12
         assert jump.rate < 1e-12
 
 
 def test_a_jump_is_seen():
-    state = FIVE.phases[1].end
+    state = five().phases[1].end
     moved = BoundaryState(state.q + 1e-3 * np.eye(7)[2], state.v)  # the rear thigh, which only knee and ankle feel
-    assert FIVE.jump(1, before=moved).place == pytest.approx(0.41e-3, rel=0.1)
+    assert five().jump(1, before=moved).place == pytest.approx(0.41e-3, rel=0.1)
     faster = BoundaryState(state.q, state.v + 0.1 * np.eye(7)[6])
-    jump = FIVE.jump(1, before=faster)
+    jump = five().jump(1, before=faster)
     assert jump.rate == pytest.approx(0.1)
     assert jump.place < 1e-12
     assert not jump.within()
@@ -55,10 +64,10 @@ def test_cyclic_walk_advances_by_the_step_length():  # F-055
 
 
 def test_five_phases():
-    assert FIVE.duration == pytest.approx(1.806, abs=1e-12)  # B6
-    np.testing.assert_allclose(FIVE.starts, [0.0, 0.45, 0.62, 1.12, 1.306], atol=1e-12)
-    np.testing.assert_allclose(FIVE.offsets[:, 0], [0.0, 0.0, 0.5, 0.5, 1.0])
-    assert FIVE.distance == pytest.approx(1.0, abs=1e-12)  # from rest to rest, two steps
+    assert five().duration == pytest.approx(1.806, abs=1e-12)  # B6
+    np.testing.assert_allclose(five().starts, [0.0, 0.45, 0.62, 1.12, 1.306], atol=1e-12)
+    np.testing.assert_allclose(five().offsets[:, 0], [0.0, 0.0, 0.5, 0.5, 1.0])
+    assert five().distance == pytest.approx(1.0, abs=1e-12)  # from rest to rest, two steps
 
 
 @pytest.mark.parametrize("height", [0.08, -0.06])
@@ -93,7 +102,7 @@ def test_stairs(height):
 
 
 def test_ends_are_held_against_ranges_and_rates():
-    assert [phase.limit_violations() for phase in FIVE.phases] == [()] * 5
+    assert [phase.limit_violations() for phase in five().phases] == [()] * 5
     knees = CYCLIC.step.replace(rear_foot_rate=-9.0, hip_end=0.2 + 0.38j)
     (phase, _) = (plan_phase(WALKER, spec) for spec in cyclic_walk(WalkData(knees, 0.2, 0.5)))
     messages = phase.limit_violations()
@@ -102,7 +111,7 @@ def test_ends_are_held_against_ranges_and_rates():
 
 
 def test_arithmetic_of_the_thesis():  # section 4.5
-    totals = FIVE.totals([81.9, 96.3, 109.5, 112.1, 105.1])
+    totals = five().totals([81.9, 96.3, 109.5, 112.1, 105.1])
     assert totals.energy == pytest.approx(504.9, abs=1e-9)
     cyclic = plan_gait(WALKER, cyclic_walk(CYCLIC)).totals([96.3, 109.5])
     assert cyclic.energy == pytest.approx(205.8, abs=1e-9)
@@ -117,7 +126,7 @@ def test_arithmetic_of_the_thesis():  # section 4.5
 
 def test_sums_of_the_reference_solutions():
     cases = ["bip_ssp_start", "bip_dsp_cyclic", "bip_ssp_cyclic", "bip_dsp_brake", "bip_ssp_stop"]
-    totals = FIVE.totals([ORACLES[case]["E_abs"] for case in cases])
+    totals = five().totals([ORACLES[case]["E_abs"] for case in cases])
     assert totals.energy == pytest.approx(420.5, abs=0.05)
     assert totals.energy == pytest.approx(504.9, rel=0.35)  # T-oracle
     step = plan_gait(WALKER, cyclic_walk(CYCLIC)).totals([ORACLES[case]["E_abs"] for case in cases[1:3]])
@@ -137,8 +146,8 @@ def test_what_is_refused():
     with pytest.raises(InputError, match=re.escape("from phase 1 to 2: jumps by")):
         plan_gait(WALKER, (cyclic[1], other))
     with pytest.raises(InputError, match="energies: are"):
-        FIVE.totals([1.0])
+        five().totals([1.0])
     with pytest.raises(InputError, match="energies: are"):
-        FIVE.totals([1.0, 1.0, 1.0, 1.0, float("nan")])
+        five().totals([1.0, 1.0, 1.0, 1.0, float("nan")])
     with pytest.raises(InputError, match="cost of transport: weight 0"):
         GaitTotals(1.0, 1.0, 1.0).cost_of_transport(0.0)

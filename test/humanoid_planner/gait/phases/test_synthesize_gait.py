@@ -118,7 +118,6 @@ def test_on_processes():
     assert gait.phases[0].cost == pytest.approx(ORACLES["rabbit_dsp"]["J_pmp"], rel=1e-4)
 
 
-@pytest.mark.slow
 def test_five_phases_of_bip():  # B1 to B6, section 4.5
     walker = BipWalker(BIP, toe_force_lower=6.0)
     gait = synthesize_gait(walker, walk_between_rests(FROM_UPRIGHT, BRAKING))
@@ -146,7 +145,6 @@ def test_five_phases_of_bip():  # B1 to B6, section 4.5
     assert gait.phases[4].forces["stance"].least_normal == pytest.approx(187.0, rel=0.05)
 
 
-@pytest.mark.slow
 def test_five_phases_whose_feet_press_and_hold():
     """From a leaning rest (G-10) all feet press all along, with a friction of 0.3 (T-oracles of 4.5)."""
     walker = BipWalker(BIP, friction=0.3, toe_force_lower=6.0)
@@ -164,6 +162,14 @@ def test_five_phases_whose_feet_press_and_hold():
     start = gait.phases[0]
     assert np.abs(start.u).max(axis=0).argmax() == 1  # the stance knee is the most loaded
     assert start.forces["stance"].total_normal[0] > 1.3 * 1028.2  # the initial impulse
+    # It starts with the hips 0.80 m high and 0.05 m ahead of the ankles, and stands with them 0.85 m above the ankles.
+    for solution, sample, hip in ((start, 0, (0.05, 0.80)), (gait.phases[4], -1, (0.0, 0.85))):
+        points = solution.problem.model.points
+        np.testing.assert_allclose(solution.v[sample], 0.0, atol=1e-7)
+        ankles = [points[f"{leg}_ankle"].position(solution.q[sample]) for leg in ("stance", "swing")]
+        np.testing.assert_allclose(ankles[0], ankles[1], atol=1e-7)
+        above = points["hip"].position(solution.q[sample]) - [ankles[0][0], 0.0]
+        np.testing.assert_allclose(above, hip, atol=1e-7)
     for jump in gait.jumps():
         assert jump.within(1e-8)
 
@@ -232,7 +238,6 @@ def test_stairs(name):
     np.testing.assert_allclose(gait.plan.next_offset, [0.84, 2.0 * height], atol=1e-12)
 
 
-@pytest.mark.slow
 def test_cyclic_swing_with_feet_that_press():  # B3 with hard unilaterality: required friction about 0.1
     walker = BipWalker(BIP, toe_force_lower=6.0)
     settings = GaitSettings(single=PhaseSettings(root_force_lower=6.0), friction=0.3)

@@ -28,6 +28,23 @@ def test_picture_shows_what_it_says(bip_gait):
     assert len(sticks.texts) >= 5
 
 
+def test_picture_shows_the_forces_of_each_foot(bip_gait):
+    """Heel, toe, sum and tangential of the foot that bears alone in the second phase; nothing of the other one."""
+    found = panels(gait_figure(bip_gait))
+    forces = bip_gait.phases[1].forces["stance"]
+    start, end = bip_gait.starts[1:3]
+    for leg, bears in (("right", True), ("left", False)):
+        axes = next(axes for title, axes in found.items() if title.startswith(f"forces on the {leg} foot"))
+        phase = [line for line in axes.lines if len(line.get_xdata()) > 2 and line.get_xdata()[0] == start]
+        assert len(phase) == 4
+        drawn = [line.get_ydata() for line in phase if line.get_xdata()[-1] == pytest.approx(end)]
+        if bears:
+            wanted = [*forces.normal.T, forces.tangential, forces.total_normal]
+            np.testing.assert_allclose(drawn, wanted, atol=1e-9)
+        else:
+            assert np.isnan(drawn).all()
+
+
 def test_robot_without_feet(rabbit_gait, stopped_gait):
     found = panels(gait_figure(rabbit_gait))
     assert "stance foot on ground" in {text.get_text() for text in found["torques"].get_legend().get_texts()}

@@ -56,6 +56,44 @@ def test_files_hold_every_series(solution, tmp_path):
     assert content["report"]["controls"][0]["upper"] is None
 
 
+def test_files_and_picture_hold_the_forces_of_each_foot(solution, tmp_path):
+    """Heel and toe carry the robot, 104.81 kg with the foot that stands still: Newton's law on the motion."""
+    write_csv(solution, tmp_path / "phase.csv")
+    with (tmp_path / "phase.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    names = ("force.stance.stance heel", "force.stance.stance toe", "force.stance.tangential")
+    heel, toe, tangential = (np.array([float(row[name]) for row in rows]) for name in names)
+    tree, t = solution.problem.model.tree, np.array([float(row["t"]) for row in rows])
+    velocity = np.einsum("kij,kj->ki", tree.centre.jacobian(solution.q), solution.v)
+    needed = tree.mass * np.gradient(velocity, t, axis=0, edge_order=2) + [0.0, 104.81 * 9.81]
+    inner = slice(3, -3)
+    np.testing.assert_allclose((heel + toe)[inner], needed[inner, 1], atol=3.0)
+    np.testing.assert_allclose(tangential[inner], needed[inner, 0], atol=3.0)
+    assert heel.max() - heel.min() > 100.0
+    panel = next(panel for panel in phase_figure(solution).axes if panel.get_title() == "forces of contacts and cuts")
+    drawn = {line.get_label(): line.get_ydata() for line in panel.lines}
+    np.testing.assert_array_equal(drawn["stance heel"], heel)
+    np.testing.assert_array_equal(drawn["stance toe"], toe)
+    assert len(drawn) == 3
+
+
+def test_closure_is_told_in_millimetres():
+    """RABBIT's front tip is 0.116 mm off its place at most: in the report, in its text and in the picture."""
+    solution = synthesize_phase(oracle_problem("rabbit_dsp"))
+    model = solution.problem.model
+    (closure,) = model.point_closures
+    off = model.points[closure.point].position(solution.q) - [closure.target.real, closure.target.imag]
+    gap_mm = 1e3 * np.hypot(*off.T)
+    assert gap_mm.max() == pytest.approx(ORACLES["rabbit_dsp"]["gap_mm"], rel=0.01)
+    report = phase_report(solution)
+    assert report.closure_mm == pytest.approx(gap_mm.max())
+    assert f"closure {gap_mm.max():.3f} mm" in report.text()
+    lines = [line for panel in phase_figure(solution).axes for line in panel.lines]
+    (drawn,) = [line for line in lines if line.get_label() == "closure [mm]"]
+    np.testing.assert_allclose(drawn.get_ydata(), gap_mm, atol=1e-12)
+    np.testing.assert_allclose(phase_series(solution)["closure_gap"], 1e-3 * gap_mm, atol=1e-15)
+
+
 def test_stick_figure_has_the_lengths_of_the_robot(solution):
     lines = stick_segments(solution.problem.model, solution.q[0])
     lengths = sorted(float(np.linalg.norm(line[1] - line[0])) for line in lines)

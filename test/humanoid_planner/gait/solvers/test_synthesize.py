@@ -19,7 +19,7 @@ from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.continuation import Stage
 from humanoid_planner.gait.solvers.direct import DirectOptions
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus, Tolerances, ViolationKind
 from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions, synthesize_phase
 
 QUICK = ("5bar_A", "5bar_B", "5bar_C", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_dsp_brake")
@@ -162,7 +162,6 @@ def test_friction_of_a_fifth_costs_less_than_the_reference():
     assert solution.friction_required <= 0.2 * (1.0 + 1e-6)
 
 
-@pytest.mark.slow
 def test_stance_foot_presses_everywhere():
     """The thesis checks heel and toe afterwards; here they are constraints of the maximising control (B3, hard)."""
     problem = oracle_problem("bip_ssp_cyclic")
@@ -210,6 +209,13 @@ def test_free_duration_makes_the_hamiltonian_vanish():
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2, time_weight=0.05)
     solution = synthesize_phase(five.replace(effort=effort, duration_range=(0.1, 2.0)))
     assert np.abs(solution.hamiltonian).max() < 1e-6
+    # The effort by itself and 0.05 for each second, which shortens what would take longer without it.
+    effort_alone = trapezoid(0.5 * (solution.u**2 @ effort.diagonal(five.model)), solution.t)
+    assert solution.cost == pytest.approx(effort_alone + 0.05 * solution.duration, rel=1e-2)
+    unhurried = synthesize_phase(
+        five.replace(effort=dataclasses.replace(effort, time_weight=0.0), duration_range=(0.1, 2.0))
+    )
+    assert solution.duration < 0.9 * unhurried.duration
     durations = (solution.duration - 0.01, solution.duration + 0.01)
     costs = [synthesize_phase(five.replace(effort=effort, duration=duration)).cost for duration in durations]
     assert solution.cost < min(costs)
@@ -436,6 +442,24 @@ def test_closure_gap_falls_with_the_penalty():
         assert stiff.hamiltonian_spread < 1e-4
         assert stiff.closure_gap.max() < 2e-7
         assert stiff.cost == pytest.approx(solved("5bar_A").cost, rel=1e-3)
+
+
+def test_a_loop_that_stays_open_is_a_violation():
+    """The load's place, told by the planar tree, is off the target by more than the tolerance of 1 mm."""
+    problem = oracle_problem("5bar_A").replace(penalties=Penalties(closure=15.0))
+    loose = synthesize_phase(problem)
+    (closure,) = problem.model.point_closures
+    target = np.array([closure.target.real, closure.target.imag])
+    open_by = np.linalg.norm(problem.model.points[closure.point].position(loose.q) - target, axis=1)
+    assert open_by.max() > 2e-3
+    assert loose.status is PhaseStatus.LIMIT_VIOLATION
+    (violation,) = loose.violations
+    assert violation.kind is ViolationKind.CLOSURE
+    assert violation.excess == pytest.approx(1e3 * open_by.max() - 1.0)
+    assert violation.time == loose.t[int(np.argmax(open_by > 1e-3))]
+    assert "closure gap of 1 mm exceeded by" in loose.message
+    allowed = synthesize_phase(problem, SynthesisOptions(tolerances=Tolerances(closure=1.01 * open_by.max())))
+    assert allowed.status is PhaseStatus.CONVERGED
 
 
 def test_free_transition_costs_no_more_than_a_given_one():
