@@ -14,7 +14,8 @@ from humanoid_model.scene import CONTACT_METHODS, PairRule, Scene
 from humanoid_sim import Simulation
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.detection.shape_pair import ConvexShape
+from humanoid_sim.detection.shape_table import shape_table
+from humanoid_sim.detection.solids import solids_of
 from humanoid_sim.world import World
 
 
@@ -65,9 +66,9 @@ def test_shapes_rest_on_a_table(kind: str, tmp_path: Path) -> None:
 def test_mesh_bounding_box_is_not_centred_on_its_origin(tmp_path: Path) -> None:
     path = tmp_path / "tetrahedron.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-    shape = ConvexShape(Mesh(path, np.ones(3)))
-    assert_allclose(shape.centre, [0.5, 1.0, 1.5])
-    assert_allclose(shape.half_sizes, [0.5, 1.0, 1.5])
+    table = shape_table(solids_of(Mesh(path, np.ones(3))))
+    assert_allclose(table.centre, [[0.5, 1.0, 1.5]])
+    assert_allclose(table.half, [[0.5, 1.0, 1.5]])
 
 
 # Without a simulation ----------------------------------------------------------------------------------------

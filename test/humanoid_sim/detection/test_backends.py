@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points of pairs of shapes against geometry worked out by hand."""
+"""Contact points of pairs of solids by each backend, against geometry worked out by hand and against each other."""
 
 import sys
 
@@ -8,8 +8,11 @@ import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
-from humanoid_sim.detection.shape_pair import BACKENDS, ConvexShape, PairContact, ShapePair
+from humanoid_model.description import Box, Capsule, Cylinder, Sphere
+from humanoid_sim.detection.backends import BACKENDS
+from humanoid_sim.detection.continuous import ShapeMotion
+from humanoid_sim.detection.shape_table import SolidShape
+from humanoid_sim.detection.special_pair import PairContact, SpecialPair
 
 MARGIN = 2e-3
 TABLE = Box(np.ones(3))  # its top is at z = 0.5
@@ -27,18 +30,19 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return str(request.param)
 
 
-def pair(first: ConvexShape, at_first: pin.SE3, second: ConvexShape, at_second: pin.SE3) -> PairContact | None:
-    query = ShapePair(first, second, BACKEND)
-    return query.contacts(
-        at_first.rotation, at_first.translation, at_second.rotation, at_second.translation, MARGIN
-    )
+def at(placement: pin.SE3) -> ShapeMotion:
+    p = placement.translation
+    return ShapeMotion(placement.rotation, p, p, np.zeros(3), np.zeros(3))
 
 
-def on_table(shape: Shape, placement: pin.SE3, *, swapped: bool = False) -> PairContact | None:
-    first, second = ConvexShape(shape), ConvexShape(TABLE)
+def pair(first: SolidShape, at_first: pin.SE3, second: SolidShape, at_second: pin.SE3) -> PairContact | None:
+    return SpecialPair(first, second, BACKEND).patch(at(at_first), at(at_second), MARGIN)
+
+
+def on_table(shape: SolidShape, placement: pin.SE3, *, swapped: bool = False) -> PairContact | None:
     if swapped:
-        return pair(second, pin.SE3.Identity(), first, placement)
-    return pair(first, placement, second, pin.SE3.Identity())
+        return pair(TABLE, pin.SE3.Identity(), shape, placement)
+    return pair(shape, placement, TABLE, pin.SE3.Identity())
 
 
 @pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-3])
@@ -71,7 +75,7 @@ def test_tilted_box_has_a_gap_at_each_corner() -> None:
 
 def test_edge_crossing_an_edge_is_one_point() -> None:
     """Two cubes on edge, one edge along y, the other above it along x: they meet in one point."""
-    lower, upper = ConvexShape(TABLE), ConvexShape(Box(np.full(3, 0.1)))
+    lower, upper = TABLE, Box(np.full(3, 0.1))
     top, bottom = np.sqrt(0.5), 0.1 * np.sqrt(0.5)
     on_y = pin.SE3(pin.rpy.rpyToMatrix(0.0, np.pi / 4, 0.0), np.zeros(3))
     on_x = place(0.02, 0.03, top + bottom + 5e-4, roll=np.pi / 4)
@@ -104,7 +108,7 @@ def test_far_shapes_have_no_contact() -> None:
 
 
 def test_two_spheres() -> None:
-    a, b = ConvexShape(Sphere(0.1)), ConvexShape(Sphere(0.2))
+    a, b = Sphere(0.1), Sphere(0.2)
     direction = np.array([1.0, 2.0, -2.0]) / 3.0
     contact = pair(a, pin.SE3(np.eye(3), 0.299 * direction), b, pin.SE3.Identity())
     assert contact is not None
