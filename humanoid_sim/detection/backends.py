@@ -16,6 +16,10 @@ BACKENDS = ("compiled", "coal")
 """The kernels of this package, or coal (the collision library that comes with Pinocchio)."""
 _TOLERANCE = 1e-9
 """Of coal's iterations, whose default of 1e-6 m is seen as noise in the gaps of what rests on a corner."""
+_TOUCHING = 1e-6
+"""Nearer or less deep than this, the direction from one nearest point to the other is mostly rounding [m]."""
+_LIFT = 1e-4
+"""Solids that touch are asked for again this far apart [m]."""
 
 
 def coal_solid(solid: SolidShape) -> coal.CollisionGeometry:
@@ -52,14 +56,25 @@ class CoalDistance:
         cutoff: float, normal: NDArray[np.float64], on_a: NDArray[np.float64], on_b: NDArray[np.float64],
     ) -> float:  # fmt: skip
         """As :func:`~humanoid_sim.detection.convex_pair.convex_distance`."""
-        self._result.clear()
-        a, b = self._geometries
-        gap = float(
-            coal.distance(a, coal.Transform3s(R_a, p_a), b, coal.Transform3s(R_b, p_b), self._request, self._result)
-        )
+        places = coal.Transform3s(R_a, p_a), coal.Transform3s(R_b, p_b)
+        gap = self._ask(*places, normal, on_a, on_b)
         if not gap <= cutoff:
             return np.inf
-        normal[:] = -np.array(self._result.normal).reshape(3)
-        on_a[:] = np.array(self._result.getNearestPoint1()).reshape(3)
-        on_b[:] = np.array(self._result.getNearestPoint2()).reshape(3)
+        if abs(gap) < _TOUCHING:  # its normal may be degrees off: lift a, and take the lift off again
+            lift = _LIFT * normal
+            places[0].setTranslation(p_a + lift)
+            gap = self._ask(*places, normal, on_a, on_b) - float(lift @ normal)
+            on_a -= lift
+        return gap
+
+    def _ask(
+        self, at_a: coal.Transform3s, at_b: coal.Transform3s, normal: NDArray[np.float64], on_a: NDArray[np.float64],
+        on_b: NDArray[np.float64],
+    ) -> float:  # fmt: skip
+        result = self._result
+        result.clear()
+        gap = float(coal.distance(self._geometries[0], at_a, self._geometries[1], at_b, self._request, result))
+        normal[:] = -np.array(result.normal).reshape(3)
+        on_a[:] = np.array(result.getNearestPoint1()).reshape(3)
+        on_b[:] = np.array(result.getNearestPoint2()).reshape(3)
         return gap

@@ -2,15 +2,23 @@
 """Contact points of pairs of solids by each backend, against geometry worked out by hand and against each other."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from numpy.testing import assert_allclose
+from fixtures.scenes import ball, body, box, floor, scene
+from numpy.testing import assert_allclose, assert_array_equal
 
-from humanoid_model.description import Box, Capsule, Cylinder, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Sphere
+from humanoid_model.errors import InputError
+from humanoid_model.scene import PairRule, Scene
+from humanoid_sim import Simulation
+from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.detection import backends
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.continuous import ShapeMotion
+from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.special_pair import PairContact, SpecialPair
 
@@ -115,3 +123,98 @@ def test_two_spheres() -> None:
     assert_allclose(contact.normal, direction, atol=1e-6)
     assert_allclose(contact.gaps, [-1e-3], atol=1e-6)
     assert_allclose(contact.positions[0], 0.1995 * direction, atol=1e-6)
+
+
+# In a simulation ---------------------------------------------------------------------------------------------
+
+
+def table() -> Scene:
+    """All kinds of solids on a table and on each other."""
+    slab = box("slab", (4.0, 4.0, 0.2), place(0, 0, -0.1), mass=0.0)
+    crates = [box(f"crate{i}", (0.3, 0.2, 0.1), place(0.05 * i, 0, 0.05 + 0.1 * i, yaw=0.3 * i)) for i in range(3)]
+    disc = body("disc", Cylinder(0.1, 0.06), 1.0, 0.01 * np.eye(3), place(1, 0, 0.03))
+    log = body("log", Capsule(0.05, 0.3), 1.0, 0.01 * np.eye(3), place(-1, 0, 0.05, roll=np.pi / 2))
+    cross = body("cross", Capsule(0.05, 0.3), 1.0, 0.01 * np.eye(3), place(-1, 0, 0.15, roll=np.pi / 2, yaw=np.pi / 2))
+    bowls = [ball(f"ball{i}", 0.1, place(0, 1 + 0.15 * i, 0.1)) for i in range(2)]
+    return scene(slab, *crates, disc, log, cross, *bowls, rules=(PairRule("ball0", "slab", method="distance"),))
+
+
+def tumbling() -> Scene:
+    """Boxes and balls that fall on each other, on corners and edges."""
+    rng = np.random.default_rng(3)
+    solids = [box("slab", (4.0, 4.0, 0.2), place(0, 0, -0.1), mass=0.0), floor()]
+    for i in range(6):
+        x, y = rng.uniform(-0.1, 0.1, 2)
+        at_start = pin.SE3(pin.rpy.rpyToMatrix(*rng.uniform(-3, 3, 3)), np.array([x, y, 0.3 * i + 0.2]))
+        solids.append(box(f"b{i}", (0.2, 0.15, 0.1), at_start) if i % 2 else ball(f"b{i}", 0.08, at_start))
+    return scene(*solids)
+
+
+@pytest.mark.parametrize("world_scene", [table(), tumbling(), "boxes"], ids=["table", "tumbling", "boxes"])
+def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) -> None:
+    """At many moments of a simulation, by a detector that has seen nothing before: the same points in the same order."""
+    simulation = Simulation(world_scene)
+    other = ContactDetector(simulation.world, BACKEND)
+    touched = 0
+    for _ in range(15):
+        simulation.run(0.03)
+        own, motion = simulation._stepper.points, simulation._stepper.motion
+        m = len(simulation.contacts)
+        found = other.detect(motion.R, motion.p, motion.twists, simulation.dt)
+        assert found.size == m
+        for name in ("body_a", "body_b", "joint_a", "joint_b", "corner"):
+            assert_array_equal(getattr(found, name)[:m], getattr(own, name)[:m])
+        assert_allclose(found.gaps[:m], own.gaps[:m], atol=1e-6)
+        assert_allclose(found.normals[:m], own.normals[:m], atol=1e-4)
+        assert_allclose(found.positions[:m], own.positions[:m], atol=1e-4)
+        touched += m
+    assert touched > 50
+
+
+def test_the_motion_is_that_of_the_compiled_code() -> None:
+    """What the option is for, by the command line's and the node's word for it."""
+    reference, simulation = Simulation(table()), Simulation(table(), detection=BACKEND)
+    assert simulation.options.told()["detection"] == BACKEND
+    for each in (reference, simulation):
+        each.apply_wrench("crate2", [2.0, 1.0, 0.0], duration=0.1)
+        each.run(0.3)
+    assert len(simulation.contacts) == len(reference.contacts)
+    assert_allclose(simulation.q, reference.q, atol=1e-4)
+
+
+def test_who_asks_for_coal_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pair whose boxes meet is asked of the library that was chosen, and of no other."""
+    asked = []
+    distance = backends.CoalDistance.__call__
+
+    def count(self: backends.CoalDistance, *arguments: object) -> float:
+        asked.append(1)
+        return distance(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(backends.CoalDistance, "__call__", count)
+    Simulation(table(), detection=BACKEND).step()
+    assert bool(asked) == (BACKEND == "coal")
+
+
+def test_a_time_budget_counts_with_either() -> None:
+    simulation = Simulation(table(), detection=BACKEND, time_budget=1e-12)
+    simulation.apply_wrench("crate2", [20.0, 10.0, 0.0], duration=0.1)
+    simulation.run(0.003)
+    assert simulation.solver is not None
+    assert simulation.solver.status is ContactStatus.TIME_LIMIT
+    assert simulation.solver.iterations == 1
+
+
+def test_a_mesh_of_triangles_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "wedge.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    for collision in ("exact", "convex"):
+        wedge = body("wedge", Mesh(path, np.full(3, 0.1), collision), 1.0, 0.01 * np.eye(3), place(0, 0, 0.5))
+        world_scene = scene(box("slab", (4.0, 4.0, 0.2), place(0, 0, -0.1), mass=0.0), wedge)
+        if BACKEND == "coal" and collision == "exact":
+            with pytest.raises(InputError, match=r"detection: 'wedge' collides triangle by triangle.*'compiled'"):
+                Simulation(world_scene, detection=BACKEND)
+        else:
+            simulation = Simulation(world_scene, detection=BACKEND)
+            simulation.run(0.5)
+            assert simulation.q[2] == pytest.approx(0.0, abs=1e-4)
