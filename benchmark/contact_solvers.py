@@ -6,6 +6,7 @@ b  1000 random problems of 1 to 12 contacts
 c  problems that are hard on purpose: mass ratios of 1e4, redundant and grazing contacts, arches
 d  cost against the number of contacts, 4 to 67 (Fig. 3.7, E4), with Lemke's pivoting on 8 facets beside (E23)
 e  HRP-2 on the 8 corners of its soles, at rest and in 50 steps after a push, beside Pinocchio's PGS and ADMM
+f  the contact stage of whole steps with time budgets: what it takes beside what it may, and what is left unsolved
 
 "solved" is the natural-map residual of the exact cone, recomputed for every solver alike; solvers of an approximate law
 of friction can't reach it where something slips. Times are of single solves in one process, solvers taking turns.
@@ -30,8 +31,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "test"))
 
 from fixtures.hard_contact_problems import HARD, Bodies, corners  # noqa: E402
+from fixtures.scenes import box, floor, place, scene  # noqa: E402
 
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.scene import Scene  # noqa: E402
 from humanoid_sim import ContactProblem, Simulation, solve_contacts  # noqa: E402
 from humanoid_sim.contact.complementarity import faceted_size  # noqa: E402
 from humanoid_sim.contact.cone import contact_residuals  # noqa: E402
@@ -238,10 +241,54 @@ def cost_against_contacts(tolerance: float) -> None:
         print(f"slope of {name} from 20 contacts on: {slope:.2f}")
 
 
+def wall() -> Scene:
+    """Sixty boxes in one wall that a moving box has run into: one group of some 500 contacts."""
+    size = (0.2, 0.1, 0.1)
+    bodies = [floor()]
+    for i in range(60):
+        row, column = divmod(i, 10)
+        bodies.append(box(f"brick{i}", size, place(0.2 * column + 0.1 * (row % 2), 0, 0.05 + 0.1 * row), 2.0))
+    push = np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
+    bodies.append(box("ram", (0.4, 0.2, 0.2), place(1.0, -0.16, 0.25), 20.0, twist=push))
+    return scene(*bodies, friction=0.5)
+
+
+def pushed_with_dry_friction(budget: float | None) -> Simulation:
+    """HRP-2 with 2 N m of dry friction in each joint, pushed for as long as one looks."""
+    simulation = Simulation("stand", time_budget=budget)
+    simulation.servos.dry_friction[6:] = 2.0
+    simulation.apply_wrench("hrp2/CHEST_LINK1", [60.0, 30.0, 0.0], duration=1.0)
+    return simulation
+
+
+def time_budgets() -> None:
+    """Contact stage of 300 steps each; 1e-12 s is one sweep of each group."""
+    cases: dict[str, Callable[[float | None], Simulation]] = {
+        "boxes": lambda budget: Simulation("boxes", time_budget=budget),
+        "stand, pushed, dry friction": pushed_with_dry_friction,
+        "wall of 60 boxes": lambda budget: Simulation(wall(), time_budget=budget),
+    }
+    print("\nf  contact stage with a time budget, µs\n")
+    print("| scene | budget | median | 99 % | largest | median / budget | 99 % / budget | steps unsolved % |")
+    print("|---|" + "---:|" * 7)
+    for name, make in cases.items():
+        for budget in (None, 1e-12, 1e-5, 2e-5, 5e-5, 2e-4, 1e-3, 5e-3):
+            simulation = make(budget)
+            times, late = [], 0
+            for _ in range(300):
+                simulation.step()
+                times.append(1e6 * simulation.profile.last["contacts"])
+                late += simulation.residual > simulation.options.tolerance
+            median, high, largest = np.percentile(times, [50.0, 99.0, 100.0])
+            given = "none" if budget is None else f"{1e6 * budget:g}"
+            ratios = "" if budget is None else f"{1e-6 * median / budget:.2f} | {1e-6 * high / budget:.2f}"
+            print(f"| {name} | {given} | {median:.1f} | {high:.1f} | {largest:.1f} | {ratios or ' | '} | {late / 3:.0f} |")
+
+
 def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", default="abcde", help="which of a, b, c, d, e")
+    parser.add_argument("--tables", default="abcdef", help="which of a, b, c, d, e, f")
     parser.add_argument("--random", type=int, default=1000, help="problems of b")
     parser.add_argument("--hard", type=int, default=20, help="problems of each kind of c")
     parser.add_argument("--tolerance", type=float, default=1e-8, help="on the natural-map residual")
@@ -267,6 +314,8 @@ def main() -> None:
             show(f"c  {kind}, {size} contacts, {arguments.hard} problems", table, arguments.tolerance)
     if "e" in arguments.tables:
         beside_pinocchio(names, arguments.tolerance)
+    if "f" in arguments.tables:
+        time_budgets()
     if "d" in arguments.tables:
         cost_against_contacts(arguments.tolerance)
 

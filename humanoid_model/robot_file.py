@@ -45,11 +45,19 @@ _ACTUATOR_KEYS = (
     "armature",
     "gear_ratio",
     "rotor_inertia",
+    "motor_stiffness",
+    "motor_damping",
     "viscous_friction",
     "dry_friction",
     "nominal_effort",
     "peak_time",
 )
+_AT_MOTOR = {
+    "armature": ("rotor_inertia", "inertia", 2),
+    "stiffness": ("motor_stiffness", "gain", 1),
+    "damping": ("motor_damping", "gain", 1),
+}
+"""What may be given at the motor instead of the joint, and the power of the gear ratio between them."""
 _NOISE_KEYS = ("deviation", "bias", "bias_walk", "resolution", "time_constant", "latency")
 
 
@@ -256,14 +264,16 @@ class _Reader:
             }
             for joint in matching:
                 given[joint] = given.get(joint, {}) | values
-                if "armature" in given[joint] and "rotor_inertia" in given[joint]:
-                    raise node.fail(
-                        f"the actuator of '{joint}' has both 'armature' and 'rotor_inertia'",
-                        "Give the inertia at the joint (armature) or that of the motor (rotor_inertia)",
-                    )
+                for at_joint, (at_motor, quantity, _) in _AT_MOTOR.items():
+                    if at_joint in given[joint] and at_motor in given[joint]:
+                        raise node.fail(
+                            f"the actuator of '{joint}' has both '{at_joint}' and '{at_motor}'",
+                            f"Give the {quantity} at the joint ({at_joint}) or that of the motor ({at_motor})",
+                        )
         for values in given.values():
-            if "rotor_inertia" in values:
-                values["armature"] = values.pop("rotor_inertia") * values.get("gear_ratio", 1.0) ** 2
+            for at_joint, (at_motor, _, power) in _AT_MOTOR.items():
+                if at_motor in values:
+                    values[at_joint] = values.pop(at_motor) * values.get("gear_ratio", 1.0) ** power
         return given
 
     def read_spring(self, name: str, node: YamlNode) -> Spring:

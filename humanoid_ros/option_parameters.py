@@ -12,6 +12,7 @@ from humanoid_model.errors import InputError
 from humanoid_ros.parameter_declaration import declare_number, declare_text, declare_whole
 from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.contact.solver_file import read_solver_file
+from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.integration.catalogue import INTEGRATORS
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.stepping.impact_stage import IMPACTS
@@ -29,6 +30,7 @@ OPTIONS = (
     "time_budget",
     "impacts",
     "impact_speed",
+    "detection",
 )
 """Parameters that are options of a simulation; they count for scenes that are loaded from then on."""
 
@@ -43,6 +45,7 @@ def declare_options(node: Node) -> None:
         ("delassus", default.delassus, f"Way to the Delassus operator: {', '.join(DELASSUS_METHODS)}"),
         ("integrator", "", f"Empty: the simulator's own step; or to compare {', '.join(sorted(INTEGRATORS))}"),
         ("impacts", default.impacts, f"Where restitution acts: {', '.join(IMPACTS)}"),
+        ("detection", default.detection, f"What finds the distances of pairs of solids: {', '.join(BACKENDS)}"),
     ):
         declare_text(node, name, value, f"{description}. Counts for scenes loaded from then on")
     scenes = "Counts for scenes loaded from then on"
@@ -86,6 +89,7 @@ def options_of(node: Node, changes: Mapping[str, Any] | None = None) -> Simulati
             str(value["integrator"]) or None,
             str(value["impacts"]),
             float(value["impact_speed"]) or None,
+            str(value["detection"]),
         )
     except InputError as error:
         if error.element != "method":

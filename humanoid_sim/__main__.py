@@ -32,6 +32,7 @@ _OPTIONS = (
     "integrator",
     "impacts",
     "impact_speed",
+    "detection",
 )
 """Options of a simulation that the command line may set."""
 _EXAMPLES = """examples:
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--integrator", metavar="NAME", help="another scheme than the simulator's own step")
     run.add_argument("--impacts", metavar="NAME", help="with_contacts or separate")
     run.add_argument("--impact-speed", type=float, metavar="V", help="approach speed that bounces [m/s]")
+    run.add_argument("--detection", metavar="NAME", help="compiled or coal")
     run.add_argument("--record", type=Path, metavar="FILE.mcap", help="log as ROS 2 messages")
     run.add_argument("--csv", type=Path, metavar="FOLDER", help="log as tables")
     run.add_argument("--every", type=int, default=10, metavar="N", help="log every N steps (10)")

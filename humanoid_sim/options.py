@@ -7,8 +7,12 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.solve import SOLVERS, find_solver
+from humanoid_sim.detection.backends import BACKENDS
+from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS
@@ -27,12 +31,15 @@ class SimulationOptions:
         delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
         tolerance: bound on the relative residual of the contact solve.
         max_iterations: bound on its sweeps.
-        time_budget: time that the contact solve of a step may take [s]; None for no limit.
+        time_budget: time that the contact solve of a step may take [s], one sweep of each group of contacts excepted;
+            None for no limit.
         integrator: another scheme than the simulator's own step, a name of
             :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step.
         impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
         impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
             step.
+        detection: what finds the distances of pairs of solids, one of
+            :data:`~humanoid_sim.detection.backends.BACKENDS`.
     """
 
     method: str = "nsgs_newton"
@@ -44,19 +51,21 @@ class SimulationOptions:
     integrator: str | Integrator | None = None
     impacts: str = IMPACTS[0]
     impact_speed: float | None = None
+    detection: str = BACKENDS[0]
 
     def __post_init__(self) -> None:
         """Check everything.
 
         Raises:
             InputError: an unknown name, with those that there are; a tolerance or budget that is no positive number,
-                fewer iterations than 1, a budget for a solver that can't be stopped on the way.
+                fewer iterations than 1, a budget for a solver that can't be stopped on the way or without a clock.
         """
         find_solver(self.method)
         for element, value, known, problem in (
             ("dynamics", self.dynamics, DYNAMICS, "there are no dynamics"),
             ("delassus", self.delassus, DELASSUS_METHODS, "there is no Delassus method"),
             ("impacts", self.impacts, IMPACTS, "there is no way to resolve impacts"),
+            ("detection", self.detection, BACKENDS, "there is no detection"),
         ):
             if value not in known:
                 raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
@@ -97,6 +106,10 @@ class SimulationOptions:
                 f"the contact solver '{self.method}' can't be stopped on the way",
                 element="time_budget",
                 remedy=f"Choose one of {', '.join(anytime)}, or give no time budget",
+            )
+        if seconds(np.zeros(2, dtype=np.int64)) == 0.0:
+            raise InputError(
+                "compiled code has no clock on this system", element="time_budget", remedy="Give no time budget"
             )
 
     def told(self) -> dict[str, str | float | int | None]:

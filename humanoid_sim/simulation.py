@@ -24,6 +24,7 @@ from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, SolverKernel, find_solver, solve_in_time
 from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
+from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.dynamics.flat_model import joint_placements
@@ -170,6 +171,7 @@ class Simulation:
         impacts: str = "with_contacts",
         impact_speed: float | None = None,
         groups: bool = True,
+        detection: str = BACKENDS[0],
     ) -> None:
         """Set a simulation up, compiled and ready.
 
@@ -182,8 +184,9 @@ class Simulation:
                 :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             tolerance: bound on the relative residual of the contact solve.
             max_iterations: bound on its sweeps.
-            time_budget: time that the contact solve of a step may take [s]; the best iterate goes on. No limit if not
-                given.
+            time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
+                :attr:`solver` says so. Each group of contacts gets its share, and one sweep in any case. No limit if
+                not given.
             integrator: another scheme than the step above, by a name of :mod:`humanoid_sim.integration` or ready
                 made: to compare with, in plain Python. Joint limits and dry friction don't act in it, and there are
                 neither loops nor deformable soles.
@@ -194,6 +197,9 @@ class Simulation:
                 least 0.02, if not given.
             groups: whether bodies that don't touch each other make groups with an operator each; False puts all into
                 one, which is slower, to compare with.
+            detection: what finds the distances of pairs of solids, one of
+                :data:`~humanoid_sim.detection.backends.BACKENDS`: ``"coal"`` to compare with, slower and not for meshes
+                that collide triangle by triangle. Half-spaces have closed forms with both.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -205,17 +211,18 @@ class Simulation:
         if not (np.isfinite(self.dt) and self.dt > 0.0):
             raise InputError(f"dt is {self.dt}", element="dt", remedy="Give a positive time step in seconds")
         self.options = SimulationOptions(
-            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed
-        )
+            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed,
+            detection,
+        )  # fmt: skip
         self.method = method
         self._solve = find_solver(method)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
-        self._time_budget = time_budget
+        self._time_budget = np.inf if time_budget is None else time_budget
 
         self.world = World(self.scene)
         model = self.world.model
-        self._detector = ContactDetector(self.world)
+        self._detector = ContactDetector(self.world, detection)
         self.servos = Servos.of_world(self.world)
         self.profile = Profile()
         self._stepper = Stepper(
@@ -235,7 +242,6 @@ class Simulation:
         self._integration = None if integrator is None else self._make_integration(integrator)
         self._fused = (
             self._soles is None
-            and self._time_budget is None
             and self._stepper.compiled
             and self._solve in _COMPILED_SOLVERS
             and self._integration is None
@@ -279,7 +285,8 @@ class Simulation:
         """Advance by one time step.
 
         Raises:
-            SimulationError: the state became infinite or not a number; it is left as it was before the step.
+            SimulationError: the state became infinite or not a number; it is left as it was before the step, with the
+                forces that the next solve starts from. The contacts of the step before can no longer be read.
         """
         profile, modules = self.profile, self.modules
         profile.begin()
@@ -320,7 +327,8 @@ class Simulation:
         while True:
             done, end = stepper.march(
                 detector.record(), q, v, steps, CONTACT_MARGIN, self.dt, self._impact_speed,
-                self._solve is nsgs_newton, self._tolerance, self._max_iterations, _SATURATION_PASSES,
+                self._solve is nsgs_newton, self._tolerance, self._max_iterations, self._time_budget,
+                _SATURATION_PASSES,
             )  # fmt: skip
             self.step_count += done
             if end == DONE:
@@ -329,7 +337,7 @@ class Simulation:
             q, v = state.q.copy(), state.v.copy()
             self.q, self.v = q, v
             if end >= 0:
-                raise self._exploded(end, state.v_new[end])
+                raise self._exploded(end)
             if end < NO_DETECTION_ROOM:
                 detector.grow(end - NO_DETECTION_ROOM)
                 self._use_points(detector.points, detector.slot_count)
@@ -358,13 +366,14 @@ class Simulation:
         if self._fused:
             newton = self._solve is nsgs_newton
             wrong = stepper.advance(
-                m, dt, self._impact_speed, newton, self._tolerance, self._max_iterations, _SATURATION_PASSES
-            )
+                m, dt, self._impact_speed, newton, self._tolerance, self._max_iterations, self._time_budget,
+                _SATURATION_PASSES,
+            )  # fmt: skip
             profile.split(("assembly", "contacts"), stepper.times)
         else:
             wrong = self._advance_in_stages(m)
         if wrong >= 0:
-            raise self._exploded(wrong, stepper.state.v_new[wrong])
+            raise self._exploded(wrong)
         self._take_step(stepper.state.q_new.copy(), stepper.state.v_new.copy(), m)
 
     def _advance_in_stages(self, m: int) -> int:
@@ -374,9 +383,10 @@ class Simulation:
             m: number of contact points.
 
         Returns:
-            The first coordinate whose velocity is not finite, or -1.
+            What :meth:`Stepper.finish` returns.
         """
         stepper, profile, dt = self._stepper, self.profile, self.dt
+        left = self._time_budget
         stepper.constrain(m, dt)
         if self._soles is not None:
             self._soles.locate(stepper.blocks, stepper.groups, m)
@@ -384,15 +394,17 @@ class Simulation:
             stepper.pose_problems(dt, self._impact_speed)
             self._pose_soles()
             profile.end("assembly")
-            if self._solve in _COMPILED_SOLVERS and self._time_budget is None:
-                stepper.solve(self._solve is nsgs_newton, self._tolerance, self._max_iterations)
+            begin = perf_counter()
+            if self._solve in _COMPILED_SOLVERS:
+                stepper.solve(self._solve is nsgs_newton, self._tolerance, self._max_iterations, left)
             else:
-                stepper.solve_by(self._kernel(), self._tolerance, self._max_iterations)
+                stepper.solve_by(self._kernel(begin, left), self._tolerance, self._max_iterations)
+            left -= perf_counter() - begin
             profile.end("contacts")
             if not stepper.respond(dt):
                 break
             stepper.free_motion(dt)
-        wrong = stepper.finish(m, dt, self._max_iterations)
+        wrong = stepper.finish(m, dt, self._max_iterations, left)
         if wrong < 0 and self._soles is not None:
             self._soles.deform(stepper.points.frames, stepper.blocks, stepper.groups)
         return wrong
@@ -409,8 +421,8 @@ class Simulation:
             self._wrenches = [w for w in self._wrenches if w.last_step >= self.step_count]
         self.profile.end("integration")
 
-    def _exploded(self, coordinate: int, value: float) -> SimulationError:
-        """The error of a step whose velocity is not finite."""
+    def _exploded(self, place: int) -> SimulationError:
+        """The error of a step whose end is not finite; ``place`` is what :meth:`Stepper.finish` returned."""
         self._forget_last_step()  # its contact points are already overwritten by those of this step
         for name, values in (("q", self.q), ("v", self.v), ("servos.q_target", self.servos.q_target)):
             wrong = np.flatnonzero(~np.isfinite(values))
@@ -419,9 +431,15 @@ class Simulation:
                     f"{name}[{wrong[0]}] is {values[wrong[0]]} before the step from t = {self.time:.6g} s. Give finite "
                     f"numbers, or reset"
                 )
+        state, nv = self._stepper.state, self.v.size
+        if place < nv:
+            found = f"the velocity of coordinate {place} ({self._coordinate_name(place)}) became {state.v_new[place]}"
+        else:
+            i = place - nv
+            joint = next(j for j, own in enumerate(self.world.model.joints) if own.idx_q <= i < own.idx_q + own.nq)
+            found = f"q[{i}] ({self.world.model.names[joint]}) became {state.q_new[i]}"
         return SimulationError(
-            f"the velocity of coordinate {coordinate} ({self._coordinate_name(coordinate)}) became {value} in the "
-            f"step from t = {self.time:.6g} s; the state is kept as it was before"
+            f"{found} in the step from t = {self.time:.6g} s; the state is kept as it was before"
         )
 
     def _integrate(self, integration: tuple[Integrator, WorldSystem]) -> None:
@@ -434,9 +452,10 @@ class Simulation:
         profile.end("dynamics")
         step = integrator.step(system, self.q, self.v, self.dt, self.time)
         profile.end("integration")
-        if not np.all(np.isfinite(step.v)):
-            wrong = int(np.argmax(~np.isfinite(step.v)))
-            raise self._exploded(wrong, float(step.v[wrong]))
+        end = np.concatenate([step.v, step.q])
+        if not np.all(np.isfinite(end)):
+            stepper.state.v_new[:], stepper.state.q_new[:] = step.v, step.q
+            raise self._exploded(int(np.argmax(~np.isfinite(end))))
         contacts: Any = step.forces.contacts  # those of a world, with frames and bodies
         stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
         if self._detector.points is not self._points:
@@ -448,12 +467,10 @@ class Simulation:
         )  # fmt: skip
         self._take_step(step.q, step.v, len(contacts.gaps))
 
-    def _kernel(self) -> SolverKernel:
-        """The contact solver, with what is left of this step's time."""
-        budget = self._time_budget
-        if budget is None:
+    def _kernel(self, begin: float, budget: float) -> SolverKernel:
+        """The contact solver, with the budget that is left of this step's from ``begin`` on [s]."""
+        if budget == np.inf:
             return self._solve
-        begin = perf_counter()
 
         def within_budget(W: Any, v_free: Any, mu: Any, f: Any, tolerance: Any, most: Any, v: Any, out: Any) -> int:
             return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin, budget)[0]
@@ -668,6 +685,17 @@ class Simulation:
         return float(groups.residuals[: int(groups.counts[0]), 0].max())
 
     @property
+    def delassus_methods(self) -> dict[str, str]:
+        """By robot and body, the way by which its Delassus operator was last computed, one of ``DELASSUS_METHODS``.
+
+        Where the forces of the last step still hold, none is computed. What nothing acted on is not in it, and nothing
+        at all with Pinocchio's matrices.
+        """
+        bodies = self.world.bodies if self._stepped else []
+        found = {body.owner: self._stepper.delassus_method(body.joint) for body in bodies}
+        return {owner: method for owner, method in found.items() if method is not None}
+
+    @property
     def soles(self) -> Mapping[str, DeformableSole]:
         """Deformable soles by the body that they are glued to, as they are after the last step."""
         return {} if self._soles is None else self._soles.contacts.soles
@@ -684,9 +712,16 @@ class Simulation:
                 v = problem.W @ f + problem.v_free
                 if law_residual(problem.W, problem.v_free, problem.mu, f, v) <= self._tolerance:
                     return ContactStatus.APPROXIMATE
-        if self._time_budget is not None and self.profile.last["contacts"] >= self._time_budget:
-            return ContactStatus.TIME_LIMIT
-        return ContactStatus.NOT_CONVERGED
+        groups = self._stepper.groups
+        count = int(groups.counts[0])
+        if self._time_budget == np.inf:
+            late = False
+        elif self._solve in _COMPILED_SOLVERS:  # these end early for no other reason
+            unsolved = groups.residuals[:count, 0] > self._tolerance
+            late = bool(np.any(unsolved & (groups.iterations[:count] < self._max_iterations)))
+        else:
+            late = self.profile.last["contacts"] >= self._time_budget
+        return ContactStatus.TIME_LIMIT if late else ContactStatus.NOT_CONVERGED
 
     # -- acting ------------------------------------------------------------------------------
 

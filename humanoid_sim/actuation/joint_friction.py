@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Viscous and dry friction of joints: what it takes to overcome it, and how to find it (specification 000 §20.3).
 
+The gear ratio of the same law (5.8) is in the gains of the robot's file (``motor_stiffness``, ``motor_damping``).
+
 Friction opposes motion: the joint feels :math:`-\mu_v\dot q - \mu_d\,\mathrm{sign}(\dot q)`. The thesis' (5.8), with
 plus signs, is the effort to command so that it is made up for.
 """

@@ -27,6 +27,7 @@ from numba import njit
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import contact_velocity, project_on_cone
 from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
+from humanoid_sim.stepping.clock import seconds
 
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
 TOUCHING_SPEED = 1e-9
@@ -196,6 +197,7 @@ def block_nsgs(
     max_iterations: int,
     v: np.ndarray,
     residuals: np.ndarray,
+    deadline: float = np.inf,
 ) -> int:
     """Sweeps over blocks of constraints, each solved exactly with the newest forces of the others.
 
@@ -206,11 +208,12 @@ def block_nsgs(
         kinds: law of each block, see the table above, shape (blocks,).
         parameters: friction coefficient, bound or factor of each block, shape (blocks,).
         parents: contact to which a SPIN, ROLL or DAMPER block belongs, shape (blocks,).
-        f: initial forces, overwritten with the solution, shape (n,).
+        f: initial forces, overwritten with the solution or the best ones found, shape (n,).
         tolerance: bound on the relative natural-map residual.
         max_iterations: bound on the number of sweeps.
         v: receives the velocities, shape (n,).
         residuals: receives those of :func:`block_residuals`, shape (5,).
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` from which on no sweep is begun but the first.
 
     Returns:
         Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -233,6 +236,9 @@ def block_nsgs(
             steps[i, 0], steps[i, 1] = optimal_steps(block)
     v_loc = np.empty(3)
     before = np.empty(3)
+    best = f.copy()
+    best_residual = residuals[0]
+    clock = np.empty(2, dtype=np.int64)
     sweep = 0
     while sweep < max_iterations:
         sweep += 1
@@ -269,10 +275,18 @@ def block_nsgs(
                 if change != 0.0:
                     for c in range(n):
                         v[c] += W[k + r, c] * change
-        if block_natural_map(diagonal, v_free, starts, kinds, parameters, parents, f, v) <= tolerance:
+        residual = block_natural_map(diagonal, v_free, starts, kinds, parameters, parents, f, v)
+        if residual <= tolerance:
             # Believed only once the velocities have been computed anew, free of accumulated rounding.
             block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
             if residuals[0] <= tolerance:
                 return sweep
+            residual = residuals[0]
+        if residual < best_residual:
+            best_residual = residual
+            best[:] = f
+        if deadline < np.inf and seconds(clock) >= deadline:
+            break
+    f[:] = best
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     return sweep

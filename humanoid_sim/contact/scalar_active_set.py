@@ -24,6 +24,7 @@ from numba import njit
 
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs, block_residuals
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.stepping.clock import seconds
 
 _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
@@ -106,10 +107,12 @@ def scalar_active_set(
     max_iterations: int,
     v: np.ndarray,
     residuals: np.ndarray,
+    deadline: float = np.inf,
 ) -> int:
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
-    Where the states go round in circles, Gauss-Seidel goes on from the best forces found.
+    Where the states go round in circles, or where there is no time for another elimination, Gauss-Seidel goes on from
+    the best forces found.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -118,9 +121,14 @@ def scalar_active_set(
     diagonal = np.empty(n)
     for k in range(n):
         diagonal[k] = W[k, k]
+    timed = deadline < np.inf
+    clock = np.empty(2, dtype=np.int64)
+    begin = seconds(clock) if timed else 0.0
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     if residuals[0] <= tolerance:
         return 0
+    # An elimination takes some n / 4 products of the operator with a vector, of which the residuals took one.
+    elimination_seconds = (0.25 * n + 10.0) * (seconds(clock) - begin) if timed else 0.0
     contacts = 0
     for i in range(blocks):
         if kinds[i] == CONTACT:
@@ -154,7 +162,7 @@ def scalar_active_set(
     best_residual = residuals[0]
     iteration = 0
     for _ in range(_CHANGES):
-        if iteration >= max_iterations:
+        if iteration >= max_iterations or (timed and seconds(clock) + elimination_seconds > deadline):
             break
         # Free velocities with the known forces, in v.
         for k in range(n):
@@ -210,7 +218,7 @@ def scalar_active_set(
         if contacts > 0:
             limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
             # Well below the tolerance, so that a robot at rest stays solved while rounding moves it.
-            iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small)
+            iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
             if small[0] > tolerance:
                 break
         for r in range(nc):
@@ -238,7 +246,7 @@ def scalar_active_set(
     f[:] = best
     left = max(max_iterations - iteration, 0)
     return iteration + block_nsgs(
-        W, v_free, starts, kinds, parameters, parents, f, tolerance, left, v, residuals
+        W, v_free, starts, kinds, parameters, parents, f, tolerance, left, v, residuals, deadline
     )
 
 

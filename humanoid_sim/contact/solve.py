@@ -33,6 +33,7 @@ from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactS
 from humanoid_sim.contact.projection import projection
 from humanoid_sim.contact.quadratic_program import qp_frictionless, staggered_projections
 from humanoid_sim.contact.siconos_solver import siconos
+from humanoid_sim.stepping.clock import seconds
 
 SolverKernel = Callable[
     [
@@ -64,16 +65,19 @@ class ContactSolver:
         anytime: whether a call with few iterations brings the forces nearer and the next call goes on from
             them, so that it can be stopped by the clock.
         law_residual: residual of the law that it solves, where that is not Coulomb's; None for exact solvers.
+        looks_at_clock: whether the kernel takes a deadline, a time of :func:`~humanoid_sim.stepping.clock.seconds`, as
+            one more argument, and gives up unsolved for that reason and for its iterations only.
     """
 
     kernel: SolverKernel
     anytime: bool = False
     law_residual: LawResidual | None = None
+    looks_at_clock: bool = False
 
 
 SOLVERS: dict[str, ContactSolver] = {
     "nsgs": ContactSolver(nsgs, anytime=True),
-    "nsgs_newton": ContactSolver(nsgs_newton, anytime=True),
+    "nsgs_newton": ContactSolver(nsgs_newton, anytime=True, looks_at_clock=True),
     "nsgs_relative_change": ContactSolver(nsgs_relative_change),
     "alart_curnier_global": ContactSolver(alart_curnier_global, anytime=True),
     "interior_point": ContactSolver(interior_point),
@@ -210,7 +214,13 @@ def solve_contacts(
     residuals = np.zeros(5)
     begin = perf_counter()
     out_of_time = False
-    if time_budget is None:
+    if solver.looks_at_clock:
+        deadline = np.inf if time_budget is None else seconds(np.empty(2, dtype=np.int64)) + time_budget
+        iterations = solver.kernel(  # type: ignore[call-arg]
+            problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals, deadline
+        )
+        out_of_time = iterations < max_iterations
+    elif time_budget is None:
         iterations = solver.kernel(
             problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals
         )

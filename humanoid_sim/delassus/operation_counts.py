@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from humanoid_sim.dynamics.flat_model import FREE_FLYER, SPHERICAL, TRANSLATION, FlatModel
+
 
 @dataclass(frozen=True)
 class OperationCount:
@@ -118,3 +120,45 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
     recursions = 286 + 235 + (153 + 179) * branch + (72 + 66) * body_distances
     wrenches = (252 + 180 + (78 + 72) * branch) * bodies + (72 + 42) * body_depths
     return recursions < wrenches
+
+
+@njit(cache=True)
+def _moves_base(model: FlatModel, k: int) -> bool:
+    """Whether a coordinate is one of the six of a floating base, in one joint or split into two."""
+    joint = model.dof_joint[k]
+    above = model.parents[joint]
+    if above == 0:
+        return bool(model.kinds[joint] == FREE_FLYER or model.kinds[joint] == TRANSLATION)
+    return bool(model.kinds[joint] == SPHERICAL and model.parents[above] == 0 and model.kinds[above] == TRANSLATION)
+
+
+@njit(cache=True)
+def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray) -> bool:
+    """What the tables say about bodies of one tree, in joints of one degree of freedom.
+
+    The coordinates of a floating base are no joints of theirs: what it takes to pass the base is in the constant terms.
+
+    Args:
+        model: the tree.
+        bodies: joints of the bodies that constraints act on, shape (C,).
+        branch: coordinates that move any of them, shape (s,).
+    """
+    joints = 0
+    for k in branch:
+        joints += 0 if _moves_base(model, k) else 1
+    depths = 0
+    distances = 0
+    for i in range(bodies.size):
+        k = model.last_dof[bodies[i]]
+        while k >= 0 and not _moves_base(model, k):
+            depths += 1
+            k = model.dof_parent[k]
+        for j in range(i):
+            a, b = model.last_dof[bodies[i]], model.last_dof[bodies[j]]
+            while a != b:  # parents have lower numbers
+                distances += 1
+                if a > b:
+                    a = model.dof_parent[a]
+                else:
+                    b = model.dof_parent[b]
+    return bool(chang_khatib_is_cheaper(bodies.size, joints, depths, distances))

@@ -10,7 +10,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.description import Box, HalfSpace, Shape
+from humanoid_model.errors import InputError
 from humanoid_model.scene import CONTACT_METHODS
+from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.broad_phase import place_shapes
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.continuous import ShapeMotion
@@ -22,6 +24,7 @@ from humanoid_sim.detection.detection_record import (
     detection_record,
     recorded_contacts,
 )
+from humanoid_sim.detection.face_contact import VERTICES
 from humanoid_sim.detection.half_space import (
     Feature,
     PlaneTable,
@@ -32,11 +35,10 @@ from humanoid_sim.detection.half_space import (
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
 from humanoid_sim.detection.self_collision import find_self_collision
-from humanoid_sim.detection.shape_pair import PairContact
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
-from humanoid_sim.detection.special_pair import SpecialPair
-from humanoid_sim.detection.triangle_mesh import bounding_tree
+from humanoid_sim.detection.special_pair import PairContact, SpecialPair
+from humanoid_sim.detection.triangle_mesh import TriangleMesh, bounding_tree
 from humanoid_sim.detection.world_contacts import (
     BLOCK,
     DISTANCE,
@@ -68,6 +70,9 @@ class ContactDetector:
     (a sole) touches half-spaces with the corners of that contact instead of its shapes. Links of one robot touch each
     other where the scene says ``self_collision`` (:mod:`humanoid_sim.detection.self_collision`).
 
+    With coal as the backend it finds the distance, normal and nearest points of each pair whose boxes meet; what is
+    made of them (clipped faces, slots) is the same. Half-spaces have closed forms either way.
+
     Room for pairs, points and slots grows as needed; a slot once given to a pair stays the pair's.
 
     Attributes:
@@ -79,13 +84,23 @@ class ContactDetector:
             move on as they do now [s]; pairs that don't touch within two steps are not in it.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, backend: str = BACKENDS[0]) -> None:
         """Prepare features, shapes and trees.
 
+        Args:
+            world: the bodies.
+            backend: what finds the distances of pairs, one of :data:`~humanoid_sim.detection.backends.BACKENDS`.
+
         Raises:
-            InputError: a mesh file can't be read.
+            InputError: a mesh file can't be read; an unknown backend, or coal for a mesh that collides triangle by
+                triangle.
         """
+        if backend not in BACKENDS:
+            raise InputError(
+                f"there is no detection '{backend}'", element="detection", remedy=f"Choose one of {', '.join(BACKENDS)}"
+            )
         self._world = world
+        self._backend = backend
         self._record: DetectionRecord | None = None
         self._recorded: ContactPoints | None = None
         names = [body.name for body in world.bodies]
@@ -107,6 +122,13 @@ class ContactDetector:
         shapes.sort(key=lambda entry: entry[0].joint == 0)  # those that move first
         self._solids = [solid for _, _, solid in shapes]
         self._table: ShapeTable = shape_table(self._solids)
+        meshes = [body.name for body, _, solid in shapes if isinstance(solid, TriangleMesh)]
+        if backend == "coal" and meshes:
+            raise InputError(
+                f"'{meshes[0]}' collides triangle by triangle, which coal knows no depth of",
+                element="detection",
+                remedy="Give its mesh a convex collision, or take the detection 'compiled'",
+            )
         self._shapes = self._world_shapes(shapes)
         self._place_fixed()
         self._first_pair_slot = int(self._features_table.slot[-1]) * len(planes)
@@ -124,7 +146,8 @@ class ContactDetector:
         self._has_pairs = (
             bool(self._special_planes) or len(with_shapes) > 1 or bool(self._shapes.links.any())
         )
-        self.compiled = bool(np.all(self._table.mesh < 0) and np.all(self._classes.method <= DISTANCE))
+        own = self._backend == "compiled"
+        self.compiled = bool(own and np.all(self._table.mesh < 0) and np.all(self._classes.method <= DISTANCE))
         self.overlaps: list[tuple[str, str]] = []
         self.contact_times: dict[tuple[str, str], float] = {}
 
@@ -168,7 +191,7 @@ class ContactDetector:
             leaf=np.zeros(0, dtype=np.int64),
             owner=self._owner,
             body_class=self._classes.body,
-            method=self._classes.method,
+            method=self._pair_methods(),
             friction=self._classes.friction,
             restitution=self._classes.restitution,
             link=link,
@@ -176,6 +199,11 @@ class ContactDetector:
             link_start=link_start,
             link_pairs=np.concatenate(link_pairs),
         )
+
+    def _pair_methods(self) -> NDArray[np.int64]:
+        """Methods of pairs as the compiled code takes them: with coal all of them are left to the caller."""
+        method = self._classes.method
+        return np.where(method >= 0, len(CONTACT_METHODS), method) if self._backend == "coal" else method
 
     def _place_fixed(self) -> None:
         """Places of the shapes that don't move, and the tree of them."""
@@ -303,11 +331,12 @@ class ContactDetector:
         for key in self._special[:count].tolist():
             i, j = divmod(key, n)
             a, b = int(self._shapes.body[i]), int(self._shapes.body[j])
-            if self._classes.method[self._classes.body[a], self._classes.body[b]] <= DISTANCE:
+            method = self._classes.method[self._classes.body[a], self._classes.body[b]]
+            if method <= DISTANCE and self._backend == "compiled":
                 self._add_mesh_pair(key, i, j)
                 continue
             if key not in self._special_pairs:
-                self._special_pairs[key] = SpecialPair(self._solids[i], self._solids[j])
+                self._special_pairs[key] = SpecialPair(self._solids[i], self._solids[j], self._backend)
             self._add_pair(key, i, self._motion(i, twists), j, int(self._shapes.body[j]), self._motion(j, twists), dt)
         for i, plane in self._special_planes:
             # The half-space below the shape is a cube, large enough for whatever the shape can reach.
@@ -322,7 +351,7 @@ class ContactDetector:
             if not height - np.linalg.norm(half) <= CONTACT_MARGIN + self._travels[i]:
                 continue
             if key not in self._special_pairs or self._special_pairs[key].table.half[1, 0] < 0.4 * size:
-                self._special_pairs[key] = SpecialPair(self._solids[i], Box(np.full(3, size)))
+                self._special_pairs[key] = SpecialPair(self._solids[i], Box(np.full(3, size)), self._backend)
             edge = 2.0 * self._special_pairs[key].table.half[1, 0]
             rotation = _upright(normal)
             below = centre - (height + 0.5 * edge) * normal
@@ -359,7 +388,10 @@ class ContactDetector:
         method = CONTACT_METHODS[int(classes.method[kinds])]
         names = self._names[a], self._names[b]
         contact: PairContact | None = None
-        if method == "boolean":
+        if method in ("patch", "distance"):
+            reach = CONTACT_MARGIN + self._travels[i] + self._travels[j]
+            contact = pair.patch(first, second, reach) if method == "patch" else pair.nearest(first, second, reach)
+        elif method == "boolean":
             if pair.overlap(first, second) and names not in self.overlaps:
                 self.overlaps.append(names)
         elif method == "penetration":
@@ -378,6 +410,9 @@ class ContactDetector:
         other = self._shapes.joint[j] if j >= 0 else self._planes.joint[-1 - j]
         joints = int(self._shapes.joint[i]), int(other)
         self._append(key, joints, (a, b), contact.positions, contact.normal, contact.gaps, contact.features)
+        if method == "patch":
+            new = slice(self.points.size - len(contact.gaps), self.points.size)
+            self.points.corner[new] = contact.features < 2 * VERTICES
 
     def _append(
         self,

@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_sim.detection.backends import BACKENDS, coal_solid
 from humanoid_sim.detection.patch_reduction import reduce_patch
-from humanoid_sim.detection.shape_pair import BACKENDS
 from humanoid_sim.detection.triangle_intersection import SEGMENT, mesh_intersection, triangle_intersection
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
@@ -27,7 +27,7 @@ class MeshPair:
         """
         assert backend in BACKENDS
         self._meshes = first, second
-        self._models = (_coal_model(first), _coal_model(second)) if backend == "coal" else None
+        self._models = (coal_solid(first), coal_solid(second)) if backend == "coal" else None
 
     def intersections(
         self, placement_first: pin.SE3, placement_second: pin.SE3
@@ -107,13 +107,3 @@ def distinct_points(
     kept = np.zeros(most, dtype=np.int64)
     count = reduce_patch(np.ascontiguousarray(points), np.zeros(len(points)), normal, most, kept)
     return points[kept[:count]]
-
-
-def _coal_model(mesh: TriangleMesh) -> coal.BVHModelOBBRSS:
-    model = coal.BVHModelOBBRSS()
-    points = np.ascontiguousarray(mesh.triangles.reshape(-1, 3))
-    model.beginModel(len(mesh.triangles), len(points))
-    model.addVertices(points)
-    model.addTriangles(np.arange(len(points), dtype=np.int64).reshape(-1, 3))
-    model.endModel()
-    return model

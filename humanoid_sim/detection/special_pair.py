@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs whose contacts are found by another method than the patch: boolean, penetration, continuous."""
+"""Pairs left to Python: those of the methods boolean, penetration and continuous, and all pairs by coal."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_sim.detection.backends import BACKENDS, CoalDistance
 from humanoid_sim.detection.continuous import ShapeMotion, time_of_contact
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
-from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
+from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, VERTICES
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
-from humanoid_sim.detection.shape_pair import PairContact
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
@@ -23,19 +25,41 @@ TIME_TOLERANCE = 1e-9
 """Moving shapes this near touch [m]."""
 
 
+@dataclass(frozen=True)
+class PairContact:
+    """Contact points of a pair of solids.
+
+    Attributes:
+        normal: unit, from the second solid into the first, in the world, shape (3,).
+        positions: in the world [m], shape (k, 3).
+        gaps: signed distances along the normal [m], shape (k,).
+        features: numbers that stay the same while the same parts touch, shape (k,).
+    """
+
+    normal: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    features: NDArray[np.int64]
+
+
 class SpecialPair:
     """Two solids and the queries that the compiled step leaves to the caller."""
 
-    def __init__(self, first: SolidShape, second: SolidShape) -> None:
+    def __init__(self, first: SolidShape, second: SolidShape, backend: str = BACKENDS[0]) -> None:
         """Prepare the queries.
 
         Args:
             first: body a.
             second: body b.
+            backend: one of :data:`~humanoid_sim.detection.backends.BACKENDS`; coal for convex solids only.
         """
+        assert backend in BACKENDS
         self.table: ShapeTable = shape_table([first, second])
         self._solids = first, second
         self._with_mesh = isinstance(first, TriangleMesh) or isinstance(second, TriangleMesh)
+        assert not (self._with_mesh and backend == "coal")
+        self._coal = CoalDistance(first, second) if backend == "coal" else None
+        self._backend = backend
         self._meshes: MeshPair | None = None
 
     def distance(
@@ -43,6 +67,9 @@ class SpecialPair:
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Signed distance [m], infinite beyond the cutoff; normal from second into first; nearest points."""
         normal, on_first, on_second = np.zeros(3), np.zeros(3), np.zeros(3)
+        if self._coal is not None:
+            gap = self._coal(first.R, first.p, second.R, second.p, cutoff, normal, on_first, on_second)
+            return gap, normal, on_first, on_second
         if not self._with_mesh:
             gap = convex_distance(
                 self.table, 0, 1, first.R, first.p, second.R, second.p, cutoff, normal, on_first, on_second
@@ -90,6 +117,14 @@ class SpecialPair:
         )  # fmt: skip
         return PairContact(normal, positions[:count], gaps[:count], features[:count])
 
+    def nearest(self, first: ShapeMotion, second: ShapeMotion, margin: float) -> PairContact | None:
+        """The one point between the nearest or deepest points; None where the solids are farther apart."""
+        gap, normal, on_first, on_second = self.distance(first, second, margin)
+        if gap == np.inf:
+            return None
+        feature = np.array([4 * VERTICES * VERTICES])
+        return PairContact(normal, 0.5 * (on_first + on_second)[None], np.array([gap]), feature)
+
     def penetration(self, first: ShapeMotion, second: ShapeMotion) -> PairContact | None:
         """Points where the surfaces intersect, with the depth of the solids in each other.
 
@@ -101,7 +136,7 @@ class SpecialPair:
         if not gap <= 0.0:
             return None
         if self._meshes is None:
-            self._meshes = MeshPair(surface_mesh(self._solids[0]), surface_mesh(self._solids[1]))
+            self._meshes = MeshPair(surface_mesh(self._solids[0]), surface_mesh(self._solids[1]), self._backend)
         _, segments = self._meshes.intersections(
             pin.SE3(first.R, first.p), pin.SE3(second.R, second.p)
         )

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from humanoid_model.description import Box
 from humanoid_model.scene import PairRule
+from humanoid_sim.detection.backends import BACKENDS
+from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
-from humanoid_sim.detection.shape_pair import BACKENDS, ConvexShape, ShapePair
+from humanoid_sim.detection.special_pair import SpecialPair
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.experiments.experiment_result import Curve, ExperimentResult, Panel, Row, curve
 from humanoid_sim.experiments.made_scene import made_body, made_scene
@@ -40,15 +42,14 @@ def run(yaw: float = 0.3, *, progress: bool = False) -> ExperimentResult:
     rows: list[Row] = []
     panels = []
     for backend in BACKENDS:
-        pair = ShapePair(ConvexShape(_CUBE), ConvexShape(_SLAB), backend)
-        still = np.eye(3), np.zeros(3)
-        gap, _, nearest, _ = pair.distance(above.rotation, above.translation, *still, 0.1)
+        pair, still = SpecialPair(_CUBE, _SLAB, backend), _at(pin.SE3.Identity())
+        gap, _, nearest, _ = pair.distance(_at(above), still, 0.1)
         under = _off_the_bottom(above, nearest[None])
         rows.append(Row(f"{backend}: distance", f"{_ABOVE:g}", gap, "m", abs(gap - _ABOVE) < _NEAR))
         rows.append(Row(f"{backend}: nearest point off the bottom", "on the bottom", under, "m", under < 1e-6))
-        on_it = pair.distance(touching.rotation, touching.translation, *still, 0.1)[2]
+        on_it = pair.distance(_at(touching), still, 0.1)[2]
         rows.append(Row(f"{backend}: the same where they touch", "", _off_the_bottom(touching, on_it[None]), "m"))
-        patch = pair.contacts(touching.rotation, touching.translation, *still, 1e-3)
+        patch = pair.patch(_at(touching), still, 1e-3)
         found = np.zeros((0, 3)) if patch is None else patch.positions
         rows += _corner_rows(f"{backend}: face of the nearest points", touching, found)
         meshes = MeshPair(surface_mesh(_CUBE), surface_mesh(_SLAB), backend)
@@ -76,6 +77,11 @@ def run(yaw: float = 0.3, *, progress: bool = False) -> ExperimentResult:
         rows.append(Row(f"{method}: tilt after 1 s", "", tilt, "rad", tilt < 1e-3 if method == "patch" else None))
         rows.append(Row(f"{method}: contact points", "", points))
     return ExperimentResult("E24", "Contact points of a cube on a plane", tuple(rows), tuple(panels))
+
+
+def _at(place: pin.SE3) -> ShapeMotion:
+    """A solid that stands still."""
+    return ShapeMotion(place.rotation, place.translation, place.translation, np.zeros(3), np.zeros(3))
 
 
 def _rest(method: str) -> tuple[float, int]:

@@ -16,7 +16,7 @@ from humanoid_model.robot import Robot
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.delassus.operation_counts import ContactTopology, topology
+from humanoid_sim.delassus.operation_counts import ContactTopology, prefers_chang_khatib, topology
 from humanoid_sim.delassus.projection import project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
@@ -110,6 +110,16 @@ class DelassusCase:
         pin.crba(model, data, self._q, pin.Convention.WORLD)
         M = np.triu(data.M) + np.triu(data.M, 1).T
         return np.asarray(J @ np.linalg.solve(M, J.T))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a step takes Chang and Khatib's recursions for these contacts, not the new method."""
+        bodies = np.unique(self._joints)
+        nv = self._flat.dof_parent.size
+        marks, found, length = np.zeros(nv, dtype=np.int64), np.zeros(nv, dtype=np.int64), 0
+        for joint in bodies:
+            length = mark_branch(self._flat, joint, marks, found, length)
+        return bool(prefers_chang_khatib(self._flat, bodies, found[:length]))
 
     def _repeat(self, method: str, times: int) -> NDArray[np.float64]:
         """The operator, computed so many times."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.robot import load_robot
-from humanoid_sim.delassus.operation_counts import chang_khatib_count, chang_khatib_is_cheaper, unit_wrenches_count
+from humanoid_sim.delassus.operation_counts import chang_khatib_count, unit_wrenches_count
 from humanoid_sim.experiments.delassus_case import METHODS, ContactOn, DelassusCase
 from humanoid_sim.experiments.delassus_standing import accuracy_rows
 from humanoid_sim.experiments.experiment_result import ExperimentResult, Row
@@ -39,7 +39,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
             Row(f"{limb}: chang_khatib: operations", printed[0], theirs, "", theirs == 6323 if printed[0] else None),
             Row(f"{limb}: unit_wrenches: operations", printed[1], new, "", new == 7590 if printed[1] else None),
         ]
-        chosen = chang_khatib_is_cheaper(t.bodies, t.branch, t.body_depths, t.body_distances)
+        chosen = case.chosen
         rows.append(Row(f"{limb}: Chang–Khatib is chosen (1) or the new method (0)", "1", int(chosen), "", chosen))
         rows += [
             Row(f"{limb}: {row.quantity}", row.thesis, row.ours, row.unit, row.passes) for row in accuracy_rows(case)

@@ -21,7 +21,8 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 @njit(cache=True, error_model="numpy")
 def march(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, margin: float, dt: float,
-    method: int, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
+    method: int, impact_speed: float, newton: bool, tolerance: float, max_iterations: int,
+    budget: float, passes: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
 
@@ -38,11 +39,12 @@ def march(
         steps: how many.
         margin: see :func:`~humanoid_sim.detection.detection_record.recorded_contacts`.
         dt: time step [s].
-        method: see :func:`~humanoid_sim.stepping.stages.advance`, also for the next five.
+        method: see :func:`~humanoid_sim.stepping.stages.advance`, also for the next six.
         impact_speed: same.
         newton: same.
         tolerance: same.
         max_iterations: same.
+        budget: same.
         passes: same.
 
     Returns:
@@ -61,7 +63,8 @@ def march(
         last[DYNAMICS] = moved - start
         last[DETECTION] = seconds(clock) - moved
         end = advance(
-            step, m, dt, method, impact_speed, newton, tolerance, max_iterations, passes, clock, last[ASSEMBLY:]
+            step, m, dt, method, impact_speed, newton, tolerance, max_iterations, budget, passes, clock,
+            last[ASSEMBLY:],
         )
         if end != DONE:
             return done, end

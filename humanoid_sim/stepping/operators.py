@@ -11,7 +11,7 @@ from numba import njit
 from humanoid_sim.contact.block_nsgs import BILATERAL
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
-from humanoid_sim.delassus.operation_counts import chang_khatib_is_cheaper
+from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
 from humanoid_sim.delassus.projection import project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
@@ -69,38 +69,18 @@ def gather_bodies(step: Step) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _prefers_chang_khatib(step: Step, bodies: np.ndarray, branch: int) -> bool:
-    """What the thesis' tables say about a set of bodies, in joints of one degree of freedom."""
-    model = step.model
-    depths = 0
-    distances = 0
-    for i in range(bodies.size):
-        k = model.last_dof[bodies[i]]
-        while k >= 0:
-            depths += 1
-            k = model.dof_parent[k]
-        for j in range(i):
-            a, b = model.last_dof[bodies[i]], model.last_dof[bodies[j]]
-            while a != b:
-                distances += 1
-                if a > b:
-                    a = model.dof_parent[a]
-                else:
-                    b = model.dof_parent[b]
-    return chang_khatib_is_cheaper(bodies.size, branch, depths, distances)
-
-
-@njit(cache=True, error_model="numpy")
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
     Args:
         step: the step, after :func:`gather_bodies`.
-        method: one of :data:`DELASSUS_METHODS`.
+        method: one of :data:`DELASSUS_METHODS`; the one that each tree got is written to ``groups.methods``.
         dt: time step [s].
     """
     groups, rows, model, blocks = step.groups, step.rows, step.model, step.blocks
     S, articulated = step.motion.S, step.articulated
+    for tree in range(groups.sizes.size):
+        groups.methods[tree] = method if groups.sizes[tree] > 0 else AUTO
     if method != UNIT_FORCES:
         for tree in range(groups.sizes.size):
             size = groups.sizes[tree]
@@ -114,7 +94,9 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             branch = groups.branch[:length]
             offset = groups.omega_offsets[tree]
             omega = groups.omega[offset : offset + size * size].reshape(size, size, 6, 6)
-            if method == CHANG_KHATIB or (method == AUTO and _prefers_chang_khatib(step, bodies, length)):
+            if method == AUTO:
+                groups.methods[tree] = CHANG_KHATIB if prefers_chang_khatib(model, bodies, branch) else UNIT_WRENCHES
+            if groups.methods[tree] == CHANG_KHATIB:
                 chang_khatib(model, S, articulated, bodies, branch, groups.path, groups.A, omega)
             else:
                 unit_wrenches(model, S, articulated, bodies, branch, groups.U, groups.A, omega)

@@ -110,3 +110,11 @@ def first_not_finite(v: np.ndarray) -> int:
         if not np.isfinite(v[k]):
             return k
     return -1
+
+
+@njit(cache=True, error_model="numpy")
+def give_up(step: Step) -> None:
+    """Take back what a step that ends in infinity or in no number at all has decided for the next one."""
+    for k in range(step.state.saturated.size):
+        step.joints.saturated[k] = step.state.saturated[k]
+    step.groups.was_solved[0] = -1

@@ -10,6 +10,7 @@ from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
+from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
@@ -22,7 +23,7 @@ _REBOUND_BISECTIONS = 8
 @njit(cache=True, error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
-    newton: bool, tolerance: float, max_iterations: int, dt: float,
+    newton: bool, tolerance: float, max_iterations: int, deadline: float, dt: float,
 ) -> None:  # fmt: skip
     """Solve one group by block Gauss-Seidel; contacts, limits and dry friction with the help of Newton if wanted.
 
@@ -37,6 +38,8 @@ def solve_group(
             dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` after which no sweep is begun but the first of a
+            solve; forces that would make energy are then those of one sweep without rebound and warm start.
         dt: time step [s]; zero where no contact bounces.
     """
     groups, blocks = step.groups, step.blocks
@@ -49,28 +52,38 @@ def solve_group(
             eliminate_closures(W, v_free[begin:end], held)
         else:
             _reduce_velocities(W, v_free[begin:end], held)
-    iterations = _solve_rows(step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations)
-    if dt > 0.0 and _bounces(step, group):
-        # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows.
+    iterations = _solve_rows(
+        step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
+    )
+    unfinished = groups.residuals[group, 0] > tolerance and deadline < np.inf
+    if dt > 0.0 and (unfinished or _bounces(step, group)):
+        # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows. So can
+        # forces of an earlier step on which the time ended.
         low, high, share = 0.0, 1.0, 1.0
         for _ in range(_REBOUND_BISECTIONS):
             gain = constraint_work(step, group, held, share, forces, dt)
-            if share == 1.0 and not gain > 0.0:
+            late = seconds(step.clock.work) >= deadline
+            if not gain > 0.0 and (late or share == 1.0):
                 break
             if gain > 0.0:
                 high = share
             else:
                 low = share
             wanted = 0.5 * (low + high)
+            if late:  # from rest, without rebound: the forces of a sweep then take energy, solved or not
+                wanted = low = 0.0
+                forces[begin + held : end] = 0.0
             rebound(step, group, v_free, wanted - share)
             share = wanted
             iterations += _solve_rows(
-                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations
+                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
             )
-        if share < 1.0 and constraint_work(step, group, held, share, forces, dt) > 0.0:
+            if late:
+                break
+        if low < share < 1.0 and constraint_work(step, group, held, share, forces, dt) > 0.0:
             rebound(step, group, v_free, low - share)
             iterations += _solve_rows(
-                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations
+                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
             )
     groups.iterations[group] = iterations
     if held > 0:
@@ -82,7 +95,7 @@ def solve_group(
 @njit(cache=True, error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
-    newton: bool, tolerance: float, max_iterations: int,
+    newton: bool, tolerance: float, max_iterations: int, deadline: float,
 ) -> int:  # fmt: skip
     """Solve the rows behind the first ``held``, those of eliminated closures; returns the iterations."""
     groups, blocks = step.groups, step.blocks
@@ -96,19 +109,21 @@ def _solve_rows(
     kinds = blocks.kinds[first:last]
     if newton and _only_contacts(kinds):
         return int(
-            nsgs_newton(W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group])
+            nsgs_newton(
+                W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group], deadline
+            )
         )
     if newton and has_scalars_and_contacts_alone(kinds):
         return int(
             scalar_active_set(
                 W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
-                blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group],
+                blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group], deadline,
             )
         )  # fmt: skip
     return int(
         block_nsgs(
             W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
-            blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group],
+            blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group], deadline,
         )
     )  # fmt: skip
 
@@ -200,13 +215,33 @@ def _only_contacts(kinds: np.ndarray) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def solve_all(step: Step, newton: bool, tolerance: float, max_iterations: int, dt: float) -> None:
-    """Solve all groups; forces, velocities, residuals and iterations are written; ``dt`` is the time step [s]."""
-    blocks = step.blocks
-    for group in range(step.groups.counts[0]):
+def solve_all(
+    step: Step, newton: bool, tolerance: float, max_iterations: int, deadline: float, dt: float
+) -> None:
+    """Solve all groups; forces, velocities, residuals and iterations are written.
+
+    Each group may take the part of the time left that its operator has in those still to be solved, so that a hard
+    problem spoils no other; what it leaves over is the next ones'.
+
+    Args:
+        step: the step.
+        newton: see :func:`solve_group`, also for the rest.
+        tolerance: same.
+        max_iterations: same.
+        deadline: same.
+        dt: time step [s].
+    """
+    blocks, offsets = step.blocks, step.groups.offsets
+    count = step.groups.counts[0]
+    own = deadline
+    for group in range(count):
+        if deadline < np.inf:
+            now = seconds(step.clock.work)
+            own = now + (deadline - now) * (offsets[group + 1] - offsets[group]) / (offsets[count] - offsets[group])
         solve_group(
-            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations, dt
-        )
+            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations,
+            own, dt,
+        )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -288,7 +323,9 @@ def is_penetrating(step: Step, dt: float) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.ndarray, forces: np.ndarray) -> bool:
+def correction_forces(
+    step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
+) -> bool:
     """Forces of a displacement that takes penetrations and exceeded limits back without becoming part of the velocity.
 
     Solved as a constraint problem of its own: what has sunk is lifted, what is near is kept from sinking and, since
@@ -298,6 +335,7 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
         step: the step, solved.
         dt: time step [s].
         max_iterations: bound on the number of sweeps.
+        deadline: see :func:`solve_group`.
         wanted: work space, shape (rows,).
         forces: receives the forces, shape (rows,).
 
@@ -327,7 +365,7 @@ def correction_forces(step: Step, dt: float, max_iterations: int, wanted: np.nda
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations, 0.0)
+        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations, deadline, 0.0)
         groups.iterations[group] = iterations
         groups.residuals[group] = residual
         blocks.velocities[: groups.counts[2]] = velocities

@@ -17,6 +17,7 @@ from humanoid_sim.stepping.reactions import (
     apply_constraint_forces,
     first_not_finite,
     gather_reactions,
+    give_up,
     remember_forces,
 )
 from humanoid_sim.stepping.row_velocities import free_velocities
@@ -42,6 +43,7 @@ def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
         state.q[i] = q[i]
     for k in range(v.size):
         state.v[k] = v[k]
+        state.saturated[k] = joints.saturated[k]
     for i in range(joints.mimics.shape[0]):
         joints.q_target[joints.mimics[i, 0]] = (
             joints.mimic_laws[i, 0] * state.q[joints.mimics[i, 1]] + joints.mimic_laws[i, 1]
@@ -111,33 +113,40 @@ def respond(step: Step, dt: float) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def finish(step: Step, m: int, dt: float, max_iterations: int) -> int:
+def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) -> int:
     """Take penetrations back, move the configuration, remember the forces.
 
     Returns:
-        The first coordinate whose velocity is not finite, -1 if all are; then nothing is remembered.
+        -1 if all numbers of the state at the end are finite. Else nothing is remembered, and this is the first
+        coordinate whose velocity is not finite, or, if all velocities are, nv and the place of the first such number of
+        the configuration.
     """
     state, groups = step.state, step.groups
     wrong = first_not_finite(state.v_new)
+    if wrong < 0:
+        rows = groups.counts[2]
+        velocity = state.v_new
+        if rows > 0:
+            wanted, forces = np.empty(rows), np.empty(rows)
+            if correction_forces(step, dt, max_iterations, deadline, wanted, forces):
+                velocity = state.v_new.copy()
+                apply_constraint_forces(step, forces, dt, velocity)
+                gather_reactions(step, step.blocks.forces)
+        integrate(step.model, state.q, velocity, dt, state.q_new)
+        wrong = first_not_finite(state.q_new)
+        if wrong >= 0:
+            wrong += state.v.size
     if wrong >= 0:
+        give_up(step)
         return wrong
     remember_forces(step, m)
-    rows = groups.counts[2]
-    velocity = state.v_new
-    if rows > 0:
-        wanted, forces = np.empty(rows), np.empty(rows)
-        if correction_forces(step, dt, max_iterations, wanted, forces):
-            velocity = state.v_new.copy()
-            apply_constraint_forces(step, forces, dt, velocity)
-            gather_reactions(step, step.blocks.forces)
-    integrate(step.model, state.q, velocity, dt, state.q_new)
     return -1
 
 
 @njit(cache=True, error_model="numpy")
 def advance(
     step: Step, m: int, dt: float, method: int, impact_speed: float, newton: bool, tolerance: float,
-    max_iterations: int, passes: int, clock: np.ndarray, times: np.ndarray,
+    max_iterations: int, budget: float, passes: int, clock: np.ndarray, times: np.ndarray,
 ) -> int:  # fmt: skip
     """All stages after detection in one call.
 
@@ -150,12 +159,14 @@ def advance(
         newton: see :func:`~humanoid_sim.stepping.solve_groups.solve_all`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the iterations of a group.
+        budget: seconds that the solves of the step may take all together, infinite for no limit; what is over when it
+            ends is one sweep of each group.
         passes: the step is solved at most so many times with other actuators saturated.
         clock: work space, shape (2,).
         times: receives the seconds of assembly, of the solves and of the rest, shape (3,).
 
     Returns:
-        -1 if all went well, the first coordinate whose velocity is not finite, or :data:`NO_ROOM` and
+        -1 if all went well, what :func:`finish` says of a state that is not finite, or :data:`NO_ROOM` and
         :data:`NO_OPERATOR_ROOM` where arrays have to grow first; nothing has changed then.
 
     Where the forces of the last step still solve this one's problems, the operators are not built at all.
@@ -181,13 +192,13 @@ def advance(
         pose_problems(step, method, dt, impact_speed)
         now = seconds(clock)
         times[0] += now - mark
-        solve_all(step, newton, tolerance, max_iterations, dt)
+        solve_all(step, newton, tolerance, max_iterations, now + budget - times[1], dt)
         mark = seconds(clock)
         times[1] += mark - now
         if not respond(step, dt):
             break
         free_motion(step, dt)
     remember_rest(step)
-    wrong = finish(step, m, dt, max_iterations)
+    wrong = finish(step, m, dt, max_iterations, mark + budget - times[1])
     times[2] += seconds(clock) - mark
     return wrong

@@ -36,6 +36,7 @@ class StateArrays(NamedTuple):
         wrenches: known external wrenches on the bodies, at the world origin, force first, shape (njoints, 6).
         reactions: wrenches of the constraints on the bodies, likewise, shape (njoints, 6).
         thrusts: efforts of the constraints on the coordinates, shape (nv,).
+        saturated: which actuators were at their limits before the step, shape (nv,).
     """
 
     q: NDArray[np.float64]
@@ -47,13 +48,14 @@ class StateArrays(NamedTuple):
     wrenches: NDArray[np.float64]
     reactions: NDArray[np.float64]
     thrusts: NDArray[np.float64]
+    saturated: NDArray[np.int64]
 
     @classmethod
     def of_size(cls, nq: int, nv: int, njoints: int) -> StateArrays:
         """Arrays for a model."""
         return cls(
             np.zeros(nq), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nq), np.zeros(nv),
-            np.zeros((njoints, 6)), np.zeros((njoints, 6)), np.zeros(nv),
+            np.zeros((njoints, 6)), np.zeros((njoints, 6)), np.zeros(nv), np.zeros(nv, dtype=np.int64),
         )  # fmt: skip
 
 
@@ -175,6 +177,9 @@ class GroupArrays(NamedTuple):
         counts: groups, blocks, rows, numbers of entries of W and of blocks of omega, shape (5,).
         path: work space, shape (nv,).
         was_solved: number of blocks of the last step if its forces needed no iteration, -1 if they did, shape (1,).
+        methods: way to the operator that each tree got when the operators were last built, of
+            :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`, ``AUTO`` where nothing acts on it, shape
+            (ntrees,).
     """
 
     blocks: NDArray[np.int64]
@@ -198,6 +203,7 @@ class GroupArrays(NamedTuple):
     counts: NDArray[np.int64]
     path: NDArray[np.int64]
     was_solved: NDArray[np.int64]
+    methods: NDArray[np.int64]
 
 
 class MemoryArrays(NamedTuple):
@@ -357,7 +363,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
     flat += [integers] * 4 + [floats]
     joints: list[Any] = [floats] * 9 + [integers] + [floats] * 6 + [integers, integer_pairs, pairs]
     groups: list[Any] = [integers] * 2 + [floats, pairs] + [integers] * 8 + [triples] + [integers] * 2
-    groups += [pairs, triples, triples, integers, integers, integers]
+    groups += [pairs, triples, triples] + [integers] * 4
     closures: list[Any] = [integers] * 2 + [triples, pairs] * 2 + [np.zeros((1, 1), dtype=np.bool_), pairs]
     points: list[Any] = [pairs] * 2 + [floats] + [integers] * 5 + [flags, floats, floats, triples] + [pairs] * 3
     examples = {

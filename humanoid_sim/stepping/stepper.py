@@ -21,10 +21,12 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
+from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
 from humanoid_sim.stepping.march import march
 from humanoid_sim.stepping.operators import (
+    AUTO,
     DELASSUS_METHODS,
     build_operators,
     closure_forces,
@@ -32,7 +34,7 @@ from humanoid_sim.stepping.operators import (
     eliminate_closures,
 )
 from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
-from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, remember_forces
+from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
 from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
@@ -150,7 +152,7 @@ class Stepper:
             integers(trees), integers(trees), np.full(n, -1, dtype=np.int64), integers(n), integers(trees + 1),
             integers(trees), integers(trees), np.zeros((omega, 6, 6)), integers(nv), integers(nv), np.zeros((nv, 6)),
             np.zeros((nv, 6, 6)), np.zeros((reach, 6, 6)), integers(5), integers(nv),
-            np.full(1, -1, dtype=np.int64),
+            np.full(1, -1, dtype=np.int64), integers(trees),
         )  # fmt: skip
 
     def use_points(self, points: ContactPoints, slots: int) -> None:
@@ -190,13 +192,14 @@ class Stepper:
 
     def march(
         self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int, margin: float,
-        dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int,
+        dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, budget: float, passes: int,
     ) -> tuple[int, int]:  # fmt: skip
         """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`; constraints that need room get it.
 
         Returns:
-            Number of steps made; and ``DONE``, the first coordinate whose velocity is not finite, or what the detection
-            has no room for. Called again for the rest of the steps after a growth of its own arrays.
+            Number of steps made; and ``DONE``, what :func:`~humanoid_sim.stepping.stages.finish` says of a state that
+            is not finite, or what the detection has no room for. Called again for the rest of the steps after a growth
+            of its own arrays.
 
         Raises:
             SimulationError: the constraints need more memory than a step may have.
@@ -204,7 +207,7 @@ class Stepper:
         self._dt = dt
         done, end = march(
             self._step, record, q, v, steps, margin, dt, self._method, impact_speed, newton, tolerance, max_iterations,
-            passes,
+            budget, passes,
         )  # fmt: skip
         if end == stages.NO_ROOM:
             self._grow()
@@ -218,12 +221,13 @@ class Stepper:
         return int(self.clock.contacts[0])
 
     def advance(
-        self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, passes: int
-    ) -> int:
+        self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int,
+        budget: float, passes: int,
+    ) -> int:  # fmt: skip
         """Everything after detection, see :func:`~humanoid_sim.stepping.stages.advance`.
 
         Returns:
-            The first coordinate whose velocity is not finite, or -1; :attr:`times` has the stages' seconds.
+            What :meth:`finish` returns; :attr:`times` has the stages' seconds.
 
         Raises:
             SimulationError: the constraints need more memory than a step may have.
@@ -231,7 +235,7 @@ class Stepper:
         self._dt = dt
         while True:
             wrong = stages.advance(
-                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, passes,
+                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, budget, passes,
                 self.clock.work, self.times,
             )  # fmt: skip
             if wrong == stages.NO_ROOM:
@@ -295,9 +299,9 @@ class Stepper:
             free_velocities(self._step, dt, impact_speed)
             self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, dt)
 
-    def solve(self, newton: bool, tolerance: float, max_iterations: int) -> None:
-        """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted."""
-        solve_all(self._step, newton, tolerance, max_iterations, self._dt)
+    def solve(self, newton: bool, tolerance: float, max_iterations: int, budget: float) -> None:
+        """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted; budget in s."""
+        solve_all(self._step, newton, tolerance, max_iterations, seconds(self.clock.work) + budget, self._dt)
 
     def solve_by(self, kernel: SolverKernel, tolerance: float, max_iterations: int) -> None:
         """Solve all groups by a solver for contacts alone; other constraints take turns with it.
@@ -358,7 +362,7 @@ class Stepper:
                 )
             f[rows] = f_contacts
             iterations += block_nsgs(
-                W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals
+                W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals, np.inf
             )
             residuals[0] = block_natural_map(np.diag(W).copy(), v_free, starts, kinds, parameters, parents, f, v)
             if residuals[0] <= tolerance:
@@ -375,20 +379,35 @@ class Stepper:
         self._pinocchio.respond(self.blocks.forces[: self.groups.counts[2]], dt, state.v_new)
         return bool(drive_efforts(state.v_new, self.joints, dt))
 
-    def finish(self, m: int, dt: float, max_iterations: int) -> int:
-        """Correct positions, move on, remember forces; the first coordinate that is not finite, or -1."""
+    def finish(self, m: int, dt: float, max_iterations: int, budget: float) -> int:
+        """Correct positions within a budget [s], move on, remember forces; returns what ``stages.finish`` does."""
+        deadline = seconds(self.clock.work) + budget
         if self._pinocchio is None:
-            return int(stages.finish(self._step, m, dt, max_iterations))
+            return int(stages.finish(self._step, m, dt, max_iterations, deadline))
         state, rows = self.state, int(self.groups.counts[2])
         wrong = int(first_not_finite(state.v_new))
+        if wrong < 0:
+            velocity, forces = state.v_new.copy(), np.empty(rows)
+            if rows > 0 and correction_forces(self._step, dt, max_iterations, deadline, np.empty(rows), forces):
+                self._pinocchio.respond(forces, dt, velocity)
+            integrate(self.model, state.q, velocity, dt, state.q_new)
+            wrong = int(first_not_finite(state.q_new))
+            if wrong >= 0:
+                wrong += self._nv
         if wrong >= 0:
-            return wrong
-        remember_forces(self._step, m)
-        velocity, forces = state.v_new.copy(), np.empty(rows)
-        if rows > 0 and correction_forces(self._step, dt, max_iterations, np.empty(rows), forces):
-            self._pinocchio.respond(forces, dt, velocity)
-        integrate(self.model, state.q, velocity, dt, state.q_new)
-        return -1
+            give_up(self._step)
+        else:
+            remember_forces(self._step, m)
+        return wrong
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def delassus_method(self, joint: int) -> str | None:
+        """Way by which the operator of a joint's tree was last computed; None where no constraint acted on it."""
+        if self._pinocchio is not None or joint == 0:
+            return None
+        chosen = int(self.groups.methods[self.model.trees[joint]])
+        return None if chosen == AUTO else list(DELASSUS_METHODS)[chosen]
 
     # -- other schemes -------------------------------------------------------------------------
 

@@ -128,6 +128,14 @@ def test_the_inertia_of_a_motor_counts_at_the_joint_by_the_square_of_the_ratio(t
     assert file.actuators["knee"] == {"armature": pytest.approx(2e-5)}
 
 
+def test_gains_of_a_motor_count_at_the_joint_by_the_ratio(tmp_path):
+    text = 'actuators:\n  "*": {motor_stiffness: 3, motor_damping: 0.2}\n  hip: {gear_ratio: 100}\n'
+    file = read(tmp_path, text)
+    assert file.actuators is not None
+    assert file.actuators["hip"] == {"gear_ratio": 100, "stiffness": pytest.approx(300), "damping": pytest.approx(20)}
+    assert file.actuators["knee"] == {"stiffness": pytest.approx(3), "damping": pytest.approx(0.2)}
+
+
 def test_nothing_said_is_nothing_known(tmp_path):
     assert read(tmp_path, "approximate: x") == RobotFile(approximate="x")
     assert read(tmp_path, "floating_base: true").actuators is None
@@ -209,6 +217,9 @@ MALFORMED = {
     "gear ratio of zero": ("actuators:\n  hip: {gear_ratio: 0}", 2, "actuators.hip.gear_ratio", "is 0", "more than 0"),
     "two inertias": (
         "actuators:\n  '*': {armature: 1}\n  hip: {rotor_inertia: 1}", 3, "actuators.hip", "has both", "or that of",
+    ),
+    "two gains": (
+        "actuators:\n  '*': {motor_damping: 1}\n  hip: {damping: 1}", 3, "actuators.hip", "has both", "or that of",
     ),
     "gain of five rows": (
         "sensors:\n  s: {type: force_torque, link: b, gain: [[1, 2, 3, 4, 5, 6]]}",

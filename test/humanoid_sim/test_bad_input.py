@@ -239,6 +239,10 @@ def set_entry(name: str, index: int, value: float) -> Callable[[Simulation], Non
         (set_entry("v", 8, -INF), r"v\[8\] is -inf before"),
         (set_entry("v", 8, 1e300), r"velocity of coordinate 6 \(ball/translation\) became"),
         (lambda s: s.apply_wrench("ball", [1e300, 0, 0], duration=0.1), "became (nan|inf)"),
+        (
+            lambda s: s.apply_wrench("ball", [0, 0, 0], [1e200, 0, 0], duration=0.1),
+            r"q\[10\] \(ball\) became nan in the step from t = 0.01 s; the state is kept",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

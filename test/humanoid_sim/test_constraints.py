@@ -311,16 +311,6 @@ def test_dry_friction_beside_another_solver(tmp_path: Path) -> None:
     assert simulation.robots["slider"].v[0] == pytest.approx((10.0 - 8.0) / 2.0 * 0.1, rel=1e-6)
 
 
-def test_a_time_budget_that_suffices_changes_nothing() -> None:
-    budget, free = Simulation("stand", time_budget=1.0), Simulation("stand")
-    for simulation in (budget, free):
-        simulation.apply_wrench("hrp2/CHEST_LINK1", [40.0, 0.0, 0.0], duration=0.02)
-        simulation.run(0.05)
-    assert_allclose(budget.q, free.q, atol=1e-9)
-    with pytest.raises(InputError, match="time_budget is -1"):
-        Simulation("stand", time_budget=-1.0)
-
-
 def test_the_contact_problem_of_several_groups_is_the_one_that_was_solved() -> None:
     boxes = [box(f"box{i}", (0.2, 0.2, 0.1), place(i, 0, 0.05), 1.0 + i) for i in range(3)]
     simulation = Simulation(scene(floor(), *boxes))

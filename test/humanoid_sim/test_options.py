@@ -24,6 +24,7 @@ from humanoid_sim.options import SimulationOptions
         ({"delassus": "fast"}, "delassus: there is no Delassus method 'fast'", ["auto", "chang_khatib"]),
         ({"integrator": "magic"}, "integrator: there is no integrator 'magic'", sorted(INTEGRATORS)),
         ({"impacts": "never"}, "impacts: there is no way to resolve impacts 'never'", ["with_contacts", "separate"]),
+        ({"detection": "opcode"}, "detection: there is no detection 'opcode'", ["compiled", "coal"]),
         ({"impact_speed": np.nan}, "impact_speed is nan", ["positive speed"]),
         ({"tolerance": 0.0}, "tolerance is 0.0", ["positive"]),
         ({"tolerance": np.nan}, "tolerance is nan", ["positive"]),

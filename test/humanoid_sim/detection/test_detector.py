@@ -12,9 +12,11 @@ from numpy.testing import assert_allclose
 from humanoid_model.description import Capsule, Cylinder, Mesh
 from humanoid_model.scene import CONTACT_METHODS, PairRule, Scene
 from humanoid_sim import Simulation
+from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.detection.shape_pair import ConvexShape
+from humanoid_sim.detection.shape_table import shape_table
+from humanoid_sim.detection.solids import solids_of
 from humanoid_sim.world import World
 
 
@@ -65,9 +67,9 @@ def test_shapes_rest_on_a_table(kind: str, tmp_path: Path) -> None:
 def test_mesh_bounding_box_is_not_centred_on_its_origin(tmp_path: Path) -> None:
     path = tmp_path / "tetrahedron.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-    shape = ConvexShape(Mesh(path, np.ones(3)))
-    assert_allclose(shape.centre, [0.5, 1.0, 1.5])
-    assert_allclose(shape.half_sizes, [0.5, 1.0, 1.5])
+    table = shape_table(solids_of(Mesh(path, np.ones(3))))
+    assert_allclose(table.centre, [[0.5, 1.0, 1.5]])
+    assert_allclose(table.half, [[0.5, 1.0, 1.5]])
 
 
 # Without a simulation ----------------------------------------------------------------------------------------
@@ -97,13 +99,15 @@ def of_body(detector: ContactDetector, points: ContactPoints, name: str) -> np.n
 
 
 @pytest.mark.parametrize("support", ["half-space", "box"])
-def test_four_methods_and_the_default_in_one_scene(support: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_four_methods_and_the_default_in_one_scene(support: str, backend: str) -> None:
     ground = floor() if support == "half-space" else box("floor", (9.0, 9.0, 1.0), place(0, 0, -0.5), mass=0.0)
     size, deep = (0.4, 0.3, 0.2), 0.1 - 1e-4
     crates = [box(f"by_{method}", size, place(i, 0, deep, roll=1e-3)) for i, method in enumerate(CONTACT_METHODS)]
     crates[4] = box("by_continuous", size, place(4, 0, 0.13), twist=np.array([0, 0, -25.0, 0, 0, 0]))
     rules = tuple(PairRule(f"by_{method}", "floor", method=method) for method in CONTACT_METHODS)
-    detector, points = detected(scene(ground, *crates, rules=rules))
+    world_scene = scene(ground, *crates, rules=rules)
+    detector, points = detected(world_scene, ContactDetector(World(world_scene), backend))
     low = 1e-4 + 0.15 * np.sin(1e-3) - 0.1 * (1 - np.cos(1e-3))  # depth of the lower side
     found = {method: of_body(detector, points, f"by_{method}") for method in CONTACT_METHODS}
     assert {method: len(rows) for method, rows in found.items()} == {

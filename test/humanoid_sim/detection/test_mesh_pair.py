@@ -8,8 +8,8 @@ from fixtures.scenes import place
 from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.description import Box
+from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
-from humanoid_sim.detection.shape_pair import BACKENDS
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.detection.triangle_intersection import SEGMENT, triangle_intersection
 from humanoid_sim.detection.triangle_mesh import TriangleMesh

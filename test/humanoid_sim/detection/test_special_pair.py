@@ -15,7 +15,6 @@ from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.mesh_contact import mesh_contact
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_pair import ConvexShape, ShapePair
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.solids import solids_of
 from humanoid_sim.detection.special_pair import SpecialPair, first_contact_time
@@ -130,7 +129,5 @@ def test_placements_from_pinocchio_need_no_kernels_of_their_own() -> None:
     assert not above.rotation.flags.c_contiguous
     for ground in (GROUND, surface_mesh(GROUND)):
         assert SpecialPair(CRATE, ground).patch(at(above), at(below), 0.02) is not None
-    places = above.rotation, above.translation, below.rotation, below.translation
-    assert ShapePair(ConvexShape(CRATE), ConvexShape(GROUND)).contacts(*places, 0.02) is not None
     for kernel in (convex_distance, contact_patch, mesh_contact):
         assert {signature[k].layout for signature in kernel.signatures for k in (3, 5)} == {"C"}, kernel
