@@ -28,6 +28,10 @@ test: build  ## all tests but the slow ones; TESTS="test/humanoid_sim -k slope" 
 test-slow: build  ## the slow tests
 	@scripts/run python -m pytest -m slow $(TESTS)
 
+.PHONY: mutants
+mutants: build  ## breaks the stack in one place after the other: do the tests notice? ROWS="000-F051 003" for some rows
+	@scripts/run python test/mutations/run.py -j $$(nproc) $(ROWS)
+
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt
