@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How one link is turned against another, as a unit quaternion carried from joint to joint.
 
-No continuous function of a rotation matrix is zero at the identity alone: one with the sine of the angle is zero at half a
-turn as well. Half the joints' angles tell the two apart.
+No continuous function of a rotation matrix is zero at the identity alone: one with the sine of the angle is zero at
+half a turn as well. Half the joints' angles tell the two apart.
 """
 
 from __future__ import annotations
