@@ -39,6 +39,10 @@ test-slow: build-test  ## the slow tests
 test-everywhere: build-test  ## all tests, slow ones too, in the arithmetic of other processors and on a busy one: hours
 	@scripts/run python test/everywhere.py -- $(WORKERS) $(TESTS)
 
+.PHONY: mutants
+mutants: build  ## breaks the stack in one place after the other: do the tests notice? ROWS="000-F051 003" for some rows
+	@scripts/run python test/mutations/run.py -j $$(nproc) $(ROWS)
+
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt

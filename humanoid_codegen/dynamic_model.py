@@ -481,7 +481,7 @@ class DynamicModel:
 
     def _cuts(self, q: Argument, v: Argument) -> tuple[list[Scalar], list[list[Scalar]], list[Scalar]]:
         """Residuals of the loops, their Jacobian, and their acceleration at constant v."""
-        residuals = closure_residuals(self.mechanism, self._placements(q), self._loops)
+        residuals, signs = closure_residuals(self.mechanism, q.entries, self._placements(q), self._loops)
         rates = coordinate_rates(self.mechanism, q.entries)
         seeds = {symbol.index: rate for symbol, rate in zip(q.entries, rates, strict=True)}
         J = directional_derivatives(residuals, seeds, self.mechanism.nv)
@@ -498,7 +498,11 @@ class DynamicModel:
                 change = change + value * v.entries[k]
             along[symbol.index] = {0: change}
         drift = [row[0] for row in directional_derivatives(speeds, along, 1)]
-        return residuals, J, drift
+        return (
+            [sign * value for sign, value in zip(signs, residuals, strict=True)],
+            [[sign * value for value in row] for sign, row in zip(signs, J, strict=True)],
+            [sign * value for sign, value in zip(signs, drift, strict=True)],
+        )
 
     def _check_loops(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv

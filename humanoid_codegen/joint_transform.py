@@ -80,7 +80,7 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
     if body.kind is JointKind.REVOLUTE:
         angle = joint_angle(body, q)
         c, s = named(body.name, (cos(angle), sin(angle)), ("cos", "sin"))
-        return _simple(_split_off_angle(body.rotation, body.axis)[0], body.axis, c, s, body.position)
+        return _simple(fixed_rotation(body), body.axis, c, s, body.position)
     if body.kind is JointKind.PRISMATIC:
         shift = [0.0, 0.0, 0.0]
         shift[body.axis] = body.sign * _own(body, q)
@@ -100,6 +100,11 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
 def joint_angle(body: Body, q: Sequence[Scalar]) -> Scalar:
     """Angle of a revolute joint about its coordinate axis, the constant part of its rotation included [rad]."""
     return body.sign * _own(body, q) + _split_off_angle(body.rotation, body.axis)[1]
+
+
+def fixed_rotation(body: Body) -> Matrix:
+    """A revolute joint's constant rotation but for the part that :func:`joint_angle` holds and that comes after it."""
+    return _split_off_angle(body.rotation, body.axis)[0]
 
 
 def _own(body: Body, q: Sequence[Scalar]) -> Scalar:

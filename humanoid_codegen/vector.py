@@ -27,7 +27,7 @@ ROUNDING = 1e-14
 
 def constant_vector(values: np.ndarray) -> Vector:
     """A numpy vector with rounding errors taken out, shape (3,)."""
-    x, y, z = (_clean(float(value)) for value in values)
+    x, y, z = (clean(float(value)) for value in values)
     return (x, y, z)
 
 
@@ -36,18 +36,19 @@ def constant_matrix(values: np.ndarray) -> Matrix:
     return (constant_vector(values[0]), constant_vector(values[1]), constant_vector(values[2]))
 
 
-def _clean(value: float) -> float:
+def clean(value: float) -> float:
+    """A number, or 0, 1 or -1 where only rounding lies between."""
     nearest = round(value)
     return float(nearest) if abs(nearest) <= 1 and abs(value - nearest) < ROUNDING else value
 
 
 def add(a: Vector, b: Vector) -> Vector:
-    """Dot product."""
+    """Sum a + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 def subtract(a: Vector, b: Vector) -> Vector:
-    """Dot product."""
+    """Difference a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
@@ -67,7 +68,7 @@ def dot(a: Vector, b: Vector) -> Scalar:
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """Dot product."""
+    """Cross product."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 

@@ -63,6 +63,10 @@ def _rebuild(
     return kind(problem, source=source, line=line, element=element, remedy=remedy)
 
 
+class MissingLibraryError(InputError, ImportError):
+    """Something was asked for that needs a library that isn't installed."""
+
+
 class RobotError(InputError):
     """A robot description (URDF, mesh or the YAML beside it) can't be used."""
 

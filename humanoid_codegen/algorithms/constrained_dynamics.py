@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from humanoid_codegen.algorithms.forward_kinematics import Placement, link_placement
+from humanoid_codegen.algorithms.relative_quaternion import relative_quaternion
 from humanoid_codegen.algorithms.symmetric_solve import factorize, is_zero, solve
+from humanoid_codegen.elementary import sqrt
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.vector import (
+    ZERO,
     Scalar,
     add,
     apply,
@@ -19,27 +22,41 @@ from humanoid_codegen.vector import (
     constant_matrix,
     constant_vector,
     multiply,
+    scale,
     subtract,
-    transpose,
 )
 from humanoid_model.loop_closure import ROWS, LoopClosure
 
+#: Smaller than any rounding error: a half turn, where it is the whole cosine, gets one of its two signs.
+_NOTHING = 1e-150
+
 
 def closure_residuals(
-    mechanism: Mechanism, bodies: Sequence[Placement], loops: Sequence[LoopClosure]
-) -> list[Scalar]:
-    """How far the cuts are open [m, rad]; the rotation is exact to first order and zero only when closed.
+    mechanism: Mechanism, q: Sequence[Scalar], bodies: Sequence[Placement], loops: Sequence[LoopClosure]
+) -> tuple[list[Scalar], list[Scalar]]:
+    r"""How far the cuts are open [m, rad].
+
+    The second frame is turned against the first one by the angle :math:`\theta`, at most half a turn, about the unit
+    vector n. The residual of the rotation is :math:`2 \sin(\theta/2)\, n`: the angle to first order, 2 at half a turn,
+    and zero only when closed. It jumps where :math:`\theta n` does, from one half turn to the opposite one. Its rate in
+    a closed cut is the relative angular velocity, in axes midway between those of both frames.
 
     Args:
         mechanism: the robot.
-        bodies: world placements of its bodies.
+        q: its coordinates [rad, m].
+        bodies: world placements of its bodies there.
         loops: its cuts.
 
     Returns:
-        One entry per row of each cut.
+        One entry per row of each cut, which is smooth, and its sign, 1 or -1 and constant but for the jump: their
+        product is the residual.
+
+    Raises:
+        InputError: a rotation is held across a planar joint.
     """
     links = {link.name: link for link in mechanism.links}
     residuals: list[Scalar] = []
+    signs: list[Scalar] = []
     for loop in loops:
         ends = []
         for link, placement in ((links[loop.link_a], loop.placement_a), (links[loop.link_b], loop.placement_b)):
@@ -50,10 +67,22 @@ def closure_residuals(
             )
         a, b = ends
         gap = apply_transpose(a.rotation, subtract(b.position, a.position))
-        R = multiply(transpose(a.rotation), b.rotation)
-        turned = (0.5 * (R[2][1] - R[1][2]), 0.5 * (R[0][2] - R[2][0]), 0.5 * (R[1][0] - R[0][1]))
-        residuals += [(*gap, *turned)[ROWS.index(row)] for row in loop.rows]
-    return residuals
+        turned, sign = ZERO, 1.0
+        if any(row.startswith("r") for row in loop.rows):
+            turned, cosine = relative_quaternion(
+                mechanism,
+                q,
+                links[loop.link_a],
+                loop.placement_a.rotation,
+                links[loop.link_b],
+                loop.placement_b.rotation,
+            )
+            cosine = cosine + _NOTHING
+            sign = cosine / sqrt(cosine * cosine)
+        values = (*gap, *scale(2.0, turned))
+        residuals += [values[ROWS.index(row)] for row in loop.rows]
+        signs += [sign if row.startswith("r") else 1.0 for row in loop.rows]
+    return residuals, signs
 
 
 def constrained_accelerations(
@@ -71,7 +100,8 @@ def constrained_accelerations(
         drift: acceleration of the cuts while the velocity coordinates stay as they are, m of them.
 
     Returns:
-        Accelerations (nv) and the forces and moments that act at the cuts (m), in the first cut frame's axes.
+        Accelerations (nv) and the forces and moments that act at the cuts (m): forces along the first cut frame's axes,
+        moments about axes midway between those of both frames.
     """
     factor = factorize(M)
     columns = [solve(factor, row) for row in J]

@@ -21,6 +21,7 @@ from humanoid_codegen.languages.python_text import (
 )
 from humanoid_codegen.languages.statements import Body
 from humanoid_codegen.module import Module
+from humanoid_model.optional_library import optional_library
 
 if TYPE_CHECKING:
     import casadi
@@ -53,8 +54,7 @@ def casadi_function(function: Function) -> casadi.Function:
     Args:
         function: any function of a dynamic model.
     """
-    import casadi  # takes a while, and few need it
-
+    casadi = optional_library("casadi", "models")
     symbols = [casadi.SX.sym(argument.name, *_matrix_shape(argument)) for argument in function.arguments]
     entries = [
         [symbol[_row_column(argument, k)] for k in range(len(argument.entries))]

@@ -19,6 +19,7 @@ from humanoid_codegen.languages.python_text import (
 )
 from humanoid_codegen.languages.statements import Body
 from humanoid_codegen.module import Module
+from humanoid_model.optional_library import optional_library
 
 if TYPE_CHECKING:
     import sympy
@@ -55,8 +56,7 @@ def sympy_function(function: Function) -> tuple[list[list[sympy.Symbol]], list[s
         Symbols of each argument, row-major, and an array or a number for each result, as ``sympy.lambdify`` takes them:
         ``sympy.lambdify(symbols, results, cse=True)``.
     """
-    import sympy  # takes a while, and few need it
-
+    sympy = optional_library("sympy", "models")
     symbols = [[sympy.Symbol(entry.name, real=True) for entry in argument.entries] for argument in function.arguments]
     elementary: dict[Operation, Any] = {
         Operation.SINE: sympy.sin,

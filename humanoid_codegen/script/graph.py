@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import networkx
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from humanoid_codegen.script.robot import Robot
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
+
+if TYPE_CHECKING:
+    import networkx
 
 _COLOURS = {"revolute": "#1f6fb2", "continuous": "#1f6fb2", "prismatic": "#c2571a", "fixed": "#808080"}
 
@@ -20,7 +24,7 @@ def robot_graph(robot: Robot) -> networkx.DiGraph:
 
     Nodes carry ``mass`` [kg], edges ``joint`` (the name) and ``type``.
     """
-    graph = networkx.DiGraph(name=robot.name)
+    graph = optional_library("networkx", "models").DiGraph(name=robot.name)
     for link in robot.links:
         graph.add_node(link.name, mass=link.mass)
     for joint in robot.joints:
@@ -57,6 +61,7 @@ def draw_png(robot: Robot, path: str | Path) -> None:
     axes.margins(0.6 / columns, 0.6 / (rows + 1))
     graph = robot.graph
     colours = [_COLOURS[kind] for _, _, kind in graph.edges(data="type")]
+    networkx = optional_library("networkx", "models")
     networkx.draw_networkx_edges(graph, places, ax=axes, edge_color=colours, node_size=900)
     # Text is a person's own: the sign of mathematics in it is none.
     labels = {link: link.replace("$", r"\$") for link in graph}

@@ -68,7 +68,7 @@ class ComparedNumbers(ABC, Generic[RowT]):
         """The picture.
 
         Raises:
-            InputError: there is nothing to draw, or matplotlib is missing.
+            InputError: there is nothing to draw.
         """
 
     def row(self, quantity: str) -> RowT:

@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Sphere
+from humanoid_model.optional_library import optional_library
 from humanoid_planner.distance.rounded_hull import RoundedHull, mesh_triangles, rounded_hull
 from humanoid_planner.distance.volume_store import stored_parts
 
@@ -145,9 +146,9 @@ def decompose(
     Returns:
         Parts in the mesh's frame.
     """
-    import coacd  # only non-convex meshes need it
     import trimesh
 
+    coacd = optional_library("coacd", "planner")
     coacd.set_log_level("error")
     mesh = trimesh.Trimesh(vertices, triangles)
     mesh.fill_holes()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
 
@@ -48,7 +49,8 @@ def solve(
         The result.
 
     Raises:
-        InputError: unknown solver; start, warm start or bounds that don't fit the program or are not numbers.
+        InputError: unknown solver, or one whose library isn't installed; start, warm start or bounds that don't fit the
+            program or are not numbers.
     """
     if solver not in SOLVERS:
         raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
@@ -62,6 +64,8 @@ def solve(
     if warm_start is not None:
         _check("warm_start.multipliers", warm_start.multipliers, m)
         _check("warm_start.bound_multipliers", warm_start.bound_multipliers, n)
+    if solver == "ipopt":
+        optional_library("casadi", "planner", element="solver")
     module, function = SOLVERS[solver]
     run = cast(_Solver, getattr(import_module(module), function))
     return run(program, start, options or SolverOptions(), warm_start)

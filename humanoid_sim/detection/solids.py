@@ -6,11 +6,11 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-import coacd
 import numpy as np
 
 from humanoid_model.description import Box, Capsule, Cylinder, HeightField, Mesh, Shape, Sphere
 from humanoid_model.height_field import grid_triangles
+from humanoid_model.optional_library import optional_library
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
@@ -23,7 +23,7 @@ def solids_of(shape: Shape) -> list[SolidShape]:
     """The convex solids or the mesh that a shape collides as; no half-space.
 
     Raises:
-        InputError: a mesh file can't be read, or holds no triangle.
+        InputError: a mesh file can't be read, or holds no triangle, or CoACD isn't there to take it apart.
     """
     if isinstance(shape, HeightField):
         return [TriangleMesh.of_triangles(*grid_triangles(shape.size, shape.heights))]
@@ -40,6 +40,7 @@ def solids_of(shape: Shape) -> list[SolidShape]:
 @lru_cache(maxsize=64)
 def _convex_parts(path: Path, scale: tuple[float, float, float], changed: int) -> tuple[Polytope, ...]:
     """Convex parts of a mesh file as it was last changed; the decomposition takes seconds."""
+    coacd = optional_library("coacd", "simulation", source=path, element="convex_decomposition")
     mesh = TriangleMesh.of_mesh(Mesh(path, np.array(scale)))
     points, corners = np.unique(mesh.triangles.reshape(-1, 3), axis=0, return_inverse=True)
     coacd.set_log_level("error")

@@ -133,15 +133,13 @@ class ExperimentResult(ComparedNumbers[Row]):
         """The picture: the panels side by side, at most three in a row.
 
         Raises:
-            InputError: there is nothing to draw, or matplotlib is missing.
+            InputError: there is nothing to draw.
         """
         if not self.panels:
             raise InputError("the experiment has no curves", element=self.id, remedy="Print its table")
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError as problem:
-            raise InputError("pictures need matplotlib", element="figure", remedy="pip install matplotlib") from problem
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
         columns = min(len(self.panels), 2 if len(self.panels) in (2, 4) else 3)
         rows = -(-len(self.panels) // columns)
         figure = Figure(figsize=(5.0 * columns, 3.9 * rows), layout="constrained")

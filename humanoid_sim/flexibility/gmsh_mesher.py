@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
 from humanoid_sim.flexibility.mesh_file import read_mesh
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
@@ -39,9 +40,7 @@ def mesh_geometry(
     if not Path(path).is_file():
         raise InputError("can't be read: no such file", source=path)
     try:
-        import gmsh  # type: ignore[import-untyped]
-    except ImportError:
-        raise InputError("needs the library 'gmsh'", source=path, remedy="Install it: pip install gmsh") from None
+        gmsh = optional_library("gmsh", "simulation", source=path)
     except OSError as problem:  # its wheel wants the system's drawing libraries
         raise InputError(
             f"the library 'gmsh' can't be loaded: {problem}",

@@ -56,15 +56,9 @@ class SweepTable:
                 writer.writerow([self.young_moduli[i], self.poisson_ratios[j], *values])
 
     def plot(self, path: str | Path) -> None:
-        """Draw each result over Young's modulus, one line per Poisson's ratio, as the thesis' figs. 4.5 and 4.6.
+        """Draw each result over Young's modulus, one line per Poisson's ratio, as the thesis' figs. 4.5 and 4.6."""
+        from matplotlib.figure import Figure
 
-        Raises:
-            InputError: matplotlib is missing.
-        """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise InputError("needs the library 'matplotlib'", remedy="Install it: pip install matplotlib") from None
         figure = Figure(figsize=(5.0 * len(self.results), 4.0), layout="constrained")
         panels = figure.subplots(1, len(self.results), squeeze=False)[0]
         for panel, (name, values) in zip(panels, self.results.items(), strict=True):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
+from humanoid_model.optional_library import optional_library
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
 
@@ -78,10 +79,7 @@ def read_mesh(path: str | Path, *, fixed: str = "fixed", scale: float = 1.0) -> 
 
 
 def _read(path: Path) -> Any:
-    try:
-        import meshio  # type: ignore[import-untyped]
-    except ImportError:
-        raise InputError("needs the library 'meshio'", source=path, remedy="Install it: pip install meshio") from None
+    meshio = optional_library("meshio", "simulation", source=path)
     require_file(path)
     try:
         return meshio.gmsh.read(str(path))

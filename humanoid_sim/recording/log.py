@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
 from humanoid_sim.contacts import ContactState
 from humanoid_sim.recording.table import TABLES, Row
 
@@ -92,16 +93,11 @@ def _columns(name: str, rows: list[Any], source: Path) -> Columns:
 
 
 def _read_bag(path: Path) -> dict[str, Columns]:
-    try:
-        from rosbags.highlevel import AnyReader, AnyReaderError
-    except ImportError as problem:
-        raise InputError(
-            "logs of ROS 2 messages need the library rosbags", source=path, remedy="pip install rosbags"
-        ) from problem
+    highlevel = optional_library("rosbags.highlevel", "simulation", source=path)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     points: dict[tuple[float, str], dict[str, list[float]]] = {}
     try:
-        with AnyReader([path]) as reader:
+        with highlevel.AnyReader([path]) as reader:
             known = [c for c in reader.connections if _kind(c.topic) in (*_READERS, *_POINTS)]
             for connection, stamp, data in reader.messages(known):
                 message: Any = reader.deserialize(data, connection.msgtype)
@@ -110,7 +106,7 @@ def _read_bag(path: Path) -> dict[str, Columns]:
                     points.setdefault((time, topic.rpartition("/")[0]), {})[kind] = list(_xyz(message.point))
                 else:
                     _READERS[kind](message, time, topic, rows)
-    except (AnyReaderError, OSError, ValueError, KeyError, IndexError, EOFError, TypeError) as problem:
+    except (highlevel.AnyReaderError, OSError, ValueError, KeyError, IndexError, EOFError, TypeError) as problem:
         raise InputError(
             f"the log can't be read: {problem}", source=path, element="log", remedy="Record it again"
         ) from problem

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
 from humanoid_sim.recording.recorder import Recorder
 from humanoid_sim.recording.ros_messages import RosMessages, nanoseconds_of
 from humanoid_sim.recording.ros_types import ros_types
@@ -70,8 +71,7 @@ class McapRecorder(Recorder):
             InputError: a library is missing, or the file can't be written.
         """
         self._messages = RosMessages(simulation)
-        from mcap.writer import Writer  # where rosbags is missing, RosMessages has said what to install
-
+        mcap = optional_library("mcap.writer", "simulation", element="record")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("wb")
@@ -82,7 +82,7 @@ class McapRecorder(Recorder):
                 element="record",
                 remedy="Name a file to write to",
             ) from problem
-        self._writer = Writer(self._file)
+        self._writer = mcap.Writer(self._file)
         self._writer.start(profile="ros2", library="humanoid_sim")
         self._channels, self._schemas = {}, {}
         for topic, kind, message in self._messages.constant(simulation):

@@ -26,8 +26,7 @@ def plot_log(log: Mapping[str, Columns], path: str | Path, what: Sequence[str] |
         what: names of :data:`PLOTS`; forces, com, zmp, torques and profile, as far as the log holds them, if not given.
 
     Raises:
-        InputError: unknown curves, curves of which the log holds nothing, a picture that can't be written, or
-            matplotlib is missing.
+        InputError: unknown curves, curves of which the log holds nothing, or a picture that can't be written.
     """
     for name in what or ():
         if name not in PLOTS:
@@ -41,11 +40,9 @@ def plot_log(log: Mapping[str, Columns], path: str | Path, what: Sequence[str] |
     chosen = what or [name for name in DEFAULT_PLOTS if PLOTS[name][0] in log]
     if not chosen:
         raise InputError(f"the log holds {', '.join(log)} only", element="what", remedy="Name curves to draw")
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as problem:
-        raise InputError("pictures need matplotlib", element="plot", remedy="pip install matplotlib") from problem
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(10.0, 2.6 * len(chosen)), layout="constrained")
     FigureCanvasAgg(figure)
     all_axes = figure.subplots(len(chosen), 1, sharex=True, squeeze=False)[:, 0]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
 from humanoid_model.resources import find_resource
 
 if TYPE_CHECKING:
@@ -20,18 +20,11 @@ def ros_types() -> Typestore:
     """Types of ROS 2 Jazzy and those of ``msg/`` that a log holds.
 
     Raises:
-        InputError: the library ``rosbags`` is not installed.
+        MissingLibraryError: the library ``rosbags`` is not installed.
     """
-    try:
-        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-    except ImportError as problem:
-        raise InputError(
-            "logs of ROS 2 messages need the library rosbags",
-            element="record",
-            remedy="pip install rosbags mcap, or record tables (--csv)",
-        ) from problem
-    store = get_typestore(Stores.ROS2_JAZZY)
+    typesys = optional_library("rosbags.typesys", "simulation", element="record")
+    store: Typestore = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     for name in _OWN:
         text = find_resource(f"msg/{name}.msg").read_text(encoding="utf-8")
-        store.register(get_types_from_msg(text, f"humanoid_stack/msg/{name}"))
+        store.register(typesys.get_types_from_msg(text, f"humanoid_stack/msg/{name}"))
     return store

@@ -314,6 +314,101 @@ def test_a_welded_loop_takes_six_rows():
     assert np.abs(closure["J"] @ a).max() < 1e-8
 
 
+TURNS = ("rx", "ry", "rz")
+
+
+def turned_against(loop, model, q):
+    """The rotation vector between the frames of a cut, from Pinocchio's placements."""
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    a = data.oMf[model.getFrameId(loop.link_a)].rotation @ loop.placement_a.rotation
+    b = data.oMf[model.getFrameId(loop.link_b)].rotation @ loop.placement_b.rotation
+    return pin.log3(a.T @ b)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_held_rotation_is_open_by_twice_the_sine_of_half_the_angle(seed):
+    rng = np.random.default_rng(seed)
+    robot = load_robot(random_urdf(rng, 7, ("revolute", "continuous", "prismatic", "floating")), geometry=False)
+    for other in range(5, -1, -1):  # enough joints lie between some of the links
+        loop = LoopClosure("cut", f"link{other}", pin.SE3.Random(), "link6", pin.SE3.Random(), TURNS)
+        try:
+            model = DynamicModel(robot, loops=[loop])
+        except InputError:
+            continue
+        break
+    state = random_state(model.mechanism, robot.model, rng)
+
+    def residual(velocity, time):
+        vector = turned_against(loop, robot.model, pin.integrate(robot.model, state.q, time * velocity))
+        angle = np.linalg.norm(vector)
+        return 2.0 * np.sin(angle / 2) / angle * vector
+
+    closure = compute(model, "loop_closure", q=state.q, v=state.v)
+    assert_close(closure["residual"], residual(state.v, 0.0))
+    step = 1e-5
+    J = [(residual(e, step) - residual(e, -step)) / (2 * step) for e in np.eye(robot.model.nv)]
+    assert_close(closure["J"], np.transpose(J), 1e-8)
+    drift = (residual(state.v, step) - 2 * residual(state.v, 0.0) + residual(state.v, -step)) / step**2
+    assert_close(closure["drift"], drift, 1e-4)
+
+
+def wrist() -> str:
+    """A body that turns about z, x and y of the axes before."""
+    text = '<robot name="wrist"><link name="world"/>'
+    for parent, child, axis in (("world", "one", "0 0 1"), ("one", "two", "1 0 0"), ("two", "three", "0 1 0")):
+        text += (
+            f'<link name="{child}"><inertial><mass value="1"/>'
+            '<inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="3"/></inertial></link>'
+            f'<joint name="to_{child}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+            f'<axis xyz="{axis}"/></joint>'
+        )
+    return text + "</robot>"
+
+
+def wrist_loop(yaw):
+    turned = pin.SE3(pin.utils.rotate("z", yaw), np.zeros(3))
+    return LoopClosure("cut", "world", pin.SE3.Identity(), "three", turned, TURNS)
+
+
+@pytest.mark.parametrize(
+    ("q", "yaw"),
+    [
+        ((0.0, 0.0, np.pi), 0.0),
+        ((0.0, np.pi, 0.0), 0.0),
+        ((np.pi, 0.0, 0.0), 0.0),
+        ((-np.pi, 4e-9, 3e-9), 0.0),
+        ((0.0, 0.0, 0.0), np.pi),  # half a turn of constants: its cosine is exactly zero
+        ((2 * np.pi, 0.0, 0.0), np.pi),
+    ],
+)
+def test_half_a_turn_is_not_closed(q, yaw):
+    closure = compute(DynamicModel(wrist(), loops=[wrist_loop(yaw)]), "loop_closure", q=q, v=np.zeros(3))
+    assert np.linalg.norm(closure["residual"]) == pytest.approx(2.0, rel=1e-12)
+    assert np.isfinite(closure["J"]).all()
+
+
+@pytest.mark.parametrize(("turn", "yaw"), [(0.0, 0.0), (2 * np.pi, 0.0), (np.pi, np.pi), (-np.pi, np.pi)])
+def test_a_full_turn_is_closed_and_held_by_the_same_moment(turn, yaw):
+    """However the joints got there: the moment at the cut, along the first frame's axes, balances the effort."""
+    model = DynamicModel(wrist(), loops=[wrist_loop(yaw)])
+    q, tau = np.array([turn, 0.0, 0.0]), np.array([3.0, 1.0, 2.0])
+    closure = compute(model, "loop_closure", q=q, v=np.zeros(3))
+    np.testing.assert_allclose(closure["residual"], 0.0, atol=1e-15)
+    result = compute(model, "constrained_dynamics", q=q, v=np.zeros(3), tau=tau)
+    np.testing.assert_allclose(result["a"], 0.0, atol=1e-12)
+    about = pin.utils.rotate("z", turn) @ np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(result["multipliers"], -about @ tau, atol=1e-12)
+
+
+def test_a_rotation_across_a_planar_joint_is_refused():
+    robot = wrist().replace('name="to_one" type="continuous"', 'name="to_one" type="planar"')
+    with pytest.raises(InputError, match="joint 'to_one': rows rx, ry and rz can't be held across a planar joint"):
+        DynamicModel(robot, loops=[wrist_loop(0.0)])
+    above = LoopClosure("cut", "one", pin.SE3.Identity(), "three", pin.SE3.Identity(), ("rx", "ry"))
+    assert compute(DynamicModel(robot, loops=[above]), "loop_closure", q=[0, 0, 1, 0, 0, 0], v=np.zeros(5))
+
+
 def test_rows_that_hold_by_themselves_are_refused():
     with pytest.raises(InputError, match=r"loop 'c': the loops hold 3 directions, of which 2 are independent"):
         DynamicModel(four_bar(), loops=[four_bar_loop(("x", "y", "z"))])

@@ -169,14 +169,17 @@ def test_forces_of_the_urdf_and_of_run_time_add_up(script_of, urdf_folder):
 
 
 @pytest.mark.parametrize("frame", ["world", "link"])
-@pytest.mark.parametrize("moment_frame", ["world", "link"])
+@pytest.mark.parametrize("moment_frame", ["world", "link", None])
 def test_force_at_a_point_by_virtual_work(script_of, urdf_folder, frame, moment_frame):
-    """The efforts' change is minus the work of force and moment per unit of joint motion."""
+    """The efforts' change is minus the work of force and moment per unit of joint motion.
+
+    A moment that names no frame has the force's.
+    """
     point, vector, moment = np.array([0.1, -0.2, 0.3]), np.array([1.0, 2.0, -3.0]), np.array([0.4, -0.5, 0.6])
     words = [" ".join(map(str, triple)) for triple in (point, vector, moment)]
     tag = force(
         f'<origin xyz="{words[0]}"/><vector xyz="{words[1]}" frame="{frame}"/>'
-        f'<moment xyz="{words[2]}" frame="{moment_frame}"/>'
+        f'<moment xyz="{words[2]}"' + (f' frame="{moment_frame}"/>' if moment_frame else "/>")
     )
     change = script_of(tree_with(urdf_folder, tag)).efforts(TREE) - TREE_EFFORTS
     model = pin.buildModelFromUrdf(str(urdf_folder / "tree4.urdf"))
@@ -191,7 +194,7 @@ def test_force_at_a_point_by_virtual_work(script_of, urdf_folder, frame, moment_
     J = pin.computeFrameJacobian(model, data, q, tool, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
     R = pin.updateFramePlacement(model, data, tool).rotation
     F = vector if frame == "world" else R @ vector
-    M = moment if moment_frame == "world" else R @ moment
+    M = moment if (moment_frame or frame) == "world" else R @ moment
     work = J.T @ np.concatenate([F, M + np.cross(R @ point, F)])
     np.testing.assert_allclose(change, -work[columns], rtol=0, atol=1e-12)
 
