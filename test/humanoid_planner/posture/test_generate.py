@@ -9,8 +9,9 @@ import pinocchio as pin
 import pytest
 from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, TABLE, feet, kinematics_at, where_it_is
+from fixtures.scenes import box, place, scene
 
-from humanoid_model import Contact, ContactKind, InputError, Robot, Stance, Surface, load_robot
+from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
@@ -44,12 +45,14 @@ def perturbed(rng: np.random.Generator, size: float = 0.2) -> np.ndarray:
     return KINEMATICS.configuration(np.clip(x, KINEMATICS.lower, KINEMATICS.upper))
 
 
-def check_contacts(robot: Robot, stance: Stance, q: np.ndarray) -> None:
+def check_contacts(robot: Robot, stance: Stance, q: np.ndarray, scene: Scene | None = None) -> None:
     data = reference_data(robot, q)
+    bodies = {} if scene is None else {body.name: body.placement_world_body for body in scene.bodies}
     for contact in stance.contacts:
         attachment = robot.parts.links[contact.location.link]
         patch = data.oMf[attachment.frame_id] * contact.location.placement_link_patch
-        target = contact.surface.placement_body_surface * contact.placement_surface_patch
+        body = bodies.get(contact.surface.body, pin.SE3.Identity())
+        target = body * contact.surface.placement_body_surface * contact.placement_surface_patch
         if contact.kind in (ContactKind.FIXED, ContactKind.RELEASED):
             np.testing.assert_allclose(pin.log6(target.actInv(patch)).vector, 0.0, atol=2e-6)
 
@@ -203,6 +206,7 @@ def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
     result = generate_posture(HRP2, stance, scene=scene, criterion=NEAR, collisions=model)
     assert result.success, result.explanation
     assert result.distance_evaluations >= result.evaluations * len(model.self_pairs)
+    check_contacts(HRP2, stance, result.q, scene)
     data = reference_data(HRP2, result.q)
     geometry = HRP2.collision_model
     placed = [(item, data.oMi[item.parentJoint] * item.placement) for item in geometry.geometryObjects]
@@ -239,6 +243,32 @@ def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
             for two, to in placed if two.name.startswith(owners[1] + "/")
         )  # fmt: skip
         assert gap > 0.0, owners
+
+
+def test_a_box_where_a_forearm_would_be_is_kept_clear_of() -> None:
+    """F043: the nearest posture is in it, by coal's word; with distances the whole arm is beside it."""
+    elbow = reference_data(HRP2, HALF_SITTING).oMf[HRP2.parts.links["RARM_LINK4"].frame_id].translation
+    around = scene(box("crate", (0.12, 0.12, 0.12), place(*(elbow + np.array([0.03, -0.04, 0.0])))))
+    common = {"scene": around, "criterion": NEAR, "stability": "none"}
+    there = coal.Transform3s(np.eye(3), around.bodies[0].placement_world_body.translation)
+
+    def gap(q: np.ndarray) -> float:
+        data = reference_data(HRP2, q)
+        placed = [(item, data.oMi[item.parentJoint] * item.placement) for item in HRP2.collision_model.geometryObjects]
+        return min(
+            coal.distance(
+                item.geometry, coal.Transform3s(at.rotation, at.translation), coal.Box(0.12, 0.12, 0.12), there,
+                coal.DistanceRequest(), coal.DistanceResult(),
+            )
+            for item, at in placed
+        )  # fmt: skip
+
+    free = generate_posture(HRP2, Stance(()), **common)
+    clear = generate_posture(HRP2, Stance(()), collisions=True, **common)
+    assert free.success
+    assert clear.success, clear.explanation
+    assert gap(free.q) < -0.02
+    assert gap(clear.q) > 0.02 - 2e-6, "both volumes hold all that is within 1 cm of their shapes"
 
 
 def test_crossed_arms_are_taken_apart() -> None:
@@ -413,6 +443,7 @@ def test_other_robots_go_through_the_same_code() -> None:
         arm, Stance(()), tasks=[link_tasks.point_at(kinematics, link, [0.1, 0, 0], target)], torque_limits=True
     )
     assert result.success, result.explanation
+    assert result.criterion == 0.0, "any posture will do"
 
 
 IMPOSSIBLE = {
