@@ -141,6 +141,15 @@ def test_tasks_depend_on_time(solved: TrajectoryResult) -> None:
         assert HEEL + RESERVE - 1e-6 <= centre <= TOE - RESERVE + 1e-6
 
 
+def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
+    """F090: the clearance of both corners of the stepping foot rises and falls with time, and keeps its reserve."""
+    grid = step.grids[-1]
+    expected = np.array([clearance(instant) for instant in grid.instants])
+    lowest = step.program.constraint_lower[-2 * len(expected) :].reshape(-1, 2)
+    assert_allclose(lowest, np.repeat(expected[:, None] + 1e-3, 2, axis=1), atol=1e-12)
+    assert np.ptp(expected) > 0.03
+
+
 def test_ends_and_limits(solved: TrajectoryResult) -> None:
     trajectory, kinematics = solved.trajectory, RobotKinematics(BIPED)
     assert_allclose(trajectory.posture(0.0), STANDING, atol=1e-12)
