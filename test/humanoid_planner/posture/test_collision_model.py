@@ -155,6 +155,27 @@ def test_pairs_are_found_again_on_disk(model: CollisionModel, tmp_path: Path) ->
     save_pairs(unwritable, model.self_pairs, model.limits)
 
 
+def test_derivatives_of_distances(model: CollisionModel) -> None:
+    """F131: of links from each other, both of which move, and from the scene."""
+    problem = PostureProblem(HRP2, Stance(()), collisions=model, stability="none", start=HALF_SITTING)
+    task, state = problem.collisions, problem.state
+    assert task is not None
+    x = problem.start(HALF_SITTING) + 0.05 * np.random.default_rng(0).standard_normal(state.size)
+
+    def value(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        return task.value(state).copy()
+
+    expected = finite_difference(value, x)
+    state.set(x)
+    J = task.jacobian(state)
+    np.testing.assert_allclose(J, expected, atol=1e-5)
+    # Nothing between two links, whose pairs come first, changes with the base's place.
+    own = J[: len(model.self_pairs)]
+    np.testing.assert_allclose(own[:, :6], 0.0, atol=1e-9)
+    assert np.abs(own[:, 6:]).max() > 0.1
+
+
 def test_a_robot_without_neighbours_has_nothing_to_avoid() -> None:
     assert CollisionModel(load_robot("robot_2r_a")).task(Stance(())) is None
 
