@@ -216,9 +216,10 @@ def test_a_contact_on_another_link_moves_with_it() -> None:
     assert not fulfilled(task, problem)
 
 
-def test_bearing_points_are_what_patch_and_polygon_have_in_common() -> None:
+@pytest.mark.parametrize("kind", [ContactKind.FIXED, ContactKind.RELAXED])
+def test_bearing_points_are_what_patch_and_polygon_have_in_common(kind: ContactKind) -> None:
     """F079: a foot half outside its step leaves half its sole."""
-    contact = where_it_is("left_sole")
+    contact = where_it_is("left_sole", kind=kind, tolerance=0.1)
     edge = Surface(
         "step", "world", pin.SE3.Identity(), np.array([[contact.x, -1], [1, -1], [1, 1], [contact.x, 1]], dtype=float)
     )

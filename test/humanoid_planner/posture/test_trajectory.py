@@ -150,6 +150,17 @@ def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
     assert np.ptp(expected) > 0.03
 
 
+@pytest.mark.parametrize("at_rest", [True, False])
+def test_ends_are_at_rest_only_when_asked_for(at_rest: bool) -> None:
+    path = planar_step(at_rest=at_rest)
+    x = path.start() + 0.1 * np.random.default_rng(0).normal(size=path.program.size)
+    trajectory = path.trajectory(x)
+    assert_allclose(trajectory.posture(0.0), STANDING, atol=1e-12)
+    for derivative in (1, 2):
+        speeds = np.abs(trajectory.coordinates([0.0, 1.0], derivative)).max(axis=1)
+        assert (speeds < 1e-9).all() if at_rest else (speeds > 0.01).all()
+
+
 def test_ends_and_limits(solved: TrajectoryResult) -> None:
     trajectory, kinematics = solved.trajectory, RobotKinematics(BIPED)
     assert_allclose(trajectory.posture(0.0), STANDING, atol=1e-12)
