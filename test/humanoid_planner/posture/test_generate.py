@@ -160,6 +160,23 @@ def test_a_load_shifts_the_forces_by_its_weight() -> None:
     np.testing.assert_allclose(total, [0, 0, 9.81 * KINEMATICS.total_mass + 40.0], atol=1e-3)
 
 
+def test_on_the_moon_the_feet_bear_a_sixth() -> None:
+    result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, stability="forces", gravity=[0.0, 0.0, -1.62])
+    assert result.success
+    np.testing.assert_allclose(result.forces.sum(axis=0), [0, 0, 1.62 * KINEMATICS.total_mass], atol=1e-3)
+
+
+def test_a_start_takes_the_forces_that_are_known() -> None:
+    """F088: those of a posture found before, in the world; without them the weight is shared."""
+    problem = PostureProblem(HRP2, ON_TABLE, stability="forces", start=HALF_SITTING)
+    known = solve_problem(problem, HALF_SITTING)
+    assert known.success
+    problem.state.set(problem.start(known.q, known.forces))
+    np.testing.assert_allclose(problem.state.place_forces().forces, known.forces, atol=1e-6)
+    problem.state.set(problem.start(known.q))
+    assert np.abs(problem.state.place_forces().forces - known.forces).max() > 1.0
+
+
 def test_torque_limits_bound_the_load_that_can_be_held() -> None:
     """F046: the elbow holds the forearm level with a load whose torque is predictable."""
     link, joint = "RARM_LINK6", "RARM_JOINT3"

@@ -150,6 +150,19 @@ def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
     assert np.ptp(expected) > 0.03
 
 
+@pytest.mark.parametrize("degree", [3, 5])
+def test_a_path_is_of_the_degree_and_the_interval_that_were_asked_for(degree: int) -> None:
+    """F091: on [1, 3] a cubic has no fourth derivative, a quintic has one."""
+    problem = PostureProblem(BIPED, Stance(()), stability="none")
+    path = TrajectoryProblem([Grid(problem, [1.0, 3.0])], STANDING, degree=degree, start=1.0, end=3.0)
+    x = path.start() + 0.1 * np.random.default_rng(0).normal(size=path.program.size)
+    trajectory = path.trajectory(x)
+    assert_allclose(trajectory.posture(1.0), STANDING, atol=1e-12)
+    assert (np.abs(trajectory.coordinates([1.9], 4)).max() > 1e-3) == (degree == 5)
+    with pytest.raises(InputError, match=r"instant 0\.5"):
+        trajectory.posture(0.5)
+
+
 @pytest.mark.parametrize("at_rest", [True, False])
 def test_ends_are_at_rest_only_when_asked_for(at_rest: bool) -> None:
     path = planar_step(at_rest=at_rest)
