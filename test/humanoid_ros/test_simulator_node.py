@@ -366,6 +366,13 @@ def test_real_time_factor_parameter(fresh: Any) -> None:
     # Never faster than asked for, but for the messages' own way.
     assert (end.time - start.time) / (time.monotonic() - begin) < 0.35
     assert not ask(-1.0).successful
+    # A pace that no machine keeps: the status tells the one that is kept, and diagnostics that it is too slow.
+    diagnostics = fresh.listen(DiagnosticArray, "/diagnostics")
+    assert ask(100.0).successful
+    status.wait_new(lambda m: m.requested_real_time_factor == 100.0)
+    assert 0.0 < status.wait_new().real_time_factor < 90.0
+    slow = diagnostics.wait_new(lambda m: "asked for 100" in m.status[0].message)
+    assert slow.status[0].level == DiagnosticStatus.WARN
     assert ask(1.0).successful
 
 
@@ -424,6 +431,27 @@ def test_a_wrench_pushes(fresh: Any) -> None:
     step(fresh, 100)
     fall = odometry.wait(lambda m: seconds(m.header.stamp) == 0.1)
     assert fall.pose.pose.position.z == pytest.approx(2.0, abs=0.005)
+    step(fresh, 100)
+    fall = odometry.wait(lambda m: seconds(m.header.stamp) == 0.2)
+    assert fall.pose.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.1**2, abs=0.015), "it has ended"
+
+
+def test_a_wrench_pushes_where_it_is_asked_to(fresh: Any) -> None:
+    """The same push a hand's breadth before or behind the waist turns the robot one way or the other."""
+    turns = []
+    for offset in (0.1, -0.1):
+        assert fresh.call(Trigger, "reset", Trigger.Request()).success
+        odometry = listen(fresh, Odometry, "odometry")
+        request = SetState.Request(set_pose=True)
+        request.pose.position.z, request.pose.orientation.w = 2.0, 1.0
+        assert fresh.call(SetState, "set_state", request).success
+        push = ApplyWrench.Request(body="hrp2/WAIST", duration=Duration(nanosec=50_000_000), at_point=True)
+        push.wrench.force, push.point = Vector3(z=WEIGHT), Point(x=offset, z=2.0)
+        assert fresh.call(ApplyWrench, "apply_wrench", push).success
+        step(fresh, 50)
+        turns.append(odometry.wait(lambda m: seconds(m.header.stamp) == 0.05).twist.twist.angular.y)
+    assert turns[0] < -0.1
+    assert turns[1] > 0.1
 
 
 def test_state_is_set(fresh: Any) -> None:

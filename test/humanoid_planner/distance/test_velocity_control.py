@@ -96,3 +96,20 @@ def test_commands_are_continuous_with_smooth_distances_and_not_with_those_of_the
     # The change of a continuous command shrinks with the control period; that of a discontinuous one doesn't.
     assert changes["smooth", 2.5e-4] < 0.1 * changes["smooth", 4e-3] + 1e-9
     assert changes["polyhedra", 2.5e-4] > 0.5 * changes["polyhedra", 4e-3]
+
+
+def test_the_boxes_keep_off_by_what_the_controller_thinks_and_both_margins_by_coals_word() -> None:
+    """Volumes hold all within 5 mm of the boxes, and bulge by at most what their bound says."""
+    of_volumes, of_boxes = smooth(), of_polyhedra()
+    bulge = max(SphereTorusVolume.from_points(points, 0.005, 20.0).margin_bound for points in (MOVING, OBSTACLE))
+    gaps = []
+
+    def compared(rotation: np.ndarray, origin: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = of_volumes(rotation, origin)
+        gaps.append((value, of_boxes(rotation, origin)[0]))
+        return value, slope
+
+    control(compared, 4e-3)
+    values, real = np.array(gaps).T
+    assert (real >= values + 2 * 0.005 - 1e-5).all()
+    assert (real <= values + 2 * bulge + 1e-5).all()

@@ -31,6 +31,12 @@ def test_links_and_centre_of_mass_are_where_pinocchio_puts_them(kinematics: Robo
             R, p = kinematics.placement(link)
             np.testing.assert_allclose(R, data.oMf[attachment.frame_id].rotation, atol=1e-12)
             np.testing.assert_allclose(p, data.oMf[attachment.frame_id].translation, atol=1e-12)
+            local = rng.standard_normal(3)
+            np.testing.assert_allclose(
+                kinematics.direction(link, local), data.oMf[attachment.frame_id].rotation @ local, atol=1e-12
+            )
+            point = data.oMf[attachment.frame_id].act(local)
+            np.testing.assert_allclose(kinematics.point(link, local), point, atol=1e-12)
         if kinematics.total_mass > 0:
             np.testing.assert_allclose(kinematics.centre_of_mass(), pin.centerOfMass(robot.model, data, q), atol=1e-12)
 
@@ -119,6 +125,18 @@ def test_a_body_is_placed_once_per_configuration_and_only_when_asked_for(rng) ->
     np.testing.assert_allclose(kinematics.point("RARM_LINK5", [0.0, 0.0, 0.0]), on_demand, atol=1e-12)
     kinematics.set(x + 0.1)
     assert not np.allclose(kinematics.point("RARM_LINK5", [0.0, 0.0, 0.0]), on_demand)
+
+
+def test_a_new_configuration_leaves_nothing_of_the_last_one(rng) -> None:
+    used, fresh = RobotKinematics(load_robot("hrp2")), RobotKinematics(load_robot("hrp2"))
+    x = random_variables(used, rng)
+    used.set(x)
+    used.centre_of_mass(), used.centre_of_mass_jacobian(), used.placement("RARM_LINK5")
+    used.set(x + 0.1)
+    fresh.set(x + 0.1)
+    np.testing.assert_array_equal(used.centre_of_mass(), fresh.centre_of_mass())
+    np.testing.assert_array_equal(used.centre_of_mass_jacobian(), fresh.centre_of_mass_jacobian())
+    np.testing.assert_array_equal(used.pre_gradients("RARM_LINK5"), fresh.pre_gradients("RARM_LINK5"))
 
 
 def test_mimicking_joints_follow_and_share_a_variable() -> None:

@@ -76,6 +76,27 @@ def test_gravity_alone_is_pinocchios() -> None:
 
 
 @pytest.mark.parametrize("in_link_frame", [False, True])
+@pytest.mark.parametrize("link", ["LARM_LINK5", "r_sole"])
+def test_loads_act_in_the_frame_that_they_are_given_in(link: str, in_link_frame: bool) -> None:
+    """Against Pinocchio's Jacobians in the axes of the link and of the world; the sole is fixed to the foot."""
+    robot = load_robot("hrp2")
+    kinematics = RobotKinematics(robot)
+    force, point, couple = np.array([3.0, -4.0, 5.0]), np.array([0.1, 0.2, -0.3]), np.array([0.5, 0.7, -0.2])
+    load = Load(link, force, point, couple, in_link_frame)
+    state = PostureState(kinematics, ForceModel(kinematics, (), [load], np.zeros(3)))
+    x = random_variables(kinematics, np.random.default_rng(4))
+    state.set(x)
+    model, data, frame = robot.model, robot.model.createData(), robot.parts.links[link].frame_id
+    q = kinematics.configuration(x)
+    pin.framesForwardKinematics(model, data, q)
+    axes = pin.ReferenceFrame.LOCAL if in_link_frame else pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    arm = point if in_link_frame else data.oMf[frame].rotation @ point
+    J = pin.computeFrameJacobian(model, data, q, frame, axes)
+    expected = -J.T @ np.concatenate([force, couple + np.cross(arm, force)])
+    np.testing.assert_allclose(state.efforts[6:], expected[6:], atol=1e-12)
+
+
+@pytest.mark.parametrize("in_link_frame", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_derivatives_of_efforts_and_wrench(name: str, in_link_frame: bool) -> None:
     rng = np.random.default_rng(5)

@@ -171,6 +171,18 @@ def test_random_minimax_programs_converge() -> None:
         assert result.objective - _lower_bound(corners, weights, result.x) <= 1e-6 * result.objective
 
 
+def test_other_solvers_see_the_largest_objective_and_its_gradient() -> None:
+    targets = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    program = FunctionMinimax(2, lambda x: ((x - targets) ** 2).sum(axis=1), lambda x: 2 * (x - targets))
+    largest = set()
+    for x in np.random.default_rng(0).normal(size=(30, 2)):
+        values = ((x - targets) ** 2).sum(axis=1)
+        largest.add(int(values.argmax()))
+        assert program.objective(x) == pytest.approx(values.max())
+        assert_allclose(program.objective_gradient(x), 2 * (x - targets[values.argmax()]))
+    assert largest == {0, 1, 2}
+
+
 def test_minimax_of_one_objective_is_the_objective() -> None:
     one = FunctionProgram(2, _sphere_distance, lambda x: 2 * x, [_circle(1.0)])
     several = FunctionMinimax(2, lambda x: [x @ x], lambda x: [2 * x], [_circle(1.0)])

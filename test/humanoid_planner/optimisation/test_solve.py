@@ -40,6 +40,17 @@ def test_results_warm_start_any_solver(solver: str, other: str) -> None:
     assert_allclose(again.objective, program.optimum, rtol=1e-6)
 
 
+def test_what_the_last_solution_knew_saves_iterations() -> None:
+    """From the solution itself, with its multipliers and without: an interior-point method has to find them again."""
+    program = PROBLEMS[113]()
+    first = solve(program, program.start, solver="ipopt", options=EXACT)
+    with_them = solve(program, first.x, solver="ipopt", options=EXACT, warm_start=first)
+    without = solve(program, first.x, solver="ipopt", options=EXACT)
+    assert with_them.success
+    assert without.success
+    assert with_them.iterations < without.iterations
+
+
 def test_the_fast_one_is_the_default_and_limits_have_defaults() -> None:
     program = PROBLEMS[43]()
     assert solve(program, program.start.tolist()).solver == "sqp"

@@ -3,12 +3,14 @@
 
 from pathlib import Path
 
+import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.planner_robots import finite_difference
+from fixtures.planner_robots import finite_difference, reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet
 from fixtures.true_shapes import shape_distances
+from fixtures.scenes import box, place, scene
 
 from humanoid_model import Contact, Scene, SceneBody, Stance, Surface, load_robot, load_scene
 from humanoid_model.description import Box, Geometry
@@ -45,6 +47,21 @@ def test_neighbours_along_the_robot_have_no_pair(model: CollisionModel) -> None:
         assert frozenset((model.volumes[a].owner, model.volumes[b].owner)) not in neighbours
 
 
+def test_radii_are_those_that_were_asked_for() -> None:
+    """F121: of the robot's volumes and of the scene's."""
+    robot = load_robot(
+        """<robot name="slider">
+        <link name="rail"><collision><geometry><box size="1 0.1 0.1"/></geometry></collision></link>
+        <link name="sled"><collision><geometry><sphere radius="0.05"/></geometry></collision></link>
+        <joint name="slide" type="prismatic"><parent link="rail"/><child link="sled"/><axis xyz="1 0 0"/>
+        <limit lower="0" upper="0.5" effort="1" velocity="1"/></joint></robot>""",
+        floating_base=False,
+    )
+    model = CollisionModel(robot, scene(box("crate", (0.2, 0.2, 0.2), place(1.0, 0.0, 0.5))), r=0.02, R=5.0)
+    radii = {placed.owner: (placed.volume.r, placed.volume.R) for placed in model.volumes}
+    assert radii == {"rail": (0.02, 5.0), "sled": (pytest.approx(0.07), 5.0), "crate": (0.02, 5.0)}
+
+
 def test_compound_joints_take_their_pairs_over(model: CollisionModel) -> None:
     limited = {frozenset(pair) for limit in model.limits for pair in limit.pairs}
     assert limited
@@ -58,6 +75,48 @@ def test_margins_of_certain_pairs(model: CollisionModel) -> None:
     margins = dict(zip(task.labels, task.lower, strict=True))
     assert margins["collision RARM_LINK3 step_1"] == -0.01
     assert margins["collision LARM_LINK3 step_1"] == 0.02
+
+
+def test_the_users_margins_count_beside_a_contact_too(model: CollisionModel) -> None:
+    step = next(surface for surface in load_scene("stairs").surfaces if surface.name == "step_1")
+    held = Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),))
+    task = model.task(held, rules=[MarginRule("step_1", "LLEG_LINK3", 0.03)])
+    assert task is not None
+    assert dict(zip(task.labels, task.lower, strict=True))["collision LLEG_LINK3 step_1"] == 0.03
+
+
+def test_links_around_a_compound_joint_that_collide_by_coals_word_are_a_violation(model: CollisionModel) -> None:
+    """F041, F076: a centimetre deeper in each other than in any of the robot's own postures, which count as free."""
+    problem = PostureProblem(HRP2, Stance(()), collisions=model, stability="none", start=HALF_SITTING)
+    program, rng = problem.program, np.random.default_rng(0)
+
+    def gap(q: np.ndarray, pairs: tuple[tuple[str, str], ...]) -> float:
+        data = reference_data(HRP2, q)
+        placed = [(item, data.oMi[item.parentJoint] * item.placement) for item in HRP2.collision_model.geometryObjects]
+        return min(
+            coal.distance(
+                one.geometry, coal.Transform3s(at.rotation, at.translation),
+                two.geometry, coal.Transform3s(to.rotation, to.translation),
+                coal.DistanceRequest(), coal.DistanceResult(),
+            )
+            for a, b in pairs
+            for one, at in placed if one.name.startswith(f"{a}/")
+            for two, to in placed if two.name.startswith(f"{b}/")
+        )  # fmt: skip
+
+    colliding = 0
+    for limit in model.limits:
+        rows = [row for row, label in enumerate(program.row_labels) if label.endswith("+".join(limit.joint.joints))]
+        assert len(rows) == 1
+        free = min(0.0, *(gap(q, limit.pairs) for q in HRP2.postures.values()))
+        columns = [problem.kinematics.names.index(name) for name in limit.joint.joints]
+        for positions in rng.uniform(limit.joint.lower, limit.joint.upper, (60, len(columns))):
+            x = problem.start(HALF_SITTING)
+            x[columns] = positions
+            if gap(problem.posture(x), limit.pairs) < free - 0.01:
+                colliding += 1
+                assert program.constraints(x)[rows[0]] > program.constraint_upper[rows[0]]
+    assert colliding > 20
 
 
 def test_derivatives_of_compound_limits(model: CollisionModel) -> None:
@@ -99,6 +158,27 @@ def test_pairs_are_found_again_on_disk(model: CollisionModel, tmp_path: Path) ->
     unwritable = tmp_path / "file" / "pairs.npz"
     (tmp_path / "file").write_text("")
     save_pairs(unwritable, model.self_pairs, model.limits)
+
+
+def test_derivatives_of_distances(model: CollisionModel) -> None:
+    """F131: of links from each other, both of which move, and from the scene."""
+    problem = PostureProblem(HRP2, Stance(()), collisions=model, stability="none", start=HALF_SITTING)
+    task, state = problem.collisions, problem.state
+    assert task is not None
+    x = problem.start(HALF_SITTING) + 0.05 * np.random.default_rng(0).standard_normal(state.size)
+
+    def value(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        return task.value(state).copy()
+
+    expected = finite_difference(value, x)
+    state.set(x)
+    J = task.jacobian(state)
+    np.testing.assert_allclose(J, expected, atol=1e-5)
+    # Nothing between two links, whose pairs come first, changes with the base's place.
+    own = J[: len(model.self_pairs)]
+    np.testing.assert_allclose(own[:, :6], 0.0, atol=1e-9)
+    assert np.abs(own[:, 6:]).max() > 0.1
 
 
 def test_a_robot_without_neighbours_has_nothing_to_avoid() -> None:

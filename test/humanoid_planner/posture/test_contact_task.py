@@ -8,6 +8,7 @@ import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, kinematics_at, where_it_is
+from scipy.spatial import ConvexHull
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_planner.posture.contact_task import ContactTask
@@ -99,6 +100,17 @@ def test_fixed_contact_holds_where_the_thesis_eight_constraints_do(turn: tuple[s
     np.testing.assert_allclose(rotation, turn[1] * np.eye(3)["xyz".index(turn[0])], atol=1e-9)
 
 
+def test_a_contact_is_turned_by_its_angle() -> None:
+    """Moved along a surface and turned about its normal, the robot holds the contact moved and turned as much."""
+    contact = where_it_is("left_sole")
+    turned = dataclasses.replace(contact, x=contact.x + 0.2, y=contact.y - 0.1, theta=contact.theta + 0.4)
+    task, problem = task_of(turned)
+    assert not fulfilled(task, problem)
+    there = pin.SE3(np.eye(3), np.array([0.2, -0.1, 0.0]))
+    moved(problem, there * about(np.array([contact.x, contact.y, 0.0]), "z", 0.4))
+    assert fulfilled(task, problem)
+
+
 @pytest.mark.parametrize("axis", ["x", "y", "z"])
 def test_a_foot_turned_upside_down_or_back_to_front_is_refused_and_pulled_back(axis: str) -> None:
     """Half a turn leaves the thesis' orthogonalities fulfilled, and only (3.34) and (3.35) refuse it."""
@@ -159,6 +171,18 @@ def test_pre_contact_is_near_but_not_below_the_surface() -> None:
         assert fulfilled(task, problem) == holds
 
 
+def test_pre_contact_is_above_its_polygon() -> None:
+    contact = where_it_is("left_sole", kind=ContactKind.PRE_CONTACT, distance=0.02)
+    square = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
+    corners = square + np.array([contact.x, contact.y])
+    surface = Surface("patch", "world", pin.SE3.Identity(), corners)
+    task, problem = task_of(dataclasses.replace(contact, surface=surface))
+    for shift, holds in ((0.0, True), (0.099, True), (0.101, False), (-0.101, False)):
+        for across in (np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])):
+            moved(problem, pin.SE3(np.eye(3), shift * across))
+            assert fulfilled(task, problem) == holds
+
+
 def test_an_edge_rolls_about_itself_and_a_point_about_everything() -> None:
     contact = where_it_is("left_toe")
     task, problem = task_of(contact)
@@ -192,15 +216,33 @@ def test_a_contact_on_another_link_moves_with_it() -> None:
     assert not fulfilled(task, problem)
 
 
-def test_bearing_points_are_what_patch_and_polygon_have_in_common() -> None:
+@pytest.mark.parametrize("kind", [ContactKind.FIXED, ContactKind.RELAXED])
+def test_bearing_points_are_what_patch_and_polygon_have_in_common(kind: ContactKind) -> None:
     """F079: a foot half outside its step leaves half its sole."""
-    contact = where_it_is("left_sole")
+    contact = where_it_is("left_sole", kind=kind, tolerance=0.1)
     edge = Surface(
         "step", "world", pin.SE3.Identity(), np.array([[contact.x, -1], [1, -1], [1, 1], [contact.x, 1]], dtype=float)
     )
     placed = place_contact(dataclasses.replace(contact, surface=edge), kinematics_at(HRP2, HALF_SITTING), None)
     expected = {(0.0, -0.065), (0.11, -0.065), (0.11, 0.065), (0.0, 0.065)}
     assert {tuple(np.round(point, 9) + 0.0) for point in placed.bearing} == expected
+
+
+def test_bearing_points_of_a_turned_foot_enclose_what_is_on_patch_and_surface() -> None:
+    contact = dataclasses.replace(where_it_is("left_sole"), theta=0.7)
+    outline = np.array([[contact.x, -1], [1, -1], [1, contact.y + 0.01], [contact.x, contact.y + 0.01]])
+    placed = place_contact(
+        dataclasses.replace(contact, surface=Surface("step", "world", pin.SE3.Identity(), outline)),
+        kinematics_at(HRP2, HALF_SITTING),
+        None,
+    )
+    patch = np.asarray(contact.location.patch)
+    points = np.random.default_rng(0).uniform(patch.min(axis=0), patch.max(axis=0), (500, 2))
+    on_surface = np.array([contact.placement_surface_patch.act(np.array([*point, 0.0]))[:2] for point in points])
+    common = ((on_surface >= outline.min(axis=0)) & (on_surface <= outline.max(axis=0))).all(axis=1)
+    sides = ConvexHull(placed.bearing).equations
+    np.testing.assert_array_equal((points @ sides[:, :2].T + sides[:, 2] <= 0).all(axis=1), common)
+    assert 50 < common.sum() < 450
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 """Criteria: their formulas, gradients and Hessians."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet_and_hand
 
-from humanoid_model import InputError
+from humanoid_model import InputError, Stance
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.criterion import (
     CentreOfMassNear,
@@ -18,6 +19,7 @@ from humanoid_planner.posture.criterion import (
     near_middle,
 )
 from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.reactive_blend import ReactiveBlend
 
 KINEMATICS = RobotKinematics(HRP2)
 WEIGHT = 9.81 * KINEMATICS.total_mass
@@ -85,6 +87,35 @@ def test_half_way_reference_is_formula_4_11(problem: PostureProblem) -> None:
     lower, upper = KINEMATICS.lower[6:], KINEMATICS.upper[6:]
     expected = float(np.sum((q - (lower + upper) / 4) ** 2))
     assert criteria()["K2"].value(state) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_are_those_of_the_user(problem: PostureProblem) -> None:
+    state = problem.state
+    state.set(problem.start(HALF_SITTING) + 0.1)
+    off = state.x[: KINEMATICS.size] - KINEMATICS.coordinates(HALF_SITTING)
+    expected = float(np.sum(np.arange(KINEMATICS.size) / KINEMATICS.size * off**2))
+    assert criteria()["K1 weighted"].value(state) == pytest.approx(expected, rel=1e-12)
+
+
+def test_torques_count_by_their_limits(problem: PostureProblem) -> None:
+    """K7: a wrist at its limit counts as much as a knee at its own."""
+    state = problem.state
+    state.set(problem.start(HALF_SITTING) + 0.1)
+    shares = state.efforts[6:] / HRP2.limits.effort[6:]
+    assert criteria()["K7"].value(state) == pytest.approx(float(shares @ shares), rel=1e-12)
+
+
+def test_a_steep_base_is_measured_from_the_same_orientation_as_the_variables() -> None:
+    """Lying on the back, the base's angles count from there; a sum hands that on to its terms."""
+    turned = pin.SE3(pin.utils.rotate("y", -np.pi / 2), np.array([0.0, 0.0, 0.2]))
+    lying = HRP2.place_base(HALF_SITTING, turned)
+    for term in (NearReference, ReactiveBlend):
+        options = {"base": True} if term is NearReference else {}
+        criterion = WeightedSum([(2.0, term(RobotKinematics(HRP2), lying, **options))])
+        problem = PostureProblem(HRP2, Stance(()), criterion=criterion, stability="none", start=lying)
+        problem.state.set(problem.start(lying))
+        np.testing.assert_allclose(problem.state.x[3:6], 0.0, atol=1e-12)
+        assert criterion.value(problem.state) == pytest.approx(0.0, abs=1e-20)
 
 
 def test_the_base_counts_only_when_asked_for(problem: PostureProblem) -> None:

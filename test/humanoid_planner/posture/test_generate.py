@@ -9,8 +9,9 @@ import pinocchio as pin
 import pytest
 from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, TABLE, feet, kinematics_at, where_it_is
+from fixtures.scenes import box, place, scene
 
-from humanoid_model import Contact, ContactKind, InputError, Robot, Stance, Surface, load_robot
+from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
@@ -44,12 +45,14 @@ def perturbed(rng: np.random.Generator, size: float = 0.2) -> np.ndarray:
     return KINEMATICS.configuration(np.clip(x, KINEMATICS.lower, KINEMATICS.upper))
 
 
-def check_contacts(robot: Robot, stance: Stance, q: np.ndarray) -> None:
+def check_contacts(robot: Robot, stance: Stance, q: np.ndarray, scene: Scene | None = None) -> None:
     data = reference_data(robot, q)
+    bodies = {} if scene is None else {body.name: body.placement_world_body for body in scene.bodies}
     for contact in stance.contacts:
         attachment = robot.parts.links[contact.location.link]
         patch = data.oMf[attachment.frame_id] * contact.location.placement_link_patch
-        target = contact.surface.placement_body_surface * contact.placement_surface_patch
+        body = bodies.get(contact.surface.body, pin.SE3.Identity())
+        target = body * contact.surface.placement_body_surface * contact.placement_surface_patch
         if contact.kind in (ContactKind.FIXED, ContactKind.RELEASED):
             np.testing.assert_allclose(pin.log6(target.actInv(patch)).vector, 0.0, atol=2e-6)
 
@@ -157,6 +160,23 @@ def test_a_load_shifts_the_forces_by_its_weight() -> None:
     np.testing.assert_allclose(total, [0, 0, 9.81 * KINEMATICS.total_mass + 40.0], atol=1e-3)
 
 
+def test_on_the_moon_the_feet_bear_a_sixth() -> None:
+    result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, stability="forces", gravity=[0.0, 0.0, -1.62])
+    assert result.success
+    np.testing.assert_allclose(result.forces.sum(axis=0), [0, 0, 1.62 * KINEMATICS.total_mass], atol=1e-3)
+
+
+def test_a_start_takes_the_forces_that_are_known() -> None:
+    """F088: those of a posture found before, in the world; without them the weight is shared."""
+    problem = PostureProblem(HRP2, ON_TABLE, stability="forces", start=HALF_SITTING)
+    known = solve_problem(problem, HALF_SITTING)
+    assert known.success
+    problem.state.set(problem.start(known.q, known.forces))
+    np.testing.assert_allclose(problem.state.place_forces().forces, known.forces, atol=1e-6)
+    problem.state.set(problem.start(known.q))
+    assert np.abs(problem.state.place_forces().forces - known.forces).max() > 1.0
+
+
 def test_torque_limits_bound_the_load_that_can_be_held() -> None:
     """F046: with its joints prescribed, a level forearm bears what Pinocchio says its weakest joint does, no more."""
     link, arm = "RARM_LINK6", [f"RARM_JOINT{i}" for i in range(7)]
@@ -206,6 +226,7 @@ def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
     result = generate_posture(HRP2, stance, scene=scene, criterion=NEAR, collisions=model)
     assert result.success, result.explanation
     assert result.distance_evaluations >= result.evaluations * len(model.self_pairs)
+    check_contacts(HRP2, stance, result.q, scene)
     data = reference_data(HRP2, result.q)
     geometry = HRP2.collision_model
     placed = [(item, data.oMi[item.parentJoint] * item.placement) for item in geometry.geometryObjects]
@@ -242,6 +263,32 @@ def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
             for two, to in placed if two.name.startswith(owners[1] + "/")
         )  # fmt: skip
         assert gap > 0.0, owners
+
+
+def test_a_box_where_a_forearm_would_be_is_kept_clear_of() -> None:
+    """F043: the nearest posture is in it, by coal's word; with distances the whole arm is beside it."""
+    elbow = reference_data(HRP2, HALF_SITTING).oMf[HRP2.parts.links["RARM_LINK4"].frame_id].translation
+    around = scene(box("crate", (0.12, 0.12, 0.12), place(*(elbow + np.array([0.03, -0.04, 0.0])))))
+    common = {"scene": around, "criterion": NEAR, "stability": "none"}
+    there = coal.Transform3s(np.eye(3), around.bodies[0].placement_world_body.translation)
+
+    def gap(q: np.ndarray) -> float:
+        data = reference_data(HRP2, q)
+        placed = [(item, data.oMi[item.parentJoint] * item.placement) for item in HRP2.collision_model.geometryObjects]
+        return min(
+            coal.distance(
+                item.geometry, coal.Transform3s(at.rotation, at.translation), coal.Box(0.12, 0.12, 0.12), there,
+                coal.DistanceRequest(), coal.DistanceResult(),
+            )
+            for item, at in placed
+        )  # fmt: skip
+
+    free = generate_posture(HRP2, Stance(()), **common)
+    clear = generate_posture(HRP2, Stance(()), collisions=True, **common)
+    assert free.success
+    assert clear.success, clear.explanation
+    assert gap(free.q) < -0.02
+    assert gap(clear.q) > 0.02 - 2e-6, "both volumes hold all that is within 1 cm of their shapes"
 
 
 def test_crossed_arms_are_taken_apart() -> None:
@@ -416,6 +463,7 @@ def test_other_robots_go_through_the_same_code() -> None:
         arm, Stance(()), tasks=[link_tasks.point_at(kinematics, link, [0.1, 0, 0], target)], torque_limits=True
     )
     assert result.success, result.explanation
+    assert result.criterion == 0.0, "any posture will do"
 
 
 IMPOSSIBLE = {

@@ -88,6 +88,19 @@ def test_value_and_derivative(kind: str, ground: str) -> None:
     assert np.abs(expected).max() > 0.05
 
 
+@pytest.mark.parametrize("angle", [0.3, 1.5, 2.5, 3.1])
+def test_turns_are_measured_the_short_way_about_any_axis(angle: float) -> None:
+    kinematics = RobotKinematics(HRP2)
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    state.set(np.zeros(kinematics.size))
+    body, rng = kinematics.body_of("WAIST")[0], np.random.default_rng(0)
+    for axis in (*np.eye(3), *-np.eye(3), *(unit(rng) for _ in range(20))):
+        turned = pin.AngleAxis(angle, axis).toRotationMatrix()
+        rows = [Row(ROTATION, "", 0.0, 1.0, a=body, w=w, frame_a=turned) for w in np.eye(3)]
+        task = GeometricTask("test", [*rows, Row(TURN, "", 0.0, 1.0, a=body, frame_a=turned)])
+        np.testing.assert_allclose(task.value(state), [*(angle * axis), angle], atol=1e-12)
+
+
 def test_angles_at_zero_have_a_finite_gradient() -> None:
     kinematics = RobotKinematics(HRP2)
     state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))

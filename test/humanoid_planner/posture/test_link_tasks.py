@@ -172,6 +172,21 @@ def test_relative_frame_holds_wherever_the_robot_goes() -> None:
     assert excess(task, x) > 0.005
 
 
+def test_a_frame_of_a_link_that_is_fixed_to_another_is_a_target_too() -> None:
+    """The sole is a link of its own, below the ankle: held one step apart, the feet are that far apart."""
+    apart = pin.SE3(pin.utils.rotate("z", 0.2), np.array([0.1, 0.2, 0.0]))
+    task = link_tasks.relative_frame(KINEMATICS, "l_sole", pin.SE3.Identity(), "r_sole", apart)
+    STATE.set(X + 0.1 * np.random.default_rng(1).standard_normal(len(X)))
+    q = KINEMATICS.configuration(STATE.x)
+    data = HRP2.model.createData()
+    pin.framesForwardKinematics(HRP2.model, data, q)
+    left, right = (data.oMf[HRP2.parts.links[name].frame_id] for name in ("l_sole", "r_sole"))
+    target = right * apart
+    value = task.value(STATE)
+    np.testing.assert_allclose(np.linalg.norm(value[:3]), np.linalg.norm(left.translation - target.translation))
+    np.testing.assert_allclose(value[3:], pin.log3(target.rotation.T @ left.rotation), atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

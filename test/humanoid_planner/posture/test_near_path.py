@@ -41,9 +41,12 @@ def test_the_distance_is_that_to_the_nearest_sample(kinematics: RobotKinematics,
     samples = np.vstack(
         [np.linspace(a, b, 20001) for a, b in zip(path.points[:-1], path.points[1:], strict=True)]
     )
-    x = samples[rng.integers(len(samples))] + rng.normal(scale=0.2, size=kinematics.size)
-    expected = ((samples - x) ** 2).sum(axis=1).min()
-    assert path.value(state_at(kinematics, x)) == pytest.approx(expected, rel=1e-6)
+    # Near the path, and beyond both of its ends, where the end is the nearest.
+    first, last = path.points[0] - path.points[1], path.points[-1] - path.points[-2]
+    for near in (samples[rng.integers(len(samples))], path.points[0] + 0.4 * first, path.points[-1] + 0.4 * last):
+        x = near + rng.normal(scale=0.2, size=kinematics.size)
+        expected = ((samples - x) ** 2).sum(axis=1).min()
+        assert path.value(state_at(kinematics, x)) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("share", [-0.2, 0.3, 0.7])

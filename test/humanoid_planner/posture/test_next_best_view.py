@@ -85,6 +85,14 @@ def test_more_of_the_unknown_is_seen(robot: Robot, view: NextBestView) -> None:
     assert gained > 0.3 * model.count(VoxelState.UNKNOWN)
 
 
+def test_the_best_of_several_views_is_taken(robot: Robot, view: NextBestView) -> None:
+    """Of the two first, the second one leads to more of the unknown, although its start shows less."""
+    alone = next_best_view(robot, GROUND, FEET, CAMERA, seen_once(), tries=1)
+    assert alone.result.success
+    assert view.started_from < alone.started_from
+    assert view.area > alone.area
+
+
 def test_posture_stands_and_looks(robot: Robot, view: NextBestView) -> None:
     """Feet flat on the ground, the centre of mass above the line between them (F099), the object in the image."""
     model, q = robot.model, view.result.q

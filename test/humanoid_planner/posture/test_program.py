@@ -78,6 +78,22 @@ def test_objective_weighs_forces_a_little(problem: PostureProblem) -> None:
     np.testing.assert_allclose(np.diag(H)[state.first_force :], 2 * FORCE_WEIGHT)
 
 
+def test_a_joint_margin_keeps_joints_from_both_limits() -> None:
+    """F040: what the URDF says, less the margin; nothing bounds the base's place."""
+    program = PostureProblem(HRP2, Stance(feet()), joint_margin=0.05, stability="none").program
+    for name, lower, upper in zip(KINEMATICS.names, program.lower, program.upper, strict=True):
+        if not name.startswith("root_joint/"):
+            limit = HRP2.description.joints[name].limit
+            assert limit is not None
+            assert (lower, upper) == pytest.approx((limit.lower + 0.05, limit.upper - 0.05))
+    assert np.isinf(program.lower[:3]).all()
+    stretched = [link_tasks.joint_at(KINEMATICS, "RLEG_JOINT3", 0.0, 0.03)]
+    assert generate_posture(HRP2, Stance(()), tasks=stretched, stability="none").success
+    assert not generate_posture(
+        HRP2, Stance(()), tasks=stretched, stability="none", joint_margin=0.05, explain=False
+    ).success
+
+
 def test_general_limits_of_a_compound_joint() -> None:
     """F041: b(q) <= 0, here a cone that the upper arm has to stay in, seen from the chest."""
     chest, arm = KINEMATICS.body_of("CHEST_LINK1")[0], KINEMATICS.body_of("RARM_LINK2")[0]

@@ -130,8 +130,12 @@ def test_wrench_of_a_contact_on_another_link_cancels() -> None:
     np.testing.assert_allclose(press[legs], 0.0, atol=1e-9)
 
 
-def test_cone_rows_have_the_sign_of_the_quadratic_cone() -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), stability="forces", friction=0.6, start=HALF_SITTING)
+@pytest.mark.parametrize("margin", [0.0, 30.0])
+def test_cone_rows_have_the_sign_of_the_quadratic_cone(margin: float) -> None:
+    """Not positive where a force is inside its cone, at least the margin [N] from its boundary."""
+    problem = PostureProblem(
+        HRP2, Stance(feet()), stability="forces", friction=0.6, stability_margin=margin, start=HALF_SITTING
+    )
     cones, state = task_of(problem, FrictionCones), problem.state
     rng = np.random.default_rng(0)
     x = problem.start(HALF_SITTING)
@@ -139,7 +143,8 @@ def test_cone_rows_have_the_sign_of_the_quadratic_cone() -> None:
         x[state.first_force :] = 10.0 ** rng.uniform(-5, 0) * rng.standard_normal(state.size - state.first_force)
         state.set(x)
         f = state.force_variables
-        inside = (f[:, 2] >= 0) & (f[:, 0] ** 2 + f[:, 1] ** 2 <= (0.6 * f[:, 2]) ** 2)
+        distance = problem.force_model.weight * (0.6 * f[:, 2] - np.hypot(f[:, 0], f[:, 1])) / np.hypot(1.0, 0.6)
+        inside = distance >= margin
         np.testing.assert_array_equal(cones.value(state) <= 0, inside)
 
 
@@ -174,6 +179,18 @@ def test_torque_variables_and_elimination_say_the_same() -> None:
         assert within == bool((np.abs(y[bounded:]) <= explicit.program.upper[bounded:] + 1e-12).all())
 
 
+@pytest.mark.parametrize("limited", [False, True])
+def test_torques_as_variables_are_limited_only_when_asked_for(limited: bool) -> None:
+    problem = PostureProblem(
+        HRP2, feet_and_hand(), stability="forces", torque_variables=True, torque_limits=limited, start=HALF_SITTING
+    )
+    torques = slice(problem.state.first_extra, None)
+    expected = HRP2.limits.effort[6:] if limited else np.inf
+    units = task_of(problem, TorqueVariables).units
+    np.testing.assert_allclose(problem.program.upper[torques] * units, expected)
+    np.testing.assert_allclose(-problem.program.lower[torques] * units, expected)
+
+
 def test_polygon_polytope_and_forces_agree_on_flat_ground() -> None:
     """Friction is ample: all three are the support polygon."""
     problem = PostureProblem(HRP2, Stance(feet()), stability="none", start=HALF_SITTING)
@@ -205,6 +222,26 @@ def test_stability_margin_shrinks_the_polygon() -> None:
     np.testing.assert_allclose(problem.tasks[-1].upper - tight.tasks[-1].upper, 0.03)
 
 
+def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
+    """Pyramids are inside the cones: where they leave 20 N, the cones do; where they balance at all, not everywhere."""
+    problem = PostureProblem(HRP2, Stance(feet()), stability="none", start=HALF_SITTING)
+    kinematics = problem.kinematics
+    model = ForceModel(kinematics, problem.contacts, (), GRAVITY)
+    held, safe = (polytope_task(model, kinematics.total_mass, (), margin) for margin in (0.0, 20.0))
+    points = contact_points(model)
+    rng = np.random.default_rng(0)
+    between = 0
+    for _ in range(200):
+        shift = pin.SE3(np.eye(3), np.array([*rng.uniform(-0.2, 0.2, 2), 0.0]))
+        problem.state.set(problem.start(HRP2.place_base(HALF_SITTING, shift * HRP2.placement_base(HALF_SITTING))))
+        exact = check_equilibrium(points, kinematics.total_mass, kinematics.centre_of_mass(), gravity=GRAVITY)
+        if excess(safe, problem) <= 0:
+            assert exact.margin >= 20.0 - 1e-6
+        elif excess(held, problem) <= 0:
+            between += 1
+    assert between > 5
+
+
 def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     """F099."""
     stance = Stance(feet(kind=ContactKind.SLIDING))
@@ -232,6 +269,8 @@ def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     side, after, before = task.value(state)
     np.testing.assert_allclose(first + after * along + side * np.array([-along[1], along[0]]), G, atol=1e-12)
     assert after + before == pytest.approx(np.linalg.norm(second - first))
+    tight = PostureProblem(HRP2, stance, stability="polygon", stability_margin=0.02, start=HALF_SITTING)
+    np.testing.assert_array_equal(task_of(tight, CentreOfMassOnLine).lower, [0.0, 0.02, 0.02])
 
 
 def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
@@ -250,6 +289,8 @@ def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
     assert chosen(flat, torque_limits=True) == "forces"
     assert chosen(flat, loads=[Load("LARM_LINK6", [0, 0, -5])]) == "forces"
     assert chosen(Stance(feet(bilateral=True))) == "forces"
+    # Where a sliding foot ends up isn't known, and with it the polygon.
+    assert chosen(Stance((where_it_is("left_sole"), where_it_is("right_sole", kind=ContactKind.SLIDING)))) == "forces"
     kinematics = kinematics_at(HRP2, HALF_SITTING)
     assert chosen(flat, criterion=LeastTorque(kinematics, 570.0)) == "forces"
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fixtures.posture_problems import HRP2
 
+from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.posture.generate import generate_posture
 from humanoid_planner.posture.statistics import THESIS, CodeStatistics, Generation, GenerationLog, format_table, total
 
 
@@ -46,6 +50,16 @@ def test_calls_are_summed_by_code() -> None:
         CodeStatistics(ReturnCode.MAX_ITERATIONS, 1, pytest.approx(0.155)),
     )
     assert np.isnan(total([]).mean)
+
+
+def test_a_result_is_counted_as_it_says() -> None:
+    result = generate_posture(HRP2, Stance(()), stability="none")
+    result = dataclasses.replace(
+        result, time=0.25, iterations=3, evaluations=4, distance_evaluations=50, distance_gradients=6
+    )
+    kept = GenerationLog()
+    kept.add(result, "here")
+    assert kept.generations == [Generation(ReturnCode.SUCCESS, 0.25, 3, 4, 50, 6, "here")]
 
 
 def test_table_prints_both() -> None:

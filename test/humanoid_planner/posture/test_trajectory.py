@@ -141,6 +141,39 @@ def test_tasks_depend_on_time(solved: TrajectoryResult) -> None:
         assert HEEL + RESERVE - 1e-6 <= centre <= TOE - RESERVE + 1e-6
 
 
+def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
+    """F090: the clearance of both corners of the stepping foot rises and falls with time, and keeps its reserve."""
+    grid = step.grids[-1]
+    expected = np.array([clearance(instant) for instant in grid.instants])
+    lowest = step.program.constraint_lower[-2 * len(expected) :].reshape(-1, 2)
+    assert_allclose(lowest, np.repeat(expected[:, None] + 1e-3, 2, axis=1), atol=1e-12)
+    assert np.ptp(expected) > 0.03
+
+
+@pytest.mark.parametrize("degree", [3, 5])
+def test_a_path_is_of_the_degree_and_the_interval_that_were_asked_for(degree: int) -> None:
+    """F091: on [1, 3] a cubic has no fourth derivative, a quintic has one."""
+    problem = PostureProblem(BIPED, Stance(()), stability="none")
+    path = TrajectoryProblem([Grid(problem, [1.0, 3.0])], STANDING, degree=degree, start=1.0, end=3.0)
+    x = path.start() + 0.1 * np.random.default_rng(0).normal(size=path.program.size)
+    trajectory = path.trajectory(x)
+    assert_allclose(trajectory.posture(1.0), STANDING, atol=1e-12)
+    assert (np.abs(trajectory.coordinates([1.9], 4)).max() > 1e-3) == (degree == 5)
+    with pytest.raises(InputError, match=r"instant 0\.5"):
+        trajectory.posture(0.5)
+
+
+@pytest.mark.parametrize("at_rest", [True, False])
+def test_ends_are_at_rest_only_when_asked_for(at_rest: bool) -> None:
+    path = planar_step(at_rest=at_rest)
+    x = path.start() + 0.1 * np.random.default_rng(0).normal(size=path.program.size)
+    trajectory = path.trajectory(x)
+    assert_allclose(trajectory.posture(0.0), STANDING, atol=1e-12)
+    for derivative in (1, 2):
+        speeds = np.abs(trajectory.coordinates([0.0, 1.0], derivative)).max(axis=1)
+        assert (speeds < 1e-9).all() if at_rest else (speeds > 0.01).all()
+
+
 def test_ends_and_limits(solved: TrajectoryResult) -> None:
     trajectory, kinematics = solved.trajectory, RobotKinematics(BIPED)
     assert_allclose(trajectory.posture(0.0), STANDING, atol=1e-12)

@@ -59,6 +59,16 @@ def test_one_view_empties_what_is_in_front_and_beside_and_nothing_behind() -> No
     assert np.abs(surface - 0.1).max() < 0.5 * np.sqrt(3) * 0.01 + 1e-9
 
 
+def test_the_surface_is_where_it_was_seen_off_the_middle_of_the_image() -> None:
+    """Depths count along the optical axis, not along the rays."""
+    model = VoxelModel(CENTRE - 0.15, CENTRE + 0.15, 0.01)
+    eye = CENTRE + np.array([-1.0, 0.0, 0.0])
+    model.carve(ball_view(CAMERA, look_at(eye, CENTRE + np.array([0.0, 0.22, 0.0])), [(CENTRE, 0.1)]))
+    surface = np.linalg.norm(model.centres(VoxelState.SURFACE) - CENTRE, axis=1)
+    assert len(surface) > 50
+    assert np.abs(surface - 0.1).max() < 0.5 * np.sqrt(3) * 0.01 + 1e-9
+
+
 def hull_test(points: np.ndarray, balls: list[tuple[np.ndarray, float]], places: list[pin.SE3]) -> np.ndarray:
     """Whether points are in the shadow of the object in every image: the visual hull, by closed form."""
     inside = np.ones(len(points), dtype=bool)
