@@ -26,7 +26,8 @@ class SimulationOptions:
     """What decides how a simulation computes, beside its scene and its time step.
 
     Attributes:
-        method: contact solver, one of :data:`~humanoid_sim.contact.solve.SOLVERS`.
+        method: contact solver, one of :data:`~humanoid_sim.contact.solve.SOLVERS`; another scheme takes it too if it
+            solves contact problems and is given by name.
         dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
         delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
         tolerance: bound on the relative residual of the contact solve.
@@ -34,7 +35,9 @@ class SimulationOptions:
         time_budget: time that the contact solve of a step may take [s], one sweep of each group of contacts excepted;
             None for no limit.
         integrator: another scheme than the simulator's own step, a name of
-            :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step.
+            :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step. Options that
+            only the own step has keep their defaults beside it, those of the contact solver beside a ready-made one
+            or one that solves no contact problems.
         impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
         impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
             step.
@@ -58,7 +61,8 @@ class SimulationOptions:
 
         Raises:
             InputError: an unknown name, with those that there are; a tolerance or budget that is no positive number,
-                fewer iterations than 1, a budget for a solver that can't be stopped on the way or without a clock.
+                fewer iterations than 1, a budget for a solver that can't be stopped on the way or without a clock, an
+                option that the integrator has no use for.
         """
         find_solver(self.method)
         for element, value, known, problem in (
@@ -88,10 +92,47 @@ class SimulationOptions:
                 remedy="Give a positive speed in metres per second",
             )
         self._check_budget()
-        if isinstance(self.integrator, str):
-            from humanoid_sim.integration.catalogue import find_integrator  # much code that few need
+        if self.integrator is not None:
+            self._check_unused(self.integrator)
 
-            find_integrator(self.integrator)
+    def make_integrator(self) -> Integrator:
+        """The integrator, with the contact solver of these options if it is given by name and solves contact problems.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        from humanoid_sim.integration.catalogue import find_integrator  # much code that few need
+        from humanoid_sim.integration.contact_step import ContactSolver
+
+        if not isinstance(self.integrator, str):
+            assert self.integrator is not None
+            return self.integrator
+        chosen = find_integrator(self.integrator)
+        if chosen.solves_contacts:
+            chosen.use_solver(ContactSolver(self.method, self.tolerance, self.max_iterations))
+        return chosen
+
+    def _check_unused(self, integrator: str | Integrator) -> None:
+        """Refuse options that the integrator would leave out."""
+        unused = ["dynamics", "delassus", "time_budget", "impacts", "impact_speed"]
+        remedy = "Leave it out, or take the simulator's own step"
+        own_solver = ["method", "tolerance", "max_iterations"]
+        if not isinstance(integrator, str):
+            name = type(integrator).__name__
+            unused += own_solver
+            remedy += "; a ready-made integrator brings its own contact solver along"
+        else:
+            name = integrator
+            if not self.make_integrator().solves_contacts:
+                unused += own_solver
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in unused and value != field.default:
+                raise InputError(
+                    f"{field.name} is {value!r}, which the integrator '{name}' doesn't use",
+                    element=field.name,
+                    remedy=remedy,
+                )
 
     def _check_budget(self) -> None:
         if self.time_budget is None:

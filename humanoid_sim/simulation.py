@@ -105,6 +105,7 @@ class SimulationState:
         slots: which contact slots pairs of shapes have.
         soles: how the deformable soles are deformed.
         modules: what each module saved, by name.
+        integrator: what another scheme than the own step saved; None where it keeps nothing.
     """
 
     step_count: int
@@ -116,6 +117,7 @@ class SimulationState:
     slots: tuple[Any, ...]
     soles: Mapping[str, NDArray[np.float64]]
     modules: Mapping[str, object]
+    integrator: object
 
 
 class Simulation:
@@ -140,7 +142,8 @@ class Simulation:
         scene: what is simulated.
         world: the scene as one mechanical system.
         dt: time step [s].
-        method: name of the contact solver.
+        method: name of the contact solver; with an integrator that one's name, and that of its contact solver behind
+            a slash if it has one (``moreau/nsgs_newton``, ``penalty``).
         options: how it computes; they don't change.
         step_count: number of steps done.
         q: configuration of the world, shape (nq,); change it through the robots and bodies.
@@ -178,7 +181,8 @@ class Simulation:
         Args:
             scene: a scene, the name of one that comes with the stack, or a path.
             dt: time step [s]; the scene's own (1 ms by default) if not given.
-            method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`.
+            method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`; an integrator that solves
+                contact problems takes it too.
             dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
             delassus: way to the Delassus operator, one of
                 :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
@@ -188,8 +192,8 @@ class Simulation:
                 :attr:`solver` says so. Each group of contacts gets its share, and one sweep in any case. No limit if
                 not given.
             integrator: another scheme than the step above, by a name of :mod:`humanoid_sim.integration` or ready
-                made: to compare with, in plain Python. Joint limits and dry friction don't act in it, and there are
-                neither loops nor deformable soles.
+                made: to compare with, in plain Python. What of the scene or of the options it doesn't know is refused
+                (:mod:`humanoid_sim.integration.features`).
             impacts: ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction;
                 ``"separate"``: frictionless impacts at the start of the step (specification 000 §8.1), see
                 :mod:`humanoid_sim.stepping.impact_stage` and :attr:`impacts`.
@@ -203,7 +207,8 @@ class Simulation:
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
-            InputError: a time step that is not positive, an option that can't be used.
+            InputError: a time step that is not positive, an option that can't be used, something of the scene that the
+                integrator doesn't know.
             SimulationError: a joint moves a branch without any inertia.
         """
         self.scene = scene if isinstance(scene, Scene) else load_scene(scene)
@@ -239,7 +244,7 @@ class Simulation:
         )
         self._points = self._detector.points
         self._soles = self._make_soles()
-        self._integration = None if integrator is None else self._make_integration(integrator)
+        self._integration = None if integrator is None else self._make_integration(groups)
         self._fused = (
             self._soles is None
             and self._stepper.compiled
@@ -444,7 +449,11 @@ class Simulation:
 
     def _integrate(self, integration: tuple[Integrator, WorldSystem]) -> None:
         """A step by another scheme."""
+        from humanoid_sim.integration.features import check_dry_friction
+        from humanoid_sim.integration.world_system import WorldContactSet
+
         integrator, system = integration
+        check_dry_friction(self.method, self.world, self.servos)
         stepper, profile = self._stepper, self.profile
         stepper.move(self.q, self.v)
         self._gather_wrenches()
@@ -457,14 +466,20 @@ class Simulation:
             stepper.state.v_new[:], stepper.state.q_new[:] = step.v, step.q
             raise self._exploded(int(np.argmax(~np.isfinite(end))))
         contacts: Any = step.forces.contacts  # those of a world, with frames and bodies
+        if len(contacts) == 0:  # a scheme that has seen none doesn't know of which kind they are
+            contacts = WorldContactSet.none(len(step.v))
+        limits = contacts.coordinates >= 0
+        thrusts = contacts.rows[limits, 0].T @ step.forces.forces[limits, 0]
+        contacts, forces = contacts.where(~limits), step.forces.forces[~limits]
         stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
         if self._detector.points is not self._points:
             self._use_points(self._detector.points, self._detector.slot_count)
         velocities = contacts.velocities(step.v).reshape(-1, 3)
         stepper.take_contacts(
-            contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, step.forces.forces,
+            contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, forces,
             velocities, [body.joint for body in self.world.bodies], step.forces.converged,
         )  # fmt: skip
+        stepper.state.thrusts[:] = thrusts
         self._take_step(step.q, step.v, len(contacts.gaps))
 
     def _kernel(self, begin: float, budget: float) -> SolverKernel:
@@ -852,6 +867,7 @@ class Simulation:
             self._detector.save(),
             {} if self._soles is None else self._soles.contacts.save(),
             {name: module.save() for name, module in self.modules.items()},
+            None if self._integration is None else self._integration[0].save(),
         )
 
     def restore_state(self, state: SimulationState) -> None:
@@ -877,6 +893,8 @@ class Simulation:
         for name, module in self.modules.items():
             if name in state.modules:
                 module.restore(state.modules[name])
+        if self._integration is not None:
+            self._integration[0].restore(state.integrator)
         self._forget_last_step()
 
     def reset(self) -> None:
@@ -896,30 +914,27 @@ class Simulation:
 
     # -- setting up --------------------------------------------------------------------------
 
-    def _make_integration(self, integrator: str | Integrator) -> tuple[Integrator, WorldSystem]:
+    def _make_integration(self, groups: bool) -> tuple[Integrator, WorldSystem]:
         """Another scheme and what it sees of this world; loaded only where one is asked for."""
-        from humanoid_sim.integration.catalogue import find_integrator
+        from humanoid_sim.integration.features import check_scheme
         from humanoid_sim.integration.world_system import WorldSystem
 
-        if self._soles is not None or any(placed.robot.loops for placed in self.scene.robots):
+        name = str(self.options.told()["integrator"])
+        if not groups:
             raise InputError(
-                "the scene has loops or deformable soles, which only the simulator's own step knows",
-                element="integrator",
-                remedy="Leave the integrator out",
+                f"groups is False, which the integrator '{name}' doesn't use: it has one operator for all bodies",
+                element="groups",
+                remedy="Leave groups or the integrator out",
             )
-        chosen = find_integrator(integrator) if isinstance(integrator, str) else integrator
+        chosen = self.options.make_integrator()
+        check_scheme(chosen, name, self.world, self.servos)
+        self.method = f"{name}/{chosen.solver.method}" if chosen.solves_contacts else name
         return chosen, WorldSystem(self.world, self.servos, self._detector)
 
     def _make_impact_stage(self, impacts: str) -> ImpactStage | None:
         """The stage of impacts if they are resolved apart; the contact law then knows no restitution."""
         if impacts == "with_contacts":
             return None
-        if self._integration is not None:
-            raise InputError(
-                "an integrator of its own has its own law of impact",
-                element="impacts",
-                remedy="Leave impacts or the integrator out",
-            )
         model, speed = self.world.model, self._impact_speed
         self._impact_speed = np.inf
         return ImpactStage([body.name for body in self.world.bodies], model.njoints, model.nv, speed)

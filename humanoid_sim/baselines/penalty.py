@@ -102,6 +102,10 @@ class Penalty(Integrator):
         pulls: whether the normal force may pull, as printed.
     """
 
+    solves_contacts = False
+    has_restitution = False
+    has_joint_limits = False  # K and C are those of a point, not of a turning joint
+
     def __init__(
         self,
         stiffness: float = 1e5,
@@ -123,7 +127,7 @@ class Penalty(Integrator):
             InputError: a stiffness that is not positive, a negative damping.
         """
         self.base = RungeKutta4() if base is None else base
-        super().__init__(self.base.solver)
+        super().__init__()
         self.stiffness = check_positive("stiffness", stiffness)
         self.damping = check_positive("damping", damping, zero=True)
         self.pulls = pulls

@@ -29,6 +29,8 @@ class AnitescuHart(Integrator):
         epsilon: distance from which on contacts are constrained [m].
     """
 
+    has_restitution = False
+
     def __init__(self, epsilon: float = 0.01, solver: ContactSolver = DEFAULT_SOLVER) -> None:
         """Choose the distance.
 

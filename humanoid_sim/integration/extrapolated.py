@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_sim.integration.contact_step import ContactSolver
 from humanoid_sim.integration.integrator import (
     ContactForces,
     ImpulseRecord,
@@ -58,12 +59,20 @@ class Extrapolated(Integrator):
         """
         self.base = Moreau() if base is None else base
         super().__init__(self.base.solver)
+        self.solves_contacts = self.base.solves_contacts
+        self.has_restitution = self.base.has_restitution
+        self.has_joint_limits = self.base.has_joint_limits
         if order < 1:
             raise InputError(f"order is {order}", element="order", remedy="Give 1 or more")
         self.order = order
         self.tolerance = check_positive("tolerance", tolerance)
         self.smallest = check_fraction("smallest", smallest, zero=False)
         self._part = np.inf
+
+    def use_solver(self, solver: ContactSolver) -> None:
+        """See :meth:`Integrator.use_solver`; the scheme takes it too."""
+        super().use_solver(solver)
+        self.base.use_solver(solver)
 
     def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""

@@ -15,6 +15,8 @@ class Foerg(Integrator):
     scheme.
     """
 
+    has_restitution = False
+
     def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         H, r = linear_impedance(system, t, q, v, dt, 0.0)

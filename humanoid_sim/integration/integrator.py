@@ -47,9 +47,20 @@ class Integrator(ABC):
 
     Attributes:
         solver: how contact problems are solved.
+        solves_contacts: whether the scheme poses contact problems, so that the solver matters.
+        has_restitution: whether it obeys the restitution of contacts.
+        has_joint_limits: whether it obeys joint limits, which a world gives it as contacts without friction.
     """
 
+    solves_contacts: bool = True
+    has_restitution: bool = True
+    has_joint_limits: bool = True
+
     def __init__(self, solver: ContactSolver = DEFAULT_SOLVER) -> None:
+        self.solver = solver
+
+    def use_solver(self, solver: ContactSolver) -> None:
+        """Solve contact problems another way."""
         self.solver = solver
 
     @abstractmethod

@@ -33,6 +33,8 @@ class Jean(Integrator):
         theta: weight of the end of the step, above 0 and up to 1.
     """
 
+    has_restitution = False
+
     def __init__(self, theta: float = 1.0, solver: ContactSolver = DEFAULT_SOLVER) -> None:
         """Choose the weight.
 

@@ -29,6 +29,8 @@ class StewartTrinkle(Integrator):
         epsilon: penetration that is tolerated [m].
     """
 
+    has_restitution = False
+
     def __init__(self, epsilon: float = 0.0, solver: ContactSolver = DEFAULT_SOLVER) -> None:
         """Choose the tolerance.
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_sim.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_sim.integration.integrator import (
     TOUCHING_GAP,
     ContactForces,
@@ -21,7 +20,7 @@ def _only_contact(system: MechanicalSystem, q: Vector, v: Vector, dt: float, sch
     """The one contact of a system of one coordinate.
 
     Raises:
-        InputError: the system has more coordinates, or more contacts.
+        InputError: the system has more coordinates, or more contacts, or friction along its way.
     """
     contacts = system.contacts(q, v, dt)
     if system.nv != 1 or len(contacts) > 1:
@@ -29,6 +28,12 @@ def _only_contact(system: MechanicalSystem, q: Vector, v: Vector, dt: float, sch
             f"{scheme} is defined for one coordinate and one contact, not {system.nv} and {len(contacts)}",
             element="system",
             remedy="Choose another integrator",
+        )
+    if np.any(contacts.friction[:, None, None] * contacts.rows[:, 1:] != 0.0):
+        raise InputError(
+            f"{scheme} has no friction, and the contact slides with a coefficient of {contacts.friction[0]:g}",
+            element="system",
+            remedy="Make the friction of the pair 0, or choose another integrator",
         )
     return contacts
 
@@ -45,13 +50,15 @@ class StuderGgl(Integrator):
         epsilon: penetration that is tolerated [m].
     """
 
-    def __init__(self, epsilon: float = 1e-6, solver: ContactSolver = DEFAULT_SOLVER) -> None:
+    solves_contacts = False
+
+    def __init__(self, epsilon: float = 1e-6) -> None:
         """Choose the tolerance.
 
         Raises:
             InputError: epsilon is not positive and finite.
         """
-        super().__init__(solver)
+        super().__init__()
         self.epsilon = check_positive("epsilon", epsilon)
 
     def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
@@ -85,6 +92,9 @@ class StuderPreconditioned(Integrator):
     :math:`M(\hat v^+ - \hat v) = B\,\delta t^2 + N\hat p` with :math:`\phi(q) + N\hat v^+ \ge 0` and
     :math:`q^+ = q + \hat v^+`: the operator :math:`N M^{-1} N^T` is free of the time step. Inelastic.
     """
+
+    solves_contacts = False
+    has_restitution = False
 
     def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`.

@@ -15,23 +15,35 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
 from humanoid_sim.servos import Servos
+from humanoid_sim.stepping.constraints import LIMIT_MARGIN
 from humanoid_sim.tree_part import whole_world_data
 from humanoid_sim.world import World
 
 
 @dataclass(frozen=True)
 class WorldContactSet(ContactSet):
-    """Contacts of a world.
+    """Contacts of a world, and the limits of its joints: inelastic contacts without friction, along a coordinate.
 
     Attributes:
-        positions: in the world [m], shape (m, 3).
-        frames: (n, t1, t2) as rows, in the world; n points from body b into body a, shape (m, 3, 3).
-        bodies: indices of bodies a and b in the world, shape (m, 2).
+        positions: in the world [m], shape (m, 3); zero for a limit.
+        frames: (n, t1, t2) as rows, in the world; n points from body b into body a, shape (m, 3, 3); zero for a limit.
+        bodies: indices of bodies a and b in the world, shape (m, 2); zero for a limit.
+        coordinates: velocity coordinate that a limit bounds, -1 for a contact point, shape (m,).
     """
 
     positions: Vector
     frames: Vector
     bodies: NDArray[np.int64]
+    coordinates: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, nv: int) -> WorldContactSet:
+        """No contact of a world with ``nv`` velocity coordinates."""
+        whole, no_pair = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+        scalars, vectors = np.zeros(0), np.zeros((0, 3))
+        return cls(
+            whole, scalars, np.zeros((0, 3, nv)), scalars, scalars, vectors, np.zeros((0, 3, 3)), no_pair, whole
+        )
 
 
 class WorldSystem(MechanicalSystem):
@@ -40,8 +52,9 @@ class WorldSystem(MechanicalSystem):
     Efforts are gravity, Coriolis and centrifugal ones, passive joint damping, servos within their limits, and known
     external ones. Time-stepping schemes take servos and joint damping implicitly; smooth schemes evaluate them
     where they are, and are then stable only while the step is short beside the servos' own time constants. An actuator
-    counts as saturated for a whole step if it is so where the step evaluates it. Dry joint friction, joint limits and
-    bilateral constraints, which the simulator solves along with the contacts, are not part of it.
+    counts as saturated for a whole step if it is so where the step evaluates it. Joint limits are contacts. What the
+    simulator's own step solves along with these, such as dry joint friction and loops, is not part of it
+    (:mod:`humanoid_sim.integration.features`).
 
     Attributes:
         world: the scene as one mechanism.
@@ -68,6 +81,8 @@ class WorldSystem(MechanicalSystem):
         self._flat = FlatModel.from_pinocchio(world.model)
         self._data = whole_world_data(world.model, "an integrator")
         self._detector = ContactDetector(world) if detector is None else detector
+        joints = self.servos.joint_arrays(world)
+        self._lower, self._upper, self._idx_q = joints.lower, joints.upper, joints.idx_q
         njoints = world.model.njoints
         self._R, self._p, self._twists = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3)), np.zeros((njoints, 6))
         self._R[0] = np.eye(3)
@@ -113,7 +128,7 @@ class WorldSystem(MechanicalSystem):
         return np.diag(working * servos.stiffness), np.diag(working * servos.damping + servos.passive_damping)
 
     def contacts(self, q: Vector, v: Vector, horizon: float) -> WorldContactSet:
-        """See :meth:`MechanicalSystem.contacts`; the numbers are the detector's slots."""
+        """See :meth:`MechanicalSystem.contacts`; the numbers are the detector's slots, those of limits negative."""
         model, data = self._model, self._data
         pin.forwardKinematics(model, data, q, v)
         for j in range(1, model.njoints):
@@ -130,10 +145,10 @@ class WorldSystem(MechanicalSystem):
             tangents(frames[i, 0], frames[i, 1], frames[i, 2])
             for joint, sign in ((int(points.joint_a[i]), 1.0), (int(points.joint_b[i]), -1.0)):
                 if joint not in jacobians:
-                    jacobians[joint] = pin.getJointJacobian(model, data, joint, pin.WORLD)
+                    jacobians[joint] = pin.getJointJacobian(model, data, joint, pin.WORLD).reshape(6, self.nv)
                 J = jacobians[joint]
                 rows[i] += sign * frames[i] @ (J[:3] + np.cross(J[3:].T, points.positions[i]).T)
-        return WorldContactSet(
+        touching = WorldContactSet(
             points.slots[:m].copy(),
             points.gaps[:m].copy(),
             rows,
@@ -142,6 +157,33 @@ class WorldSystem(MechanicalSystem):
             points.positions[:m].copy(),
             frames,
             np.column_stack([points.body_a[:m], points.body_b[:m]]),
+            np.full(m, -1),
+        )
+        limits = self._limits(q, v, horizon)
+        return touching if len(limits) == 0 else WorldContactSet.joined([touching, limits])
+
+    def _limits(self, q: Vector, v: Vector, horizon: float) -> WorldContactSet:
+        """Limits of joints that are near, as near as the simulator's own step looks."""
+        place = q[self._idx_q]
+        reach = LIMIT_MARGIN + 2.0 * horizon * np.abs(v)
+        below, above = np.flatnonzero(place - self._lower < reach), np.flatnonzero(self._upper - place < reach)
+        coordinates = np.concatenate([below, above])
+        if coordinates.size == 0:
+            return WorldContactSet.none(self.nv)
+        n = coordinates.size
+        rows = np.zeros((n, 3, self.nv))
+        rows[np.arange(n), 0, coordinates] = np.where(np.arange(n) < below.size, 1.0, -1.0)
+        gaps = np.concatenate([place[below] - self._lower[below], self._upper[above] - place[above]])
+        return WorldContactSet(
+            np.concatenate([-1 - 2 * below, -2 - 2 * above]),
+            gaps,
+            rows,
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros((n, 3)),
+            np.zeros((n, 3, 3)),
+            np.zeros((n, 2), dtype=np.int64),
+            coordinates,
         )
 
     def energy(self, q: Vector, v: Vector) -> float:
