@@ -9,8 +9,8 @@ import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference, reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet
-from fixtures.true_shapes import shape_distances
 from fixtures.scenes import box, place, scene
+from fixtures.true_shapes import shape_distances
 
 from humanoid_model import Contact, Scene, SceneBody, Stance, Surface, load_robot, load_scene
 from humanoid_model.description import Box, Geometry
