@@ -298,7 +298,7 @@ def criteria() -> None:
         print(
             f"| {case} | {effort.cost:.4f}, {spent.total:.1f} J, {spent.effort_rate:.3g} "
             f"| {least.energy:.1f} J ({least.effort:.3g}) | {smooth.effort_rate:.3g} ({smooth.effort:.3g}) "
-            f"| {seconds:.1f} |{'' if least.converged and smooth.converged else ' not converged'}",
+            f"| {seconds:.1f} |{'' if least.converged and smooth.converged else f' {least.status}, {smooth.status}'}",
             flush=True,
         )
 

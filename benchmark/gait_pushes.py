@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pushes that walking robots take: of BIP2000 in space (docs/gait_lift.md) and in the plane (docs/gait_walking.md).
 
-A force of 0.1 s on the trunk, raised until the robot is down three seconds later (its base below 70 % of its height at
+A force of 0.1 s on the trunk, raised until the robot is down three seconds later (its trunk below 70 % of its height at
 the push), then halved in between to 16 N: the greatest that it took is told. Each push starts from the same saved
 state, in the middle of a steady single support, in the middle of the double support after it, and standing after the
 walk. Larger pushes than the one told may be survived by chance; the search doesn't look for them.
@@ -30,13 +30,12 @@ DIRECTIONS = {"left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0), "ahead": (1.0,
 
 def survives(simulation: Simulation, link: str, force: np.ndarray) -> bool:
     """Whether the robot is up at the end, pushed from the simulation's state on [N]."""
-    (walker,) = simulation.robots.values()
-    low = 0.7 * walker.placement_world_base.translation[2]
+    low = 0.7 * simulation.placement(link).translation[2]
     simulation.apply_wrench(link, force, duration=PUSH)
     end = simulation.time + WATCHED
     while simulation.time < end:
         simulation.step()
-        if walker.placement_world_base.translation[2] < low:
+        if simulation.placement(link).translation[2] < low:
             return False
     return True
 

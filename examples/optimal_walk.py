@@ -98,6 +98,8 @@ def planned(gait: LiftedGait) -> str:
     """What the plan asks of the robot, a line for each figure."""
     limits, errors = gait.robot.limits.effort, 1e3 * gait.filter_errors
     rows = [gait.robot.index_v(name) for name in gait.robot.actuators]
+    in_plane = np.vstack([phase.sagittal.q for phase in gait.phases])
+    bending = [k for k in map(gait.robot.index_q, gait.robot.actuators) if np.ptp(in_plane[:, k]) > 0.0]
     sway, friction, changed, moving, steady = [], 0.0, 0.0, np.zeros(len(rows)), np.zeros(len(rows))
     middle = range(len(gait.phases) // 3, 2 * len(gait.phases) // 3)
     for number, phase in enumerate(gait.phases):
@@ -108,8 +110,7 @@ def planned(gait: LiftedGait) -> str:
             sway += [phase.q[:, 1].min(), phase.q[:, 1].max()]
         total = phase.forces.sum(axis=1)
         friction = max(friction, float((np.hypot(total[:, 0], total[:, 1]) / total[:, 2]).max()))
-        joints = [gait.robot.index_q(name) for name in gait.robot.actuators if "pitch" in name or "knee" in name]
-        changed = max(changed, float(np.abs(phase.q - phase.sagittal.q)[:, joints].max()))
+        changed = max(changed, float(np.abs(phase.q - phase.sagittal.q)[:, bending].max()))
     inside = [1e3 * float(phase.margin.min()) for phase in gait.phases]
     return "\n".join(
         [

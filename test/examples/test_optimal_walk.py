@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples.optimal_walk import draw, main, own_scene, plan, sloping_floor, walk
+from examples.optimal_walk import draw, main, own_scene, plan, planned, sloping_floor, walk
 from humanoid_model.mesh_path import resolve_mesh_path
 
 
@@ -78,7 +78,9 @@ def test_it_takes_a_stabiliser_to_walk_up_a_slope():
 @pytest.mark.slow
 def test_hrp2_walks_a_similar_walk():
     """The same Froude number: legs of 0.6 m instead of 0.82 m."""
-    walked = walk(plan(6, "hrp2"))
+    gait = plan(6, "hrp2")
+    assert f"zero-moment point at least {1e3 * gait.margin:.0f} mm inside" in planned(gait)
+    walked = walk(gait)
     assert walked.fallen is None
     assert walked.steps == 10
     assert walked.speed == pytest.approx(0.53 * np.sqrt(0.6 / 0.82), rel=0.03)
