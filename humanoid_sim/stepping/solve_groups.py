@@ -38,8 +38,8 @@ def solve_group(
             dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` after which no sweep is begun but the first of a
-            solve; forces that would make energy are then those of one sweep without rebound and warm start.
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but a first sweep;
+            forces that would make energy are then those of one sweep without rebound and warm start.
         dt: time step [s]; zero where no contact bounces.
     """
     groups, blocks = step.groups, step.blocks
