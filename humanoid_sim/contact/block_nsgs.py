@@ -290,7 +290,7 @@ def block_nsgs(
             best[:] = f
         if timed:
             now = seconds(clock)
-            if now + 2.0 * (now - mark) > deadline:  # one more, and the residuals of what it gives
+            if now + 3.0 * (now - mark) > deadline:  # one more, what is left of it and what it does
                 break
             mark = now
     f[:] = best

@@ -107,7 +107,7 @@ def nsgs_newton(
                 now = seconds(clock)
                 sweep_seconds = now - mark
                 mark = now
-                if now + 2.0 * sweep_seconds > deadline:  # one more, and the residuals of what it gives
+                if now + 3.0 * sweep_seconds > deadline:  # one more, what is left of it and what it does
                     max_iterations = iteration
             if first or sweep >= longest:
                 rate = math.log(residual / last)

@@ -220,8 +220,8 @@ def solve_all(
 ) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written.
 
-    Each group may take the part of the time left that its operator has in those still to be solved, so that a hard
-    problem spoils no other; what it leaves over is the next ones'.
+    Each group may take the part of the time left that its rows are of those still to be solved, so that a hard problem
+    spoils no other; what it leaves over is the next ones'.
 
     Args:
         step: the step.
@@ -231,13 +231,13 @@ def solve_all(
         deadline: same.
         dt: time step [s].
     """
-    blocks, offsets = step.blocks, step.groups.offsets
-    count = step.groups.counts[0]
+    groups, blocks = step.groups, step.blocks
     own = deadline
-    for group in range(count):
+    for group in range(groups.counts[0]):
         if deadline < np.inf:
             now = seconds(step.clock.work)
-            own = now + (deadline - now) * (offsets[group + 1] - offsets[group]) / (offsets[count] - offsets[group])
+            begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
+            own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
         solve_group(
             step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations,
             own, dt,
