@@ -242,14 +242,14 @@ def cost_against_contacts(tolerance: float) -> None:
 
 
 def wall() -> Scene:
-    """Sixty boxes in one wall that a moving box has run into: one group of some 500 contacts."""
+    """Twenty boxes in one wall that a moving box runs into: one group of some 160 contacts."""
     size = (0.2, 0.1, 0.1)
     bodies = [floor()]
-    for i in range(60):
-        row, column = divmod(i, 10)
+    for i in range(20):
+        row, column = divmod(i, 5)
         bodies.append(box(f"brick{i}", size, place(0.2 * column + 0.1 * (row % 2), 0, 0.05 + 0.1 * row), 2.0))
     push = np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
-    bodies.append(box("ram", (0.4, 0.2, 0.2), place(1.0, -0.16, 0.25), 20.0, twist=push))
+    bodies.append(box("ram", (0.4, 0.2, 0.2), place(0.5, -0.151, 0.2), 20.0, twist=push))
     return scene(*bodies, friction=0.5)
 
 
@@ -262,11 +262,11 @@ def pushed_with_dry_friction(budget: float | None) -> Simulation:
 
 
 def time_budgets() -> None:
-    """Contact stage of 300 steps each; 1e-12 s is one sweep of each group."""
+    """Contact stage of 100 steps each; 1e-12 s is one sweep of each group."""
     cases: dict[str, Callable[[float | None], Simulation]] = {
         "boxes": lambda budget: Simulation("boxes", time_budget=budget),
         "stand, pushed, dry friction": pushed_with_dry_friction,
-        "wall of 60 boxes": lambda budget: Simulation(wall(), time_budget=budget),
+        "wall of 20 boxes": lambda budget: Simulation(wall(), time_budget=budget),
     }
     print("\nf  contact stage with a time budget, µs\n")
     print("| scene | budget | median | 99 % | largest | median / budget | 99 % / budget | steps unsolved % |")
@@ -275,14 +275,14 @@ def time_budgets() -> None:
         for budget in (None, 1e-12, 1e-5, 2e-5, 5e-5, 2e-4, 1e-3, 5e-3):
             simulation = make(budget)
             times, late = [], 0
-            for _ in range(300):
+            for _ in range(100):
                 simulation.step()
                 times.append(1e6 * simulation.profile.last["contacts"])
                 late += simulation.residual > simulation.options.tolerance
             median, high, largest = np.percentile(times, [50.0, 99.0, 100.0])
             given = "none" if budget is None else f"{1e6 * budget:g}"
-            ratios = "" if budget is None else f"{1e-6 * median / budget:.2f} | {1e-6 * high / budget:.2f}"
-            print(f"| {name} | {given} | {median:.1f} | {high:.1f} | {largest:.1f} | {ratios or ' | '} | {late / 3:.0f} |")
+            ratios = " | " if budget is None else f"{1e-6 * median / budget:.2f} | {1e-6 * high / budget:.2f}"
+            print(f"| {name} | {given} | {median:.1f} | {high:.1f} | {largest:.1f} | {ratios} | {late} |", flush=True)
 
 
 def main() -> None:

@@ -213,7 +213,8 @@ def block_nsgs(
         max_iterations: bound on the number of sweeps.
         v: receives the velocities, shape (n,).
         residuals: receives those of :func:`block_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` from which on no sweep is begun but the first.
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but
+            the first sweep.
 
     Returns:
         Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -238,7 +239,9 @@ def block_nsgs(
     before = np.empty(3)
     best = f.copy()
     best_residual = residuals[0]
+    timed = deadline < np.inf
     clock = np.empty(2, dtype=np.int64)
+    mark = seconds(clock) if timed else 0.0
     sweep = 0
     while sweep < max_iterations:
         sweep += 1
@@ -285,8 +288,11 @@ def block_nsgs(
         if residual < best_residual:
             best_residual = residual
             best[:] = f
-        if deadline < np.inf and seconds(clock) >= deadline:
-            break
+        if timed:
+            now = seconds(clock)
+            if now + 3.0 * (now - mark) > deadline:  # one more, what is left of it and what it does
+                break
+            mark = now
     f[:] = best
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     return sweep

@@ -54,8 +54,8 @@ def nsgs_newton(
         max_iterations: bound on the number of sweeps and Newton iterations together.
         v: receives the contact velocities, shape (3m,).
         residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` from which on nothing is begun but the first
-            sweep; Newton's systems only where as many sweeps as they are taken to cost would still fit in.
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but the first sweep:
+            sweeps and Newton's systems are begun where what they are seen or taken to cost still fits in.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -80,10 +80,11 @@ def nsgs_newton(
     last = residuals[0]
     timed = deadline < np.inf
     clock = np.empty(2, dtype=np.int64)
-    begin = seconds(clock) if timed else 0.0
     newton_seconds = 0.0
     while iteration < max_iterations:
         sweep = 0
+        mark = seconds(clock) if timed else 0.0
+        sweep_seconds = 0.0
         while iteration < max_iterations:
             sweep += 1
             iteration += 1
@@ -102,8 +103,12 @@ def nsgs_newton(
                 if residuals[0] <= tolerance:
                     return iteration
                 residual = residuals[0]
-            if timed and seconds(clock) >= deadline:
-                max_iterations = iteration
+            if timed:
+                now = seconds(clock)
+                sweep_seconds = now - mark
+                mark = now
+                if now + 3.0 * sweep_seconds > deadline:  # one more, what is left of it and what it does
+                    max_iterations = iteration
             if first or sweep >= longest:
                 rate = math.log(residual / last)
                 if rate >= 0.0 or patience * rate > math.log(tolerance / residual):
@@ -115,7 +120,7 @@ def nsgs_newton(
         if timed:
             now = seconds(clock)
             if newton_seconds == 0.0:
-                newton_seconds = max(_newton_sweeps(m) * (now - begin) / iteration, 1e-9)
+                newton_seconds = max(_newton_sweeps(m) * sweep_seconds, 1e-9)
             if now + newton_seconds > deadline:
                 continue
         f[:] = best

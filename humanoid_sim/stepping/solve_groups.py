@@ -38,8 +38,8 @@ def solve_group(
             dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` after which no sweep is begun but the first of a
-            solve; forces that would make energy are then those of one sweep without rebound and warm start.
+        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but a first sweep;
+            forces that would make energy are then those of one sweep without rebound and warm start.
         dt: time step [s]; zero where no contact bounces.
     """
     groups, blocks = step.groups, step.blocks
@@ -220,8 +220,8 @@ def solve_all(
 ) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written.
 
-    Each group may take the part of the time left that its operator has in those still to be solved, so that a hard
-    problem spoils no other; what it leaves over is the next ones'.
+    Each group may take the part of the time left that its rows are of those still to be solved, so that a hard problem
+    spoils no other; what it leaves over is the next ones'.
 
     Args:
         step: the step.
@@ -231,13 +231,13 @@ def solve_all(
         deadline: same.
         dt: time step [s].
     """
-    blocks, offsets = step.blocks, step.groups.offsets
-    count = step.groups.counts[0]
+    groups, blocks = step.groups, step.blocks
     own = deadline
-    for group in range(count):
+    for group in range(groups.counts[0]):
         if deadline < np.inf:
             now = seconds(step.clock.work)
-            own = now + (deadline - now) * (offsets[group + 1] - offsets[group]) / (offsets[count] - offsets[group])
+            begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
+            own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
         solve_group(
             step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations,
             own, dt,

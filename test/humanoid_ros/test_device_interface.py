@@ -285,6 +285,7 @@ def set_parameter(simulator: Any, name: str, value: Any) -> Any:
         ("delassus", "fast", "there is no Delassus method 'fast'. Choose one of auto"),
         ("integrator", "magic", "there is no integrator 'magic'. Choose one of anitescu"),
         ("impacts", "never", "no way to resolve impacts 'never'. Choose one of with_contacts, separate"),
+        ("detection", "opcode", "there is no detection 'opcode'. Choose one of compiled, coal"),
         ("solver_file", "nowhere.txt", "nowhere.txt: can't be read"),
         ("tolerance", 0.0, "tolerance"),
         ("tolerance", float("nan"), "tolerance"),

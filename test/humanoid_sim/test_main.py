@@ -69,6 +69,8 @@ def test_options_of_the_simulation_come_from_the_command(scenario: Path, capsys:
     assert told in capsys.readouterr().out
     assert main(["run", "push.py", "--integrator", "rk4"]) == 0
     assert "integrator rk4" in capsys.readouterr().out
+    assert main(["run", "push.py", "--detection", "coal"]) == 0
+    assert "detection coal" in capsys.readouterr().out
     (scenario / "solver.txt").write_text("NSGS LEMKE\n")
     assert main(["run", "push.py", "--solver-file", "solver.txt"]) == 2
     assert "solver.txt:1: method: the method 'LEMKE' is not one of family NSGS" in capsys.readouterr().err
@@ -126,6 +128,7 @@ def test_plots_are_drawn_from_a_log(scenario: Path) -> None:
         (["run", "push.py", "--integrator", "magic"], "no integrator 'magic'. Choose one of anitescu_hart"),
         (["run", "push.py", "--dynamics", "newton"], "no dynamics 'newton'. Choose one of articulated_body"),
         (["run", "push.py", "--delassus", "fast"], "no Delassus method 'fast'. Choose one of auto"),
+        (["run", "push.py", "--detection", "opcode"], "no detection 'opcode'. Choose one of compiled, coal"),
         (["run", "push.py", "--tolerance", "nan"], "tolerance is nan"),
         (["run", "push.py", "--max-iterations", "0"], "max_iterations is 0"),
         (["run", "push.py", "--time-budget", "-1"], "time_budget is -1.0"),

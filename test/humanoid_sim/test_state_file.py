@@ -136,6 +136,7 @@ def test_another_scene_step_or_option_is_refused(saved: Path) -> None:
     for name, value, own in (
         ("method", "nsgs", "nsgs_newton"),
         ("delassus", "unit_forces", "auto"),
+        ("detection", "coal", "compiled"),
         ("tolerance", 1e-8, "1e-09"),
         ("max_iterations", 50, "1000"),
     ):
