@@ -32,7 +32,7 @@ def drop_stale_kernels(package: Path) -> int:
     sources = [path for top in {package, *root.glob("humanoid_*")} for path in top.rglob("*.py")]
     if max(path.stat().st_mtime for path in sources) <= min(indices.values()):
         return 0
-    imports = _Imports(root)
+    imports = _Imports(root, set(sources))
     dropped = 0
     for index, written in indices.items():
         module = index.name.split(".", 1)[0]
@@ -47,10 +47,11 @@ def drop_stale_kernels(package: Path) -> int:
 
 
 class _Imports:
-    """Which files a file of this tree imports."""
+    """Which files of this tree a file imports; libraries beside them, where all are installed, are not of it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, tree: set[Path]) -> None:
         self._root = root
+        self._tree = tree
         self._imported: dict[Path, set[Path]] = {}
 
     def newest(self, source: Path) -> float:
@@ -72,5 +73,5 @@ class _Imports:
                     names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
             places = [self._root.joinpath(*name.split(".")) for name in names]
             candidates = [path.with_name(path.name + ".py") for path in places] + [p / "__init__.py" for p in places]
-            self._imported[source] = {path for path in candidates if path.exists()}
+            self._imported[source] = self._tree.intersection(candidates)
         return self._imported[source]

@@ -55,6 +55,17 @@ def test_a_newer_source_drops_what_it_is_in(package: Path, changed: str, kept: s
     assert (package / "contact" / f"{changed}.py").exists()
 
 
+def test_libraries_installed_beside_the_package_do_not_count(package: Path) -> None:
+    """They have the time of their installation, and looking through numpy's sources takes a minute."""
+    library = package.parent / "numpy"
+    library.mkdir()
+    for path in (library / "__init__.py", package / "contact" / "alone.py"):
+        path.touch()
+        os.utime(path, (300, 300))
+    assert drop_stale_kernels(package) == 0
+    assert _kept(package) == {"cone", "solve"}
+
+
 def test_kernels_of_a_file_that_is_gone_go(package: Path) -> None:
     (package / "contact" / "solve.py").unlink()
     os.utime(package / "contact" / "alone.py", (300, 300))

@@ -124,6 +124,8 @@ def test_variables_become_vectors_on_the_axis(urdf_folder):
     exec(script_from_urdf(urdf_folder / "robot_2r_b.urdf")[0], namespace)
     rows = namespace["general_variables"]([0.1, 0.2, 0.3], [0.0, 0.0, 1.0])
     np.testing.assert_array_equal(rows, [[0, 0, 0.1], [0, 0, 0.2], [0, 0, 0.3]])
+    rows = namespace["general_variables"]([1.0, -2.0, 3.0], [0.0, 0.5, -1.0])
+    np.testing.assert_array_equal(rows, [[0, 0.5, -1], [0, -1, 2], [0, 1.5, -3]])
 
 
 def test_rows_of_the_array_are_in_the_order_of_the_urdf(tree):

@@ -251,7 +251,9 @@ def test_positions_beyond_the_limits_are_taken(script_of):
 def test_products_of_inertia_count(script_of, urdf_folder):
     text = (urdf_folder / "tree4.urdf").read_text()
     diagonal = re.sub(r'(i(?:xy|xz|yz))="[^"]*"', r'\1="0"', text)
-    change = script_of(diagonal).efforts(TREE) - TREE_EFFORTS
+    full = script_of(text).efforts(TREE)
+    np.testing.assert_allclose(full, TREE_EFFORTS, rtol=0, atol=1e-12)
+    change = script_of(diagonal).efforts(TREE) - full
     assert np.abs(change)[:2].min() > 1e-4
 
 
@@ -277,6 +279,8 @@ def test_several_joints_on_the_root(script_of):
     alone = script_of(robot("".join(arm).format("left", "left", "left")))
     rows = states(2)[0]
     np.testing.assert_array_equal(both.efforts(rows), [alone.efforts([row])[0] for row in rows])
+    for side in ("left", "right"):
+        np.testing.assert_array_equal(both.values(rows)[f"position_{side}j"], [1, 0, 2])
 
 
 def test_massive_root_has_values_and_moves_nothing(script_of):
