@@ -6,6 +6,7 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_planner.distance.distance import distance
 from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 CUBE = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)])
@@ -70,6 +71,18 @@ def test_half_space_first_and_second() -> None:
     assert np.allclose(above.points, below.points[::-1])
     assert np.allclose(above.points[1], [0.0, 0.0, 0.2])
     assert np.allclose(above.gradient, below.gradient[::-1])
+
+
+def test_plain_body_first_and_second() -> None:
+    """Points are each body's own: the plain one's on the face of its box, the volume's beyond its margin."""
+    volume, box = SphereTorusVolume.from_points(CUBE, 0.01, 20.0), RoundedHull(2.0 * CUBE, 0.0)
+    up = pin.SE3(pin.rpy.rpyToMatrix(0.5, 0.7, 0.0), np.array([0.02, 0.01, 0.5]))
+    above, below = distance(volume, up, box, shifted(0.0, 0.0, 0.0)), distance(box, shifted(0.0, 0.0, 0.0), volume, up)
+    assert above.value == pytest.approx(below.value, abs=1e-12)
+    assert np.allclose(above.points, below.points[::-1], atol=1e-12)
+    assert np.allclose(above.normal, -below.normal, atol=1e-12)
+    assert below.points[0, 2] == pytest.approx(0.1, abs=1e-9)
+    assert below.points[1, 2] == pytest.approx(0.1 + below.value, abs=1e-9)
 
 
 def test_two_half_spaces_have_no_distance() -> None:

@@ -97,6 +97,15 @@ def test_weights_are_those_of_the_user(problem: PostureProblem) -> None:
     assert criteria()["K1 weighted"].value(state) == pytest.approx(expected, rel=1e-12)
 
 
+def test_the_centre_of_mass_is_measured_from_its_target(problem: PostureProblem) -> None:
+    state = problem.state
+    x = problem.start(HALF_SITTING)
+    state.set(x)
+    com = pin.centerOfMass(HRP2.model, HRP2.model.createData(), problem.posture(x))
+    expected = (com[0] - 0.1) ** 2 + (com[1] - 0.2) ** 2
+    assert criteria()["K5"].value(state) == pytest.approx(expected, rel=1e-9)
+
+
 def test_torques_count_by_their_limits(problem: PostureProblem) -> None:
     """K7: a wrist at its limit counts as much as a knee at its own."""
     state = problem.state

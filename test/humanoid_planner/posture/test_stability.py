@@ -236,7 +236,7 @@ def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
         problem.state.set(problem.start(HRP2.place_base(HALF_SITTING, shift * HRP2.placement_base(HALF_SITTING))))
         exact = check_equilibrium(points, kinematics.total_mass, kinematics.centre_of_mass(), gravity=GRAVITY)
         if excess(safe, problem) <= 0:
-            assert exact.margin >= 20.0 - 1e-6
+            assert exact.margin >= 20.0 - 1e-3
         elif excess(held, problem) <= 0:
             between += 1
     assert between > 5
