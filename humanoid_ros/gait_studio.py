@@ -21,6 +21,7 @@ from humanoid_ros.gait_request import DIRECT, INDIRECT, LIFT
 from humanoid_ros.guarded_action_client import GuardedActionClient
 from humanoid_ros.posture_markers import link_placements
 from humanoid_ros.viewer import request as wish
+from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.gait_panel import BOTH, HIDDEN, STRIP, WALKS, GaitPanel
 from humanoid_ros.viewer.gait_plots import GaitCurves
@@ -185,7 +186,8 @@ class GaitStudio:
         extent = self._drawing.extent()
         if extent is not None:
             centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
-            self._page.look_at(centre, float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0]))))
+            height = float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0])))
+            self._page.look_through(Camera.framing(centre, height))
 
     def _take_robot(self, gait: Gait) -> None:
         name = gait.trajectory.robot, gait.model

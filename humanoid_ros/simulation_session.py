@@ -19,6 +19,7 @@ from humanoid_ros.device_interface import DeviceInterface
 from humanoid_ros.joint_trajectory_server import ControllerSettings
 from humanoid_ros.robot_interface import RobotInterface
 from humanoid_ros.scene_markers import scene_markers
+from humanoid_ros.scene_view import scene_view
 from humanoid_ros.simulation_loop import LoopReport, SimulationLoop
 from humanoid_ros.simulation_report import UnsolvedSteps, diagnostics, simulation_status
 from humanoid_ros.simulation_topics import SimulationTopics
@@ -155,7 +156,8 @@ class SimulationSession:
         self.configure(settings)
         topics.publish_static_transforms(fixed)
         mobile = {name for name, _ in self._bodies}
-        topics.publish_scene(scene_markers(simulation.scene, topics.world, mobile))
+        scene = simulation.scene
+        topics.publish_scene(scene_markers(scene, topics.world, mobile), scene_view(scene, topics.world))
 
     def configure(self, settings: SessionSettings) -> None:
         """Take over rates and controller settings; in the loop's thread once it runs."""

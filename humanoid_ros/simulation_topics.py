@@ -53,6 +53,7 @@ class SimulationTopics:
         self._sole_markers = node.create_publisher(MarkerArray, "sole_markers", STATE)
         self._traces = node.create_publisher(MarkerArray, "traces", STATE)
         self._scene_markers = node.create_publisher(MarkerArray, "scene_markers", LATCHED)
+        self._scene_view = node.create_publisher(MarkerArray, "scene_view", LATCHED)
         self._status = node.create_publisher(SimulationStatus, "status", LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
 
@@ -90,9 +91,10 @@ class SimulationTopics:
         if self._traces.get_subscription_count():
             self._traces.publish(trace_markers(trace, self.world, time))
 
-    def publish_scene(self, markers: MarkerArray) -> None:
-        """Publish what stands in the scene."""
+    def publish_scene(self, markers: MarkerArray, view: MarkerArray) -> None:
+        """Publish what stands in the scene, and its camera and lights."""
         self._scene_markers.publish(markers)
+        self._scene_view.publish(view)
 
     def publish_status(self, status: SimulationStatus) -> None:
         """Publish how the simulation goes."""

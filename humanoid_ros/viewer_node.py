@@ -37,6 +37,7 @@ from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
+from humanoid_model.scene import Camera as SceneCamera
 from humanoid_model.urdf import read_urdf
 from humanoid_ros.answering_node import AnsweringNode
 from humanoid_ros.gait_studio import GaitStudio
@@ -51,7 +52,9 @@ from humanoid_ros.parameter_declaration import (
     whole,
 )
 from humanoid_ros.posture_editor import PostureEditor
+from humanoid_ros.scene_view import read_view
 from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
+from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
 from humanoid_ros.viewer.contact_drawing import (
     ARROW_SCALE,
@@ -174,6 +177,7 @@ class ViewerNode(AnsweringNode):
         self._status: SimulationStatus | None = None
         self._last_heard = -np.inf
         self._aimed = False
+        self._view: SceneCamera | None = None
         self._picked = ""
         self._pulling: Future | None = None
         self._pull_last: tuple[float, np.ndarray] | None = None
@@ -186,6 +190,7 @@ class ViewerNode(AnsweringNode):
         self.create_subscription(MarkerArray, "sole_markers", self._on_soles, LATEST, raw=True)
         self.create_subscription(MarkerArray, "traces", self._on_traces, LATEST)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
+        self.create_subscription(MarkerArray, "scene_view", self._on_view, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._callers: dict[type, Client] = {
             Pause: self.create_client(SetBool, "pause"),
@@ -348,6 +353,17 @@ class ViewerNode(AnsweringNode):
             self._aimed = False  # another scene, maybe
         self._show_grid()
 
+    def _on_view(self, message: MarkerArray) -> None:
+        try:
+            camera, lights = read_view(message)
+        except InputError as error:
+            self._complain(str(error))
+            return
+        self.page.lights.set(lights)
+        if camera != self._view:
+            self._view = camera
+            self._aimed = False
+
     def _show_grid(self) -> None:
         """Show the grid on a floor at height 0, and where no scene is told."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
@@ -409,12 +425,15 @@ class ViewerNode(AnsweringNode):
         return self._contact_view.of_robot(robot.prefix.rstrip("/"))
 
     def _aim(self) -> None:
-        """Point the camera at the first robot, once all of it is placed, or at the bodies of a scene without robots."""
+        """Put the camera where the scene has it.
+
+        Without one it looks at the first robot, once all of it is placed, or at the bodies of a scene without robots.
+        """
         for robot in self._robots.values():
             extent = robot.drawing.extent(robot.placements)
             if extent is None:
                 continue
-            self.page.look_at(extent.mean(axis=0), max(float(np.ptp(extent, axis=0).max()), 0.1))
+            self._look_at(extent, 1.0)
             bodies = [robot.prefix + link for link in robot.drawing.links]
             trunk = [body for body in bodies if "CHEST" in body.upper() or "TORSO" in body.upper()]
             self._panel.set_bodies(bodies, (trunk or bodies)[-1])
@@ -425,9 +444,18 @@ class ViewerNode(AnsweringNode):
             return
         extent = self._scene.extent(self._tree.placement)
         if extent is not None and self._simulator_is_heard():
-            self.page.look_at(extent.mean(axis=0), max(float(np.ptp(extent, axis=0).max()) * BODIES_SIZE, 0.1))
+            self._look_at(extent, BODIES_SIZE)
             self._panel.set_bodies(bodies, bodies[0])
             self._aimed = True
+
+    def _look_at(self, extent: np.ndarray, part: float) -> None:
+        """See a part of a box, (2, 3) lowest and highest corner [m], or what the scene's camera sees."""
+        centre = extent.mean(axis=0)
+        if self._view is not None:
+            self.page.look_through(Camera.placed(self._view.placement, centre))
+        else:
+            height = max(part * float(np.ptp(extent, axis=0).max()), 0.1)
+            self.page.look_through(Camera.framing(centre, height))
 
     def _refresh_panel(self) -> None:
         status = self._status if self._simulator_is_heard() else None

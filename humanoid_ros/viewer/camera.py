@@ -3,30 +3,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pinocchio as pin
 
 FIELD_OF_VIEW = 0.62
 DIRECTION = np.array([0.83, -0.50, 0.24])
 """From what is looked at towards the camera: from the front, its right, a little above."""
 MARGIN = 1.36
 """Height of the picture over the height of what is looked at."""
+UPRIGHT = 1e-6
+"""A camera whose right is level up to this stands upright [-]."""
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera with the world's z axis up.
+    """A camera.
 
     Attributes:
         position: (3,) world frame [m].
         look_at: (3,) point in the middle of the picture [m].
         field_of_view: Vertical angle of the picture [rad].
+        up: (3,) What is up in the picture, and what the view is turned about; the world's z axis for an upright one.
     """
 
     position: np.ndarray
     look_at: np.ndarray
     field_of_view: float = FIELD_OF_VIEW
+    up: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
 
     @classmethod
     def framing(cls, centre: np.ndarray, height: float) -> Camera:
@@ -38,6 +43,24 @@ class Camera:
         """
         distance = 0.5 * MARGIN * height / np.tan(0.5 * FIELD_OF_VIEW)
         return cls(centre + distance * DIRECTION / np.linalg.norm(DIRECTION), np.array(centre))
+
+    @classmethod
+    def placed(cls, placement: pin.SE3, centre: np.ndarray) -> Camera:
+        """A camera at a place, which turns about the point of its view that is next to something.
+
+        Args:
+            placement: Of the camera in the world, looking along its -z, y up.
+            centre: (3,) middle of what it looks at [m].
+        """
+        right, up, back = np.array(placement.rotation).T
+        position = np.array(placement.translation)
+        depth = float((position - centre) @ back)
+        level = abs(right[2]) < UPRIGHT and up[2] > UPRIGHT
+        return cls(
+            position,
+            position - (depth if depth > 0.1 else 1.0) * back,
+            up=np.array([0.0, 0.0, 1.0]) if level else up,
+        )
 
     def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
         """Pixels of points.
@@ -52,7 +75,7 @@ class Camera:
         """
         forward = self.look_at - self.position
         forward = forward / np.linalg.norm(forward)
-        right = np.cross(forward, (0.0, 0.0, 1.0))
+        right = np.cross(forward, self.up)
         right /= np.linalg.norm(right)
         axes = np.array([right, np.cross(forward, right), forward])
         local = (points - self.position) @ axes.T

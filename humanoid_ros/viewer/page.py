@@ -12,6 +12,7 @@ import viser
 
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.lights import Lights
 
 TITLE = "humanoid_stack"
 GRID_LIFT = 1e-3
@@ -39,6 +40,7 @@ class Page:
     Attributes:
         server: The viser server; its `scene` and `gui` are what the drawings draw on.
         address: Where to point a browser.
+        lights: What lights it.
 
     Raises:
         InputError: The address or port can't be listened on.
@@ -54,8 +56,7 @@ class Page:
         self.server.gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=BRAND, control_width="medium"
         )
-        self.server.scene.configure_default_lights(enabled=True, cast_shadow=True)
-        self.server.scene.configure_environment_map("studio", environment_intensity=0.35)
+        self.lights = Lights(self.server.scene)
         self.server.scene.configure_fog(6.0, 13.0, color=(255, 255, 255))
         self._floor = self.server.scene.add_grid(
             "/floor",
@@ -72,21 +73,16 @@ class Page:
             shadow_opacity=0.28,
             position=(0.0, 0.0, GRID_LIFT),
         )
-        self.look_at(np.array([0.0, 0.0, 0.75]), 1.6)
+        self.look_through(Camera.framing(np.array([0.0, 0.0, 0.75]), 1.6))
 
-    def look_at(self, centre: np.ndarray, height: float) -> None:
-        """Point the camera of present and future clients at something.
-
-        Args:
-            centre: (3,) middle of it, world frame [m].
-            height: How tall it is [m]; it fills most of the picture.
-        """
-        view = Camera.framing(centre, height)
+    def look_through(self, view: Camera) -> None:
+        """Put the camera of present and future clients somewhere."""
         camera = self.server.initial_camera
-        camera.position, camera.look_at = view.position, view.look_at
+        camera.position, camera.look_at, camera.up = view.position, view.look_at, view.up
         camera.fov = view.field_of_view
         for client in self.server.get_clients().values():
             with client.atomic():
+                client.camera.up_direction = view.up
                 client.camera.position = view.position
                 client.camera.look_at = view.look_at
                 client.camera.fov = view.field_of_view

@@ -163,7 +163,7 @@ def _result(table: SweepTable, rigid: Mapping[str, float]) -> ExperimentResult:
         Row("error falls with E (1: everywhere)", "1", int(falls), "", falls),
         Row("3 MPa, 0.4 on the Pareto front (1)", "1", int(front[i, j]), "", bool(front[i, j])),
         Row("softest E at ν = 0.01 on which it stands", "falls below 1", float(E[stands[:, 0]].min()) / 1e6, "MPa",
-            bool(soft.any()) if soft.size else None),
+            bool(soft.all()) if soft.size else None),
     ]  # fmt: skip
     colours = [f"C{k}" for k in range(nu.size)]
     panels = []

@@ -36,7 +36,10 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from humanoid_model.scene import Camera, Light, Scene  # noqa: E402
+from humanoid_model.scene_builder import look_at  # noqa: E402
 from humanoid_ros.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
+from humanoid_ros.scene_view import scene_view  # noqa: E402
 
 DOMAIN = claim_domain()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -84,6 +87,7 @@ class RobotOnTopics(Node):
         self._contacts = self.create_publisher(ContactForces, "contacts", 10)
         self._status = self.create_publisher(SimulationStatus, "status", LATCHED)
         self._markers = self.create_publisher(MarkerArray, "scene_markers", LATCHED)
+        self._view = self.create_publisher(MarkerArray, "scene_view", LATCHED)
         services = {
             "pause": SetBool,
             "reset": Trigger,
@@ -107,13 +111,18 @@ class RobotOnTopics(Node):
         self.destroy_publisher(self._description)
         self._description = None
 
-    def show_box(self, x: float, action: int = Marker.ADD) -> None:
+    def tell_view(self, camera: Camera | None, *lights: Light) -> None:
+        told = Scene("view", (), (), camera=camera, lights=lights)
+        self._view.publish(scene_view(told, "world"))
+
+    def show_box(self, x: float, action: int = Marker.ADD, rgb: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> None:
         marker = Marker(ns="box", id=3, type=Marker.CUBE, action=action)
         marker.header.frame_id = "world"
         marker.pose.position.x = x
         marker.pose.orientation.w = 1.0
         marker.scale.x = marker.scale.y = marker.scale.z = 0.25
-        marker.color.a = marker.color.g = 1.0
+        marker.color.a = 1.0
+        marker.color.r, marker.color.g, marker.color.b = rgb
         self._markers.publish(MarkerArray(markers=[marker]))
 
     def placement_trunk(self) -> pin.SE3:
@@ -309,6 +318,67 @@ def test_scene_items_come_move_and_go(robot: RobotOnTopics, page: PageClient) ->
     wait_for(lambda: not boxes(), "the box is gone")
 
 
+BLACK, RED, BLUE = ([0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.5, 1.0])
+
+
+def light(position: list[float], ambient: list[float], diffuse: list[float]) -> Light:
+    return Light(np.array(position), np.array(ambient), np.array(diffuse), np.ones(4))
+
+
+def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: PageClient) -> None:
+    eye, target = np.array([2.0, -1.0, 1.5]), np.array([0.0, 0.0, 0.7])
+    lamp, sun = light([2.0, 4.0, 6.0, 2.0], BLUE, RED), light([0.0, 3.0, 4.0, 0.0], BLACK, [0.2, 0.1, 0.4, 1.0])
+    robot.tell_view(Camera(look_at(eye, target)), lamp, sun)
+    wait_for(lambda: np.allclose(page.settings["SetCameraPositionMessage"]["position"], eye), "the camera is there")
+
+    def at() -> np.ndarray:
+        return np.array(page.settings["SetCameraLookAtMessage"]["look_at"])
+
+    # On the line of sight, next to the middle of the robot, which is 1.4 m high.
+    wait_for(lambda: np.linalg.norm(np.cross(at() - eye, target - eye)) < 1e-9, "it looks where it should")
+    assert (at() - [0.0, 0.0, 0.7]) @ (target - eye) == pytest.approx(0.0, abs=1e-9)
+    assert page.settings["SetCameraUpDirectionMessage"]["position"] == pytest.approx((0.0, 0.0, 1.0))
+
+    wait_for(lambda: "/light_1_diffuse" in page.nodes, "the lights are there")
+    ambient, diffuse = page.nodes["/light_0_ambient"], page.nodes["/light_0_diffuse"]
+    assert (ambient["type"], diffuse["type"]) == ("AmbientLightMessage", "PointLightMessage")
+    assert (tuple(ambient["color"]), ambient["intensity"]) == ((0, 0, 255), pytest.approx(0.5 * np.pi))
+    assert (tuple(diffuse["color"]), diffuse["intensity"], diffuse["decay"]) == ((255, 0, 0), pytest.approx(np.pi), 0)
+    wait_for_place(page, "/light_0_diffuse", [1.0, 2.0, 3.0])
+    far = page.nodes["/light_1_diffuse"]
+    assert far["type"] == "DirectionalLightMessage"
+    assert (tuple(far["color"]), far["intensity"]) == ((128, 64, 255), pytest.approx(0.4 * np.pi))
+    wait_for(lambda: np.allclose(far["position"] / np.linalg.norm(far["position"]), [0, 0.6, 0.8]), "the sun is there")
+    assert page.settings["EnableLightsMessage"]["enabled"] is False
+    assert page.settings["EnvironmentMapMessage"]["hdri_data"] is None
+
+    robot.tell_view(None)
+    wait_for(lambda: page.settings["EnableLightsMessage"]["enabled"], "the page's own light is back")
+    assert not [name for name in page.nodes if name.startswith("/light")]
+    assert page.settings["EnvironmentMapMessage"]["hdri_data"]
+    wait_for(lambda: not np.allclose(page.settings["SetCameraPositionMessage"]["position"], eye), "so is its camera")
+
+
+def test_a_camera_that_is_turned_keeps_what_is_up(robot: RobotOnTopics, page: PageClient) -> None:
+    placement = look_at(np.array([3.0, 0.0, 0.7]), np.array([0.0, 0.0, 0.7]))
+    robot.tell_view(Camera(placement * pin.SE3(pin.utils.rotate("z", 0.5), np.zeros(3))))
+    # Turned by 0.5 about what it looks away from, +x: up goes from z towards -y.
+    up = np.array([0.0, -np.sin(0.5), np.cos(0.5)])
+    wait_for(lambda: np.allclose(page.settings["SetCameraUpDirectionMessage"]["position"], up), "up is turned")
+    robot.tell_view(None)
+    wait_for(
+        lambda: np.allclose(page.settings["SetCameraUpDirectionMessage"]["position"], [0.0, 0.0, 1.0]), "z is up again"
+    )
+
+
+def test_a_light_without_a_colour_is_told(robot: RobotOnTopics, page: PageClient) -> None:
+    broken = scene_view(Scene("view", (), (), lights=(light([0, 0, 1, 1], BLUE, RED),)), "world")
+    broken.markers = [marker for marker in broken.markers if marker.ns != "diffuse"]
+    robot._view.publish(broken)
+    wait_for(lambda: "light 0 has no diffuse" in page.texts, "the fault is told")
+    robot.tell_view(None)
+
+
 def test_silent_simulator_is_told_and_recovered_from(robot: RobotOnTopics, page: PageClient) -> None:
     robot.speaking = False
     wait_for(lambda: "no simulator" in page.status, "the page says that there is no simulator")
@@ -447,3 +517,30 @@ def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
     wait_for(lambda: page.messages > count, "the page goes on for others")
     assert process.poll() is None
     assert "Traceback" not in "".join(output)
+
+
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
+def test_browser_shows_a_white_box_in_the_colour_of_the_light(
+    robot: RobotOnTopics, viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient
+) -> None:
+    """A red light before the box, then behind it with blue light from everywhere."""
+    robot.show_box(1.5, rgb=(1.0, 1.0, 1.0))
+    camera = Camera(look_at(np.array([2.6, 0.0, 0.0]), np.array([1.5, 0.0, 0.0])))
+    robot.tell_view(camera, light([5.0, 0.0, 0.0, 1.0], BLACK, RED))
+    with HeadlessBrowser(960, 360) as browser:
+        browser.open(viewer[1])
+        browser.wait_for("document.body.innerText.includes('running')")
+        browser.wait_for("document.querySelectorAll('canvas').length > 0")
+
+        def pure(channel: int) -> float:
+            """Part of the picture that is of one colour; nothing else on the page is, whatever lies over the box."""
+            browser.wait_for_frames(2)
+            picture = np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("RGB"))
+            others = np.delete(picture, channel, axis=2)
+            return float(((picture[..., channel] > 150) & (others.max(axis=2) < 60)).mean())
+
+        wait_for(lambda: pure(0) > 0.01 and pure(2) < 1e-3, "the box is red", 60.0)
+        robot.tell_view(camera, light([-5.0, 0.0, 0.0, 1.0], BLUE, RED))
+        wait_for(lambda: pure(2) > 0.01 and pure(0) < 1e-3, "the box is blue", 60.0)
+    robot.tell_view(None)
+    robot.show_box(0.0, Marker.DELETE)

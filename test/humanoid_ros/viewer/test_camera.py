@@ -2,6 +2,7 @@
 """The camera's projection by hand, and that framing shows all of a thing."""
 
 import numpy as np
+import pinocchio as pin
 
 from humanoid_ros.viewer.camera import Camera
 
@@ -23,3 +24,17 @@ def test_framing_shows_top_and_bottom_with_a_margin() -> None:
     rows = Camera.framing(centre, 1.6).project(ends, 1600, 900)[:, 1]
     assert 60 < rows.min() < 200
     assert 700 < rows.max() < 840
+
+
+def test_a_placed_camera_turns_about_what_is_next_to_its_view() -> None:
+    """It looks along +x from the origin; what lies behind it leaves the point a metre ahead."""
+    along_x = pin.SE3(np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.zeros(3))
+    for centre, at in (([3.0, 0.5, 1.0], 3.0), ([-2.0, 0.0, 0.0], 1.0)):
+        camera = Camera.placed(along_x, np.array(centre))
+        np.testing.assert_allclose(camera.look_at, [at, 0.0, 0.0], atol=1e-12)
+        np.testing.assert_array_equal(camera.up, [0.0, 0.0, 1.0])
+    upside_down = Camera.placed(along_x * pin.SE3(pin.utils.rotate("z", np.pi), np.zeros(3)), np.array([3.0, 0.0, 0.0]))
+    np.testing.assert_allclose(upside_down.up, [0.0, 0.0, -1.0], atol=1e-12)
+    (column, row, _), = upside_down.project(np.array([[3.0, 0.0, 0.5]]), 400, 200)
+    assert column == 200.0
+    assert row > 100.0  # what is up is below

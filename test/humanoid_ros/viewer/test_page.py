@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
+from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.page import Page
 
 
@@ -39,7 +40,7 @@ def test_nobody_can_ask_for_a_tunnel_to_the_outside(page: Page) -> None:
 
 def test_camera_sees_the_whole_of_what_it_looks_at(page: Page) -> None:
     centre, height = np.array([1.0, 2.0, 0.8]), 1.6
-    page.look_at(centre, height)
+    page.look_through(Camera.framing(centre, height))
     camera = page.server.initial_camera
     distance = np.linalg.norm(np.array(camera.position) - centre)
     assert 2.0 * distance * np.tan(0.5 * camera.fov) > 1.1 * height

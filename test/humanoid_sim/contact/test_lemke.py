@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from humanoid_model.errors import InputError
-from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
+from humanoid_sim.contact.lemke import SOLVED, LcpStatus, lemke, solve_lcp
 
 
 def solutions(M: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
@@ -94,6 +94,28 @@ def test_ties_do_not_cycle(n: int) -> None:
     assert result.status is LcpStatus.SOLVED
     assert result.z.sum() == pytest.approx(1.0)
     assert result.pivots <= n + 1
+
+
+@pytest.mark.parametrize(
+    ("M", "q"),
+    [
+        ([[0, -2, -2, -3], [2, 0, 2, -1], [2, -2, 0, 2], [3, 1, -2, 0]], [0, -1, -1, -1]),
+        ([[1, 3, -5, 3], [-3, 0, 2, 1], [3, -2, 1, 0], [-5, -1, 2, 1]], [-1, -1, -1, 0]),
+        ([[2, 0, 2, 0, 0], [1, 1, 2, 1, 2], [2, 0, 0, 2, 0], [1, 0, 0, 3, 2], [0, 2, 2, 0, 1]], [-1, -1, 0, -1, -1]),
+    ],
+)
+def test_degenerate_pivoting_does_not_cycle(M: list[list[int]], q: list[int]) -> None:
+    """With the first of tied rows leaving, pivoting goes round for ever: found by a search of small matrices.
+
+    This is the bare method: ``solve_lcp`` would shift the diagonal and so hide a cycle.
+    """
+    matrix, vector, z = np.array(M, dtype=float), np.array(q, dtype=float), np.zeros(len(q))
+    outcome, pivots = lemke(matrix, vector, 60, z)
+    assert outcome == SOLVED
+    assert pivots < 20
+    w = matrix @ z + vector
+    assert min(z.min(), w.min()) > -1e-12
+    assert np.abs(z * w).max() < 1e-12
 
 
 def test_murtys_exponential_example() -> None:

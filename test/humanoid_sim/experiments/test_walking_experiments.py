@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
+from fixtures.scenes import box, place
 
+from humanoid_model import load_scene
 from humanoid_model.elastic_material import Material
 from humanoid_sim.experiments import carried_box, grains, shaped_soles, walking, walking_materials
 from humanoid_sim.experiments.walk_run import WalkRun, thesis_walk
 from humanoid_sim.experiments.walking_materials import PEAK, TILT, WalkTrial
+from humanoid_sim.simulation import Simulation
 
 
 def made_run(acceleration: np.ndarray, fell_at: float | None) -> WalkRun:
@@ -34,15 +39,61 @@ def test_peaks_belong_to_landings() -> None:
     assert np.isnan(peaks[3:]).all()
 
 
+class Counted(ThreadPoolExecutor):
+    """Threads that count what they are given."""
+
+    given = 0
+
+    def submit(self, *arguments: Any, **options: Any) -> Any:
+        self.given += 1
+        return super().submit(*arguments, **options)
+
+
 def test_a_sweep_takes_any_executor() -> None:
-    """F169: the first 0.3 s on two materials, in threads, are what they are one after the other."""
-    trial = WalkTrial(duration=0.3)
-    with ThreadPoolExecutor(2) as pool:
-        result = walking_materials.run((1e6, 3e6), (0.4,), pool, trial=trial)
+    """F169: the first 0.22 s on each pair of E and ν, in threads, are what they are one after the other."""
+    trial = WalkTrial(duration=0.22)
+    with Counted(2) as pool:
+        result = walking_materials.run((1e6, 3e6), (0.1, 0.4), pool, trial=trial)
+    assert pool.given == 4
     alone = trial(Material(1e6, 0.4))
     assert result.row("E = 1 MPa, ν = 0.4: peak acceleration").ours == alone[PEAK]
     assert result.row("E = 1 MPa, ν = 0.4: largest torso tilt").ours == alone[TILT]
+    pairs = [(E, nu) for E in (1, 3) for nu in (0.1, 0.4)]
+    peaks = {result.row(f"E = {E} MPa, ν = {nu}: peak acceleration").ours for E, nu in pairs}
+    assert len(peaks) == 4  # each material walks otherwise
     assert result.row("materials on which it falls").ours == 0.0
+
+
+def test_a_plate_lies_on_the_highest_grains() -> None:
+    """F135: on the rough ground's half sunk balls a rigid plate rests on three or more, above all others.
+
+    Grains are balls of 2 to 5 mm with their middles at the floor's height.
+    """
+    ground = load_scene("rough_ground")
+    plate = box("plate", (0.3, 0.3, 0.02), place(1.0, 0.0, 0.016), 4.0)
+    simulation = Simulation(dataclasses.replace(ground, robots=(), bodies=(*ground.bodies, plate)))
+    simulation.run(0.6)
+    assert np.abs(simulation.v).max() < 1e-4
+    gravel = next(body for body in ground.bodies if body.name == "gravel")
+    middles = np.array([(gravel.placement_world_body * grain.placement).translation for grain in gravel.geometries])
+    radii = np.array([grain.shape.radius for grain in gravel.geometries])
+    assert len(radii) == 400
+    assert radii.min() >= 0.002
+    assert radii.max() <= 0.005
+    np.testing.assert_allclose(middles[:, 2], 0.0, atol=1e-15)
+    placement = simulation.bodies["plate"].placement_world_body
+    local = np.array([placement.actInv(middle) for middle in middles])
+    under = np.abs(local[:, :2]).max(axis=1) < 0.15
+    gaps = -0.01 - local[under, 2] - radii[under]
+    assert under.sum() > 20
+    assert gaps.min() > -1e-5
+    bears = gaps < 1e-5
+    assert 3 <= bears.sum() < 10
+    contacts = simulation.contacts
+    assert contacts.force[:, 2].sum() == pytest.approx(4.0 * 9.81, rel=1e-3)
+    assert {pair for pair, force in zip(contacts.bodies, contacts.normal_force, strict=True) if force > 1e-6} == {
+        ("plate", "gravel")
+    }
 
 
 @pytest.mark.slow

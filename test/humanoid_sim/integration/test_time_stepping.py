@@ -265,6 +265,31 @@ def test_preconditioned_studer_rests_on_the_floor_at_any_step() -> None:
         assert forces.forces[0, 0] == pytest.approx(3.0 * G, rel=1e-9)
 
 
+def test_studers_multiplier_of_the_position_gives_no_velocity() -> None:
+    """A ball that sank in by 1 mm is lifted to the tolerated depth in one step and lies there without a speed.
+
+    Schemes with one multiplier make a velocity of what they take back, 1 mm in a step of 1 ms: 1 m/s.
+    """
+    integrator = find_integrator("studer_ggl", epsilon=1e-5)
+    q, v, forces = integrator.step(FallingBall(mass=3.0), np.array([-1e-3]), np.zeros(1), 1e-3)
+    assert q[0] == pytest.approx(-1e-5, abs=1e-15)
+    assert v[0] == pytest.approx(0.0, abs=1e-15)
+    assert forces.forces[0, 0] == pytest.approx(3.0 * G, rel=1e-12)
+    _, v, _ = find_integrator("studer_preconditioned").step(FallingBall(), np.array([-1e-3]), np.zeros(1), 1e-3)
+    assert v[0] == pytest.approx(1.0)
+
+
+def test_studers_preconditioning_keeps_what_a_small_step_leaves() -> None:
+    """At 1e-160 s the forces' unit, kg m/s^2 times its square, is below the least number; travel and impulse are not.
+
+    A problem posed with the operator times the step squared would have lost it; this one lands as at any other step.
+    """
+    dt = 1e-160
+    q, v, _ = find_integrator("studer_preconditioned").step(FallingBall(), np.array([0.4 * dt]), np.array([-1.0]), dt)
+    assert q[0] == pytest.approx(0.0, abs=1e-3 * dt)
+    assert v[0] == pytest.approx(-0.4, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["studer_ggl", "studer_preconditioned"])
 def test_studer_is_for_one_coordinate(name: str) -> None:
     with pytest.raises(InputError, match="one coordinate and one contact, not 3 and 4"):
