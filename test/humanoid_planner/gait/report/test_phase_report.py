@@ -79,6 +79,11 @@ def test_files_and_picture_hold_the_forces_of_each_foot(solution, tmp_path):
     np.testing.assert_allclose((heel + toe)[inner], needed[inner, 1], atol=3.0)
     np.testing.assert_allclose(tangential[inner], needed[inner, 0], atol=3.0)
     assert heel.max() - heel.min() > 100.0
+    needs = float((np.abs(tangential) / (heel + toe)).max())
+    assert needs > 0.2
+    (foot,) = phase_report(solution).feet
+    assert foot.friction_required == pytest.approx(needs)
+    assert f"friction needed {needs:.3f}" in phase_report(solution).text()
     panel = next(panel for panel in phase_figure(solution).axes if panel.get_title() == "forces of contacts and cuts")
     drawn = {line.get_label(): line.get_ydata() for line in panel.lines}
     np.testing.assert_array_equal(drawn["stance heel"], heel)
