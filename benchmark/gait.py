@@ -73,7 +73,7 @@ from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
 from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
 from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
-from humanoid_planner.gait.solvers.alternative_criteria import Criterion, solve_criterion  # noqa: E402
+from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion  # noqa: E402
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
 
@@ -292,8 +292,9 @@ def criteria() -> None:
         spent = energies(model, problem.effort, effort.duration * effort.s, effort.v, effort.u)
         bounds = dict.fromkeys(model.control_names[: model.torque_count], (-bound, bound))
         began = time.process_time()
-        least = solve_criterion(problem.replace(model=model.with_bounds(**bounds)), Criterion.ENERGY)
-        smooth = solve_criterion(problem, Criterion.EFFORT_RATE)
+        patient = CriterionOptions(time_limit=1e4)  # whatever else the machine does
+        least = solve_criterion(problem.replace(model=model.with_bounds(**bounds)), Criterion.ENERGY, patient)
+        smooth = solve_criterion(problem, Criterion.EFFORT_RATE, patient)
         seconds = time.process_time() - began
         print(
             f"| {case} | {effort.cost:.4f}, {spent.total:.1f} J, {spent.effort_rate:.3g} "

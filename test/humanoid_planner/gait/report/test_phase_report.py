@@ -49,6 +49,15 @@ def test_files_hold_every_series(solution, tmp_path):
     assert len(rows) == len(solution.t)
     np.testing.assert_array_equal([float(row["u.C01"]) for row in rows], solution.u[:, 0])
     assert set(rows[0]) == set(phase_series(solution))
+    # Knee and ankle: angles between the links, and rates that are what the angles change by.
+    t = np.array([float(row["t"]) for row in rows])
+    for name, (child, parent) in {
+        "stance_knee": ("stance_thigh", "stance_shank"), "swing_ankle": ("swing_foot", "swing_shank")
+    }.items():  # fmt: skip
+        links = [np.array([float(row[f"q.{link}"]) for row in rows]) for link in (child, parent)]
+        angle, rate = (np.array([float(row[f"{kind}.{name}"]) for row in rows]) for kind in ("angle", "rate"))
+        np.testing.assert_allclose(angle, links[0] - links[1], atol=1e-12)
+        np.testing.assert_allclose(rate[1:-1], np.gradient(angle, t)[1:-1], atol=0.02 * np.abs(rate).max())
     write_json(solution, tmp_path / "phase.json")
     content = json.loads((tmp_path / "phase.json").read_text())
     assert content["report"]["status"] == "converged"
@@ -70,6 +79,11 @@ def test_files_and_picture_hold_the_forces_of_each_foot(solution, tmp_path):
     np.testing.assert_allclose((heel + toe)[inner], needed[inner, 1], atol=3.0)
     np.testing.assert_allclose(tangential[inner], needed[inner, 0], atol=3.0)
     assert heel.max() - heel.min() > 100.0
+    needs = float((np.abs(tangential) / (heel + toe)).max())
+    assert needs > 0.2
+    (foot,) = phase_report(solution).feet
+    assert foot.friction_required == pytest.approx(needs)
+    assert f"friction needed {needs:.3f}" in phase_report(solution).text()
     panel = next(panel for panel in phase_figure(solution).axes if panel.get_title() == "forces of contacts and cuts")
     drawn = {line.get_label(): line.get_ydata() for line in panel.lines}
     np.testing.assert_array_equal(drawn["stance heel"], heel)
