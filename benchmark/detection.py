@@ -18,9 +18,9 @@ import pinocchio as pin
 from numba import njit
 
 from humanoid_model import load_robot
-from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpace, Shape, Sphere
 from humanoid_model.scene import Scene, SceneBody, SceneRobot
+from humanoid_sim.detection.backends import coal_solid
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.detection.face_contact import MAX_POINTS
@@ -127,21 +127,6 @@ def solids() -> dict[str, SolidShape]:
     }
 
 
-def coal_shape(solid: SolidShape) -> coal.CollisionGeometry:
-    """Shape of coal of a primitive or hull."""
-    if not isinstance(solid, Polytope):
-        assert isinstance(solid, (Box, Sphere, Capsule, Cylinder))
-        return coal_geometry(solid)
-    model = coal.BVHModelOBBRSS()
-    triangles = np.zeros((len(solid.vertices), 3), dtype=np.int64)
-    model.beginModel(len(triangles), len(solid.vertices))
-    model.addVertices(np.ascontiguousarray(solid.vertices))
-    model.addTriangles(triangles)
-    model.endModel()
-    model.buildConvexHull(True, "Qt")
-    return model.convex
-
-
 def touching_poses(a: SolidShape, b: SolidShape, gap: float) -> tuple[np.ndarray, np.ndarray]:
     """Random attitudes in which two shapes are ``gap`` apart."""
     rng = np.random.default_rng(1)
@@ -165,7 +150,7 @@ def time_of_pair(a: SolidShape, b: SolidShape, R: np.ndarray, p: np.ndarray) -> 
     table = shape_table([a, b])
     room = np.zeros((MAX_POINTS, 3)), np.zeros(MAX_POINTS), np.zeros(MAX_POINTS, dtype=np.int64)
     ours = microseconds(lambda: many_contacts(table, R, p, CONTACT_MARGIN, *room), 10) / len(R)
-    shapes = coal_shape(a), coal_shape(b)
+    shapes = coal_solid(a), coal_solid(b)
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
     still = coal.Transform3s(np.eye(3), np.zeros(3))
