@@ -227,6 +227,11 @@ def test_everything_is_the_same_in_both_formats(folder: Path) -> None:
     assert_allclose(in_xml.q, in_yaml.q, atol=1e-15)
     robots = (dataclasses.replace(in_xml, placement=in_yaml.placement, q=in_yaml.q),)
     assert dataclasses.replace(xml, robots=robots) == yaml
+    # The robot stands on its footprint: a ball of radius 0.1 m, turned by a quarter.
+    assert_allclose(in_xml.q, [1, 2, 3.1, 0, 0, 0.5**0.5, 0.5**0.5], atol=1e-12)
+    thing = xml.bodies[1]
+    assert_array_equal(thing.com, [0.1, 0, 0])
+    assert_array_equal(thing.inertia, [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]])
     # Equality would notice: each of these is in one of them only.
     assert dataclasses.replace(xml, robots=robots, time_step=0.001) != yaml
     assert dataclasses.replace(xml, robots=robots, bodies=xml.bodies[:2]) != yaml

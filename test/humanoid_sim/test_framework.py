@@ -6,11 +6,13 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from humanoid_sim import Simulation
+from humanoid_sim.module import Module
 from humanoid_sim.profile import STAGES, Profile
 
 WITHOUT = """
@@ -81,6 +83,25 @@ def test_shares_of_the_profile_sum_to_one() -> None:
     assert sum(shares) == pytest.approx(100.0, abs=0.05 * len(shares))
     assert lines[-2].split()[-1] == "100.0%"
     assert "50 steps" in lines[-1]
+
+
+def test_what_a_module_takes_is_the_modules_share() -> None:
+    """F027: five steps of at least 4 ms each before and after."""
+
+    class Sleeper(Module):
+        name = "sleeper"
+
+        def before_step(self, simulation: Simulation) -> None:
+            time.sleep(2e-3)
+
+        def after_step(self, simulation: Simulation) -> None:
+            time.sleep(2e-3)
+
+    simulation = Simulation("box_on_slope")
+    simulation.add_module(Sleeper())
+    simulation.run(5 * simulation.dt)
+    assert simulation.profile.sums["modules"] >= 20e-3
+    assert simulation.profile.last["modules"] >= 4e-3
 
 
 def test_real_time_factor_is_step_over_mean_time() -> None:

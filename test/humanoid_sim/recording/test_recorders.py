@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def test_damaged_logs_are_refused(recorded: tuple[list[dict[str, Any]], dict[str
 
 
 def test_zero_moment_point_is_where_the_forces_have_no_moment() -> None:
-    """Of a ball that rolls on a slope seen from its own gravity it is the contact point; moments vanish there."""
+    """Of a robot that is pushed, whether it is the first or the second of each pair."""
     simulation = Simulation("stand")
     simulation.apply_wrench("hrp2/CHEST_LINK1", [30.0, 20.0, 0.0], duration=0.1)
     simulation.run(0.05)
@@ -228,4 +229,6 @@ def test_zero_moment_point_is_where_the_forces_have_no_moment() -> None:
     assert_allclose(moment[:2], 0.0, atol=1e-9)
     assert np.abs(point[:2] - simulation.robots["hrp2"].centre_of_mass[:2]).max() > 0.01  # it is being pushed
     assert point[2] == pytest.approx(0.0, abs=1e-6)
+    swapped = dataclasses.replace(contacts, bodies=[(b, a) for a, b in contacts.bodies], force=-contacts.force)
+    assert_allclose(robot_zero_moment_point(swapped, "hrp2", np.array([0.0, 0.0, 1.0])), point, atol=1e-12)
     assert np.isnan(robot_zero_moment_point(contacts, "nobody", np.array([0.0, 0.0, 1.0]))).all()

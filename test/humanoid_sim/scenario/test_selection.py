@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from fixtures.scenes import ball, floor, place, scene
 
 from humanoid_model.errors import InputError
-from humanoid_model.scene import Scene
+from humanoid_model.scene import PairRule, Scene
 from humanoid_sim import Simulation
 from humanoid_sim.scenario import collide_only, simulate_only
 
@@ -26,7 +28,8 @@ def test_only_chosen_bodies_move() -> None:
 
 
 def test_only_chosen_pairs_touch() -> None:
-    simulation = Simulation(collide_only(two_balls(), [("left", "floor")]))
+    whole = dataclasses.replace(two_balls(), rules=(PairRule("right", "floor", collide=True),))
+    simulation = Simulation(collide_only(whole, [("left", "floor")]))
     simulation.run(0.2)
     assert simulation.bodies["left"].placement_world_body.translation[2] == pytest.approx(0.1, abs=1e-6)
     assert simulation.bodies["right"].placement_world_body.translation[2] < -0.05
