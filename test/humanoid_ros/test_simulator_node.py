@@ -39,6 +39,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_model.urdf import read_urdf  # noqa: E402
+from humanoid_ros.scene_view import read_view  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SIMULATOR_ARGUMENTS = ("-p", "diagnostics_rate:=10.0")
@@ -272,6 +273,15 @@ def test_scene_markers_show_the_floor(simulator: Any) -> None:
     assert len(floor) == 1
     top = floor[0].pose.position.z + 0.5 * floor[0].scale.z
     assert top == pytest.approx(0.0, abs=1e-12)
+
+
+def test_camera_and_lights_of_the_scene_are_told(simulator: Any) -> None:
+    camera, lights = read_view(simulator.listen(MarkerArray, "scene_view", LATCHED).wait())
+    assert camera is not None
+    np.testing.assert_allclose(camera.placement.translation, [2.6, -1.6, 1.3])
+    (light,) = lights
+    np.testing.assert_allclose(light.position, [3.0, -2.0, 5.0, 1.0])
+    np.testing.assert_allclose(light.ambient, [0.25, 0.25, 0.27, 1.0], atol=1e-6)
 
 
 def test_status_and_diagnostics(running: Any) -> None:

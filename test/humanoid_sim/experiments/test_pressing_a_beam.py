@@ -10,7 +10,7 @@ from humanoid_sim.experiments import pressing_a_beam
 
 @pytest.mark.slow
 def test_the_hands_weight_turns_and_the_beam_is_pressed() -> None:
-    """The hand slips further than the thesis', and the beam's friction carries a part of it: see docs/experiments.md."""
+    """The hand slips further than the thesis', and the beam carries a part of it: see docs/experiments.md."""
     result = pressing_a_beam.run()
     missed = [row.quantity for row in result.rows if row.passes is False]
     assert missed == ["y at the end", "the hand slips by"]

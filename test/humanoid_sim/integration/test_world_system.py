@@ -167,6 +167,27 @@ def test_contact_rows_are_velocities_of_points() -> None:
         assert_allclose(contacts.velocities(v)[i], contacts.frames[i] @ velocity, atol=1e-12)
 
 
+def test_rows_of_joint_limits_are_the_rates_of_their_gaps(hrp2: Simulation) -> None:
+    """Lower and upper limits against central differences of their gaps, and both ends of each joint are there."""
+    system = WorldSystem(hrp2.world)
+    rng = np.random.default_rng(4)
+    q, v, step = hrp2.world.q, rng.normal(size=system.nv), 1e-6
+    here, ahead, behind = (
+        system.contacts(system.integrate(q, s * v), v, 1e6) for s in (0.0, step, -step)  # far ahead: all are listed
+    )
+    limits = here.where(here.coordinates >= 0)
+    model = hrp2.world.model
+    joints = [joint for joint in model.joints[1:] if joint.nq == 1 and model.upperPositionLimit[joint.idx_q] < 1e10]
+    assert sorted(limits.coordinates.tolist()) == sorted(2 * [joint.idx_v for joint in joints])
+    assert limits.gaps.min() > 0.0
+    gaps = [dict(zip(c.ids.tolist(), c.gaps, strict=True)) for c in (ahead, behind)]
+    for number, rate in zip(limits.ids.tolist(), limits.velocities(v), strict=True):
+        assert rate[0] == pytest.approx((gaps[0][number] - gaps[1][number]) / (2.0 * step), abs=1e-8)
+        assert not rate[1:].any()
+    assert not limits.friction.any()
+    assert not limits.restitution.any()
+
+
 def test_servos_are_limited_and_then_no_longer_stiff(hrp2: Simulation) -> None:
     """A joint far from its target gets its limit, whose derivative is zero; the others keep their gains."""
     system = WorldSystem(hrp2.world)
