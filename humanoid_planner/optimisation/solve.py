@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import cast
@@ -13,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
+
+#: Of Hessian and Jacobian that a dense solver and its quadratic programs hold at a time, about.
+_COPIES = 5
 
 _Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, SolverResult | None], SolverResult]
 
@@ -48,7 +52,8 @@ def solve(
         The result.
 
     Raises:
-        InputError: unknown solver; start, warm start or bounds that don't fit the program or are not numbers.
+        InputError: unknown solver; start, warm start or bounds that don't fit the program or are not numbers; a dense
+            program larger than the machine's memory.
     """
     if solver not in SOLVERS:
         raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
@@ -62,9 +67,23 @@ def solve(
     if warm_start is not None:
         _check("warm_start.multipliers", warm_start.multipliers, m)
         _check("warm_start.bound_multipliers", warm_start.bound_multipliers, n)
+    if program.nonzeros is None or solver != "ipopt":
+        _check_memory(n, m)
     module, function = SOLVERS[solver]
     run = cast(_Solver, getattr(import_module(module), function))
     return run(program, start, options or SolverOptions(), warm_start)
+
+
+def _check_memory(n: int, m: int) -> None:
+    """Raises InputError when dense matrices of ``n`` variables and ``m`` constraints don't fit into the machine."""
+    needed = _COPIES * 8.0 * n * (n + m)
+    memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if needed > memory:
+        raise InputError(
+            f"{n} variables and {m} constraints take {needed / 1e9:.0f} GB of {memory / 1e9:.0f} GB",
+            element="program",
+            remedy='Make the program smaller, or solve a sparse one with "ipopt"',
+        )
 
 
 def _check(name: str, value: NDArray[np.float64], size: int, *, finite: bool = True) -> None:
