@@ -286,3 +286,28 @@ def random_case(scene: Scene, rng: np.random.Generator) -> Case:
         x, y = (float(v) for v in rng.uniform(low + 0.03, np.minimum(high, low + 1.2) - 0.03))
         contacts.append(fixed(robot, location, surface, x, y, float(rng.uniform(-0.8, 0.8))))
     return Case("random stance", robot, Stance(tuple(contacts)), q, {}, scene)
+
+
+def plausible_request(robot: Robot, rng: np.random.Generator) -> Case:
+    """A step apart, a hand or both at points around the body, or the fingers on a wall or on a table."""
+    kinematics, start = RobotKinematics(robot), robot.postures["half_sitting"]
+    floor = Surface("floor", "ground", pin.SE3.Identity())
+    x, y, theta = rng.uniform([-0.12, 0.08, -0.3], [0.33, 0.25, 0.5])
+    feet = (fixed(robot, "right_sole", floor, 0.03, -0.095), fixed(robot, "left_sole", floor, x, y, theta))
+    kind = rng.integers(4)
+    if kind < 2:
+        low, high = ([-0.3, -0.8, 0.1], [0.7, 0.5, 1.6]) if kind == 0 else ([0.0, -0.6, 0.3], [0.6, 0.2, 1.5])
+        tasks = [point_at(kinematics, "RARM_LINK6", [0, 0, 0], rng.uniform(low, high), 0.005)]
+        if kind == 1:
+            at = rng.uniform([0.0, -0.2, 0.3], [0.6, 0.6, 1.5])
+            tasks.append(point_at(kinematics, "LARM_LINK6", [0, 0, 0], at, 0.005))
+        return Case("reach", robot, Stance(feet), start, {"tasks": tuple(tasks)}, None)
+    if kind == 2:
+        up, across = rng.uniform([0.3, -0.6], [1.6, 0.1])
+        facing = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])  # towards the robot, x up
+        surface = Surface("wall", "ground", pin.SE3(facing, np.array([0.45, across, up])))
+    else:
+        surface = Surface("table", "ground", pin.SE3(np.eye(3), rng.uniform([0.2, -0.6, 0.1], [0.6, 0.0, 1.2])))
+    hand = fixed(robot, "right_hand_fingers", surface, 0.0, 0.0, float(rng.uniform(-1.5, 1.5)))
+    options = {"stability": "forces", "torque_limits": True}
+    return Case(surface.name, robot, Stance((*feet, hand)), start, options, None)

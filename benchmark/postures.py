@@ -9,6 +9,7 @@ e  warehouse, refrigerator and car (Tab. 4.2 of the thesis): STP-BV by radius, a
 f  random stances on stairs: Tab. 7.1 of the thesis
 g  a ball followed with the eyes, warm beside cold (X03; the thesis: some 10 ms a step)
 h  warehouse, the left hand anywhere around the body, which provokes self-collisions: STP-BV against plain polyhedra
+i  plausible requests, one start beside random ones after it failed
 
 Times are wall-clock times of single searches in one process, problems put together beforehand; contestants take turns
 on the same starts. "solved" is what the constraints say at the answer, to 1e-5, not what a solver says of itself.
@@ -32,6 +33,7 @@ from posture_problems import (
     fixed,
     hand_on,
     perturbed,
+    plausible_request,
     random_case,
     reaching,
     scene_case,
@@ -46,7 +48,7 @@ from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture.collision_model import CollisionModel
 from humanoid_planner.posture.criterion import NearReference
 from humanoid_planner.posture.force_model import Load
-from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.generate import RESTARTS, solve_problem
 from humanoid_planner.posture.geometric_task import GeometricTask
 from humanoid_planner.posture.link_tasks import centre_of_mass_at, gaze, point_at
 from humanoid_planner.posture.problem import PostureProblem
@@ -115,7 +117,7 @@ def search(problem: PostureProblem, q: NDArray[np.float64], solver: str, options
         x, iterations = slsqp(problem.program, problem.start(q), options.max_iterations)
         elapsed = time.perf_counter() - began
     else:
-        result = solve_problem(problem, q, solver=solver, options=options, explain=False)
+        result = solve_problem(problem, q, solver=solver, options=options, explain=False, restarts=0)
         x, iterations, elapsed = result.x, result.iterations, result.time
     return Run(residual(problem.program, x) < SOLVED, elapsed, iterations, problem.program.criterion(x))
 
@@ -240,7 +242,7 @@ def part_d(robot: Robot, arguments: argparse.Namespace) -> None:
             times, codes = [], []
             for _ in range(arguments.blocks):
                 q = perturbed(robot, case.start, rng)
-                result = solve_problem(problem, q, solver=solver, options=arguments.options, explain=False)
+                result = solve_problem(problem, q, solver=solver, options=arguments.options, explain=False, restarts=0)
                 times.append(result.time)
                 codes.append(int(result.status))
             median = float(np.median(times))
@@ -274,7 +276,7 @@ def part_e(robot: Robot, arguments: argparse.Namespace) -> None:
             for start in tqdm(range(arguments.scene_starts), desc=f"{name} {label}", leave=False):
                 # The thesis starts from the zero posture alone; one start says little about a solver.
                 q = case.start if start == 0 else perturbed(case.robot, case.start, rng, 0.05)
-                result = solve_problem(problem, q, solver=solver, options=options, explain=False)
+                result = solve_problem(problem, q, solver=solver, options=options, explain=False, restarts=0)
                 good = residual(problem.program, result.x) < SOLVED
                 rows.setdefault(label, []).append((
                     1e3 * result.time, result.iterations, result.distance_evaluations, result.distance_gradients,
@@ -302,7 +304,8 @@ def part_f(robot: Robot, arguments: argparse.Namespace) -> None:
         case = random_case(scene, rng)
         more = {} if model is None else collision_options(case, model)
         problem = make_problem(case, criterion=NearReference(RobotKinematics(placed), case.start), **more)
-        result = solve_problem(problem, case.start, solver=arguments.solvers[0], options=options, explain=False)
+        solver = arguments.solvers[0]
+        result = solve_problem(problem, case.start, solver=solver, options=options, explain=False, restarts=0)
         if number:  # kernels are compiled in the first one
             log.add(result)
     print(f"\nf  {arguments.problems} random stances on stairs, {arguments.solvers[0]}, near a reference")
@@ -357,7 +360,8 @@ def part_h(robot: Robot, arguments: argparse.Namespace) -> None:
         reach = reaching(case, point)
         for label, model in models.items():
             problem = make_problem(reach, **collision_options(reach, model))
-            result = solve_problem(problem, case.start, solver=arguments.solvers[0], options=options, explain=False)
+            solver = arguments.solvers[0]
+            result = solve_problem(problem, case.start, solver=solver, options=options, explain=False, restarts=0)
             good = residual(problem.program, result.x) < SOLVED
             rows[label].append((result.iterations, 1e3 * result.time, 100.0 * good, result.criterion))
     tables = {label: np.array(some) for label, some in rows.items()}
@@ -373,7 +377,27 @@ def part_h(robot: Robot, arguments: argparse.Namespace) -> None:
         )
 
 
-PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f, "g": part_g, "h": part_h}
+def part_i(robot: Robot, arguments: argparse.Namespace) -> None:
+    model, rng = CollisionModel(robot), np.random.default_rng(0)
+    runs: list[list[tuple[bool, float]]] = []
+    for number in tqdm(range(arguments.requests + 1), desc="requests", leave=False):
+        case = plausible_request(robot, rng)
+        problem = make_problem(case, criterion=NearReference(RobotKinematics(robot), case.start), collisions=model)
+        results = [
+            solve_problem(problem, case.start, solver=arguments.solvers[0], explain=False, restarts=restarts)
+            for restarts in (0, RESTARTS)
+        ]
+        if number:  # kernels are compiled in the first one
+            runs.append([(result.success, 1e3 * result.time) for result in results])
+    table = np.array(runs, dtype=float)
+    first, none = table[:, 0, 0] > 0, table[:, 1, 0] == 0
+    print(f"\n{f'i  {len(table)} requests':24}{'solved':>8}{'ms: at once':>13}{'after restarts':>16}{'never':>8}")
+    for index, name in enumerate(("one start", f"up to {1 + RESTARTS}")):
+        ms = [np.median(table[some, index, 1]) for some in (first, ~first & ~none, none)]
+        print(f"   {name:21}{int(table[:, index, 0].sum()):8}{ms[0]:13.0f}{ms[1]:16.0f}{ms[2]:8.0f}")
+
+
+PARTS = dict(zip("abcdefghi", (part_a, part_b, part_c, part_d, part_e, part_f, part_g, part_h, part_i), strict=True))
 
 
 def main() -> None:
@@ -387,6 +411,7 @@ def main() -> None:
     parser.add_argument("--tolerance", type=float, default=1e-3, help="optimality tolerance of e and h")
     parser.add_argument("--reaches", type=int, default=150, help="problems of part h")
     parser.add_argument("--problems", type=int, default=2000, help="random problems of part f")
+    parser.add_argument("--requests", type=int, default=120, help="requests of part i")
     parser.add_argument("--blocks", type=int, default=15, help="blocks of parts c and d of which the median is taken")
     parser.add_argument("--iterations", type=int, default=150, help="most iterations of a search")
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), help="ours to measure; e to h take the first")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Sphere
+from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Shape, Sphere
+from humanoid_model.input_file import require_file
 from humanoid_model.optional_library import optional_library
 from humanoid_planner.distance.rounded_hull import RoundedHull, mesh_triangles, rounded_hull
 from humanoid_planner.distance.volume_store import stored_parts
@@ -44,6 +46,29 @@ def convex_parts(geometries: Sequence[Geometry], filled: float = 0.9) -> list[Ro
     Raises:
         InputError: a mesh file can't be read.
     """
+    meshes = [geometry.shape for geometry in geometries if isinstance(geometry.shape, Mesh)]
+    if not meshes:
+        return _convex_parts(geometries, filled)
+    # Putting the parts of a detailed mesh together takes seconds: kept on disk under what it is made from.
+    content = hashlib.sha256(np.float64(filled).tobytes())
+    for mesh in meshes:
+        require_file(mesh.path, remedy="Check the mesh's path")
+        content.update(hashlib.sha256(mesh.path.read_bytes()).digest())
+    for geometry in geometries:
+        content.update(repr((geometry.name, _described(geometry.shape))).encode())
+        content.update(geometry.placement.homogeneous.tobytes())
+    return stored_parts(b"body" + content.digest(), lambda: _convex_parts(geometries, filled))
+
+
+def _described(shape: Shape) -> tuple[object, ...]:
+    """Kind and sizes of a shape; what a mesh's file holds is not among them."""
+    if isinstance(shape, Mesh):
+        return "mesh", shape.path.suffix.lower(), shape.scale.tolist(), shape.collision
+    values = (np.asarray(value).tolist() for value in vars(shape).values())
+    return type(shape).__name__, *values
+
+
+def _convex_parts(geometries: Sequence[Geometry], filled: float) -> list[RoundedHull]:
     parts: list[RoundedHull] = []
     shapes = [geometry for geometry in geometries if not isinstance(geometry.shape, HalfSpace)]
     for geometry in shapes:
@@ -120,7 +145,9 @@ def _mesh_parts(geometry: Geometry, filled: float) -> list[RoundedHull]:
     whole = RoundedHull(np.asarray(mesh.vertices), 0.0)
     if _is_flat(whole.points) or (mesh.is_watertight and abs(mesh.volume) >= filled * mesh.convex_hull.volume):
         return [whole]
-    return stored_parts(np.array(mesh.vertices), np.array(mesh.faces, dtype=np.int64), decompose)
+    points, faces = np.array(mesh.vertices), np.array(mesh.faces, dtype=np.int64)
+    content = b"mesh" + points.astype("<f8").tobytes() + faces.astype("<i8").tobytes()
+    return stored_parts(content, lambda: decompose(points, faces))
 
 
 def _is_flat(points: NDArray[np.float64]) -> bool:

@@ -21,8 +21,8 @@ from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 _CONSTRUCTION = b"sphere-torus volume 1"
 """Changes whenever the construction gives other volumes: files of an older one are then not found."""
-_DECOMPOSITION = b"convex parts 1"
-"""Likewise for the parts of meshes."""
+_DECOMPOSITION = b"convex parts 2"
+"""Likewise for convex parts."""
 
 
 def store_folder() -> Path:
@@ -64,27 +64,23 @@ def stored_volume(
 
 
 def stored_parts(
-    vertices: NDArray[np.float64],
-    triangles: NDArray[np.int64],
-    decompose: Callable[[NDArray[np.float64], NDArray[np.int64]], list[RoundedHull]],
-    folder: Path | None = None,
+    content: bytes, make: Callable[[], list[RoundedHull]], folder: Path | None = None
 ) -> list[RoundedHull]:
-    """Convex parts of a mesh, taken from disk when it has been decomposed before, else made and kept.
+    """Convex parts, taken from disk when they have been made of the same content before, else made and kept.
 
     Args:
-        vertices: shape (n, 3) [m].
-        triangles: shape (m, 3).
-        decompose: makes the parts.
+        content: all that the parts depend on.
+        make: makes them, at least one.
         folder: where parts are kept; None is :func:`store_folder`.
     """
-    content = _DECOMPOSITION + vertices.astype("<f8").tobytes() + triangles.astype("<i8").tobytes()
-    path = _path(content, folder)
+    path = _path(_DECOMPOSITION + content, folder)
     with contextlib.suppress(*BROKEN_ARCHIVE), np.load(path, allow_pickle=False) as file:
-        ends, points, radii = file["ends"], file["points"], file["radii"]
+        ends, points, radii, names = file["ends"], file["points"], file["radii"], file["names"]
         return [
-            RoundedHull(part, float(radius)) for part, radius in zip(np.split(points, ends[:-1]), radii, strict=True)
+            RoundedHull(part, float(radius), str(name))
+            for part, radius, name in zip(np.split(points, ends[:-1]), radii, names, strict=True)
         ]
-    parts = decompose(vertices, triangles)
+    parts = make()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_archive(
@@ -92,6 +88,7 @@ def stored_parts(
             ends=np.cumsum([len(part.points) for part in parts]),
             points=np.vstack([part.points for part in parts]),
             radii=np.array([part.radius for part in parts]),
+            names=np.array([part.name for part in parts]),
         )
     return parts
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.optimisation.one_sided_form import Gradients, Values
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.result import Clock, ReturnCode
 from humanoid_planner.optimisation.search_direction import Direction, Linearisation, SortedProgram
 
 FIRST_PENALTY = 10.0
@@ -98,6 +98,7 @@ class FeasibleDescent:
         program: the program, its equalities oriented.
         tolerances: when it counts as solved.
         watch: called with every iterate, the first included; a code that it returns ends the descent.
+        clock: of the solution, looked at within iterations too.
     """
 
     def __init__(
@@ -105,10 +106,12 @@ class FeasibleDescent:
         program: SortedProgram,
         tolerances: Tolerances,
         watch: Callable[[Iterate], ReturnCode | None],
+        clock: Clock,
     ) -> None:
         self._program = program
         self._tolerances = tolerances
         self._watch = watch
+        self._clock = clock
         self._tilt = _TILT_LEAST
         self._slack = _SLACK * tolerances.inequality
 
@@ -124,14 +127,16 @@ class FeasibleDescent:
             code = self._watch(Iterate(index, x, values, step, arc, float(np.max(penalties, initial=0.0))))
             if code is not None:
                 return Outcome(x, values, code, direction, penalties)
-            here = Linearisation(program, x, values, gradients, penalties, np.zeros((0, len(x))), np.zeros(0))
+            here = Linearisation(
+                program, x, values, gradients, penalties, np.zeros((0, len(x))), np.zeros(0), self._clock
+            )
             B = curvature.matrix(program.objective_hessian(x))
             found = here.direction(B) if here.finite else None
             if found is None and here.finite:  # numerically: in exact arithmetic a step of zero is feasible
                 B = B + _REGULARISED_CURVATURE * max(1.0, float(np.abs(B).max())) * np.eye(len(x))
                 found = here.direction(B)
             if found is None:
-                return Outcome(x, values, ReturnCode.DIRECTION_FAILED, direction, penalties)
+                return Outcome(x, values, self._failure(ReturnCode.DIRECTION_FAILED), direction, penalties)
             direction = found
             if values.worst_equality <= self._tolerances.equality:
                 if self._stationary(here, B, direction):
@@ -148,7 +153,7 @@ class FeasibleDescent:
                 continue
             moved = self._search(here, B, direction)
             if moved is None:
-                return Outcome(x, values, ReturnCode.STEP_SEARCH_FAILED, direction, penalties)
+                return Outcome(x, values, self._failure(ReturnCode.STEP_SEARCH_FAILED), direction, penalties)
             x_next, values_next, arc = moved
             step = float(np.linalg.norm(x_next - x))
             if step <= _ROUNDING * float(np.linalg.norm(x)):
@@ -165,6 +170,10 @@ class FeasibleDescent:
             if np.max(penalties, initial=0.0) > LARGEST_PENALTY:
                 return Outcome(x, values, ReturnCode.EQUALITIES_UNSATISFIED, direction, penalties)
         raise AssertionError  # the count never ends
+
+    def _failure(self, code: ReturnCode) -> ReturnCode:
+        """Why an iteration failed: with ``code``, unless the time was up."""
+        return ReturnCode.TIME_LIMIT if self._clock.over else code
 
     def _stationary(self, here: Linearisation, B: NDArray[np.float64], direction: Direction) -> bool:
         """Whether the gradient of the Lagrangian (which is -B d0) and the complementarity gap are small."""
@@ -214,13 +223,13 @@ class FeasibleDescent:
                 corrected = self._on_arc(here, d, bend, 1.0)
                 if self._holds(here, corrected[1]) and self._decreases(here, corrected[1], slope, 1.0):
                     return *corrected, 1.0
-            cut = None if holds or round_ == _CUT_ROUNDS else here.with_cuts(x, values, self._slack)
+            cut = None if holds or round_ == _CUT_ROUNDS or self._clock.over else here.with_cuts(x, values, self._slack)
             again = None if cut is None else cut.direction(B)
             if cut is None or again is None:
                 break
             here, d0 = cut, again.step
         t = _SHORTER
-        while t >= _SHORTEST_ARC:
+        while t >= _SHORTEST_ARC and not self._clock.over:
             x, values = self._on_arc(here, d, bend, t)
             if self._holds(here, values) and self._decreases(here, values, slope, t):
                 return x, values, t

@@ -19,7 +19,7 @@ from humanoid_planner.optimisation.feasible_descent import (
 from humanoid_planner.optimisation.one_sided_form import OneSidedForm
 from humanoid_planner.optimisation.phase_one import InequalityDescent, InequalityMaximum, satisfy_linear
 from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.search_direction import Direction
 
 _MESSAGES = {
@@ -72,6 +72,7 @@ class _Solution:
         if x0.shape != (program.size,) or not np.isfinite(x0).all():
             raise InputError(f"start of shape {x0.shape}", element="x0", remedy=f"Give {program.size} finite numbers")
         self._began = time.perf_counter()
+        self._clock = Clock(options.time_limit)
         self._options = options
         self._program = program
         self._form = OneSidedForm(program, x0)
@@ -91,7 +92,7 @@ class _Solution:
         values = form.values(x)
         if values.worst_inequality > tolerances.inequality:
             maximum = InequalityMaximum(form)
-            outcome = InequalityDescent(maximum, tolerances, self._watch_phase_one).run(
+            outcome = InequalityDescent(maximum, tolerances, self._watch_phase_one, self._clock).run(
                 x, maximum.of(values), np.empty(0)
             )
             self._x = x = outcome.x
@@ -105,7 +106,7 @@ class _Solution:
         if warm_start is not None:
             multipliers = form.equality_multipliers(warm_start.multipliers)
             penalties = np.clip(1.0 - multipliers, FIRST_PENALTY, LARGEST_PENALTY)
-        outcome = FeasibleDescent(form, tolerances, self._watch_phase_two).run(x, values, penalties)
+        outcome = FeasibleDescent(form, tolerances, self._watch_phase_two, self._clock).run(x, values, penalties)
         if outcome.code == ReturnCode.SUCCESS:
             self._x = outcome.x
         return self._result(outcome.code, outcome.direction, outcome.penalties)
@@ -127,8 +128,7 @@ class _Solution:
         return self._limit()
 
     def _limit(self) -> ReturnCode | None:
-        limit = self._options.time_limit
-        if limit is not None and time.perf_counter() - self._began >= limit:
+        if self._clock.over:
             return ReturnCode.TIME_LIMIT
         return ReturnCode.MAX_ITERATIONS if self._iterations >= self._options.max_iterations else None
 

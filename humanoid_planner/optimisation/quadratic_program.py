@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import daqp
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ACTIVE_AT_UPPER, _ACTIVE_AT_LOWER, _EQUALITY, _SOFT = 1, 3, 5, 8
+
+_SHORTEST = 1e-6  # time limit [s]; DAQP takes 0 for none
 
 _SETTINGS = {
     "primal_tol": 1e-9,
@@ -49,6 +52,7 @@ def solve_quadratic_program(
     weights: NDArray[np.float64] | None = None,
     compliance: float = 1e-7,
     working_set: NDArray[np.float64] | None = None,
+    time_limit: float = math.inf,
 ) -> QuadraticSolution | None:
     """Minimises ½ xᵀHx + gᵀx subject to ``lower <= A x <= upper`` and bounds of the variables.
 
@@ -67,9 +71,10 @@ def solve_quadratic_program(
         weights: (m,) positive, or None for hard constraints.
         compliance: of elastic constraints.
         working_set: (n + m,) guess of the multipliers' signs, bounds first: positive where the upper bound acts.
+        time_limit: of the search among working sets [s].
 
     Returns:
-        The solution; None if there is none or the solver failed.
+        The solution; None if there is none, the time is up or the solver failed.
     """
     n = len(g)
     scale = np.ones(len(lower)) if weights is None else weights
@@ -82,7 +87,7 @@ def solve_quadratic_program(
         sense[working_set < 0] = _ACTIVE_AT_LOWER
     sense[bound_upper <= bound_lower] = _EQUALITY
     model = daqp.Model()
-    model.settings = _SETTINGS
+    model.settings = {**_SETTINGS, "time_limit": 0.0 if math.isinf(time_limit) else max(time_limit, _SHORTEST)}
     if weights is not None:
         sense[n:] |= _SOFT
     status, _ = model.setup(H, g, A, bound_upper, bound_lower, sense)

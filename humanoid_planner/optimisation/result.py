@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -44,6 +46,28 @@ class SolverOptions:
     optimality_tolerance: float = 1e-2
     time_limit: float | None = None
     verbose: bool = False
+
+
+class Clock:
+    """Time left of a solution, also for what takes long within an iteration."""
+
+    def __init__(self, limit: float | None) -> None:
+        """Starts.
+
+        Args:
+            limit: wall-clock time [s]; None is unlimited.
+        """
+        self._end = math.inf if limit is None else time.perf_counter() + limit
+
+    @property
+    def left(self) -> float:
+        """[s], not below zero; inf when unlimited."""
+        return max(self._end - time.perf_counter(), 0.0)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left."""
+        return time.perf_counter() >= self._end
 
 
 @dataclass(frozen=True)

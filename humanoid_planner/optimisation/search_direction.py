@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_planner.optimisation.one_sided_form import Gradients, Values
 from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.result import Clock
 
 _EPIGRAPH_CURVATURE = 1e-6  # keeps the programs strictly convex; bends steps a little, and solutions not at all
 _CORRECTION_SHARE = 0.01  # nu and tau of Lawrence & Tits: how far inside the correction aims
@@ -72,6 +73,7 @@ class Linearisation:
         penalties: (me,) p of the penalised objective max_i f_i - sum p g' (specification 001 section 4.3.3).
         cuts: (c, n) gradients of inequalities elsewhere: directions keep ``cuts @ d <= cut_bounds`` as well.
         cut_bounds: (c,) not negative.
+        clock: of the solution; programs that it stops have no solution.
     """
 
     program: SortedProgram
@@ -81,6 +83,7 @@ class Linearisation:
     penalties: NDArray[np.float64]
     cuts: NDArray[np.float64]
     cut_bounds: NDArray[np.float64]
+    clock: Clock
 
     @property
     def finite(self) -> bool:
@@ -169,6 +172,7 @@ class Linearisation:
             np.column_stack([rows, epigraph]),
             np.concatenate([self.program.lower - self.x, [-np.inf], lower]),
             np.concatenate([self.program.upper - self.x, [np.inf], upper]),
+            self.clock,
         )
         return None if solution is None else solution[0][:n]
 
@@ -231,7 +235,7 @@ class Linearisation:
             ]
         )
         if not several:
-            return _minimise(B, gradient, rows, lower, upper)
+            return _minimise(B, gradient, rows, lower, upper, self.clock)
         k = len(values.objectives)
         rows = np.vstack(
             [
@@ -248,6 +252,7 @@ class Linearisation:
             rows,
             np.concatenate([np.insert(lower, n, -np.inf), np.full(k, -np.inf)]),
             np.concatenate([np.insert(upper, n, np.inf), np.max(values.objectives) - values.objectives]),
+            self.clock,
         )
         if solution is None:
             return None
@@ -260,10 +265,13 @@ def _minimise(
     rows: NDArray[np.float64],
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
+    clock: Clock,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Solve a strictly convex quadratic program; in bounds and multipliers, those of the variables come first."""
     n = len(gradient)
-    solution = solve_quadratic_program(hessian, gradient, rows, lower[n:], upper[n:], lower[:n], upper[:n])
+    solution = solve_quadratic_program(
+        hessian, gradient, rows, lower[n:], upper[n:], lower[:n], upper[:n], time_limit=clock.left
+    )
     if solution is None:
         return None
     return solution.x, np.concatenate([solution.bound_multipliers, solution.multipliers])

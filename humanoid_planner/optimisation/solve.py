@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import cast
@@ -14,6 +15,9 @@ from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
+
+#: Of Hessian and Jacobian that a dense solver and its quadratic programs hold at a time, about.
+_COPIES = 5
 
 _Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, SolverResult | None], SolverResult]
 
@@ -50,7 +54,7 @@ def solve(
 
     Raises:
         InputError: unknown solver, or one whose library isn't installed; start, warm start or bounds that don't fit the
-            program or are not numbers.
+            program or are not numbers; a dense program larger than the machine's memory.
     """
     if solver not in SOLVERS:
         raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
@@ -66,9 +70,23 @@ def solve(
         _check("warm_start.bound_multipliers", warm_start.bound_multipliers, n)
     if solver == "ipopt":
         optional_library("casadi", "planner", element="solver")
+    if program.nonzeros is None or solver != "ipopt":
+        _check_memory(n, m)
     module, function = SOLVERS[solver]
     run = cast(_Solver, getattr(import_module(module), function))
     return run(program, start, options or SolverOptions(), warm_start)
+
+
+def _check_memory(n: int, m: int) -> None:
+    """Raises InputError when dense matrices of ``n`` variables and ``m`` constraints don't fit into the machine."""
+    needed = _COPIES * 8.0 * n * (n + m)
+    memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if needed > memory:
+        raise InputError(
+            f"{n} variables and {m} constraints take {needed / 1e9:.0f} GB of {memory / 1e9:.0f} GB",
+            element="program",
+            remedy='Make the program smaller, or solve a sparse one with "ipopt"',
+        )
 
 
 def _check(name: str, value: NDArray[np.float64], size: int, *, finite: bool = True) -> None:

@@ -20,7 +20,7 @@ from humanoid_planner.optimisation.contradiction import (
 )
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.quadratic_program import QuadraticSolution, solve_quadratic_program
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
 
 _COMPLIANCE = 1e-8
 """Of elastic constraints, relative to the Hessian: one is missed by this times its multiplier."""
@@ -136,6 +136,7 @@ class _Sqp:
         self.program = program
         self.options = options
         self.started = time.perf_counter()
+        self.clock = Clock(options.time_limit)
         self.n, self.m = program.size, len(program.constraint_lower)
         self.tolerance = tolerances(program, options)
         self.pattern = program.nonzeros
@@ -394,6 +395,7 @@ class _Sqp:
             (100.0, 1e-6, None),
             (1e4, 1e-3, None),
         ):
+            self.check_time()
             solution = solve_quadratic_program(
                 H + stiffening * ridge * np.eye(self.n) if stiffening else H,
                 gradient,
@@ -405,10 +407,12 @@ class _Sqp:
                 weights=np.ones(self.m),
                 compliance=factor * base,
                 working_set=guess,
+                time_limit=self.clock.left,
             )
             if solution is not None:
                 self.working_set = np.concatenate([solution.bound_multipliers, solution.multipliers])
                 return solution
+        self.check_time()
         raise _Stop(ReturnCode.DIRECTION_FAILED, "the quadratic program could not be solved")
 
     def optimality(self, point: _Point, model: _Model, step: QuadraticSolution, radius: float) -> float:
@@ -446,8 +450,12 @@ class _Sqp:
         options = self.options
         if self.iterations >= options.max_iterations:
             raise _Stop(ReturnCode.MAX_ITERATIONS, f"not solved after {self.iterations} iterations")
-        if options.time_limit is not None and time.perf_counter() - self.started > options.time_limit:
-            raise _Stop(ReturnCode.TIME_LIMIT, f"not solved after {options.time_limit} s")
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raises _Stop when the time is up."""
+        if self.clock.over:
+            raise _Stop(ReturnCode.TIME_LIMIT, f"not solved after {self.options.time_limit} s")
 
     def show(self, point: _Point, radius: float, d: NDArray[np.float64], what: str) -> None:
         """Prints a line when asked to."""

@@ -179,11 +179,20 @@ def _pushes(columns: NDArray[np.float64], pull: NDArray[np.float64]) -> NDArray[
     return np.zeros(count) if solution is None else solution.x
 
 
-def describe(violations: tuple[Violation, ...], conflict: Conflict) -> str:
-    """The reason in one or a few sentences."""
+def describe(violations: tuple[Violation, ...], conflict: Conflict, starts: int, impossible: str) -> str:
+    """The reason in one or a few sentences.
+
+    Args:
+        violations: of the least-violating posture, the worst first.
+        conflict: what holds each other back there.
+        starts: searches made.
+        impossible: why there is no posture at all, where that is known.
+    """
     worst = "; ".join(str(violation) for violation in violations[:3])
     more = f" and {len(violations) - 3} more" if len(violations) > 3 else ""
-    parts = [f"No posture found: {worst}{more}"]
+    parts = [f"There is none: {impossible}"] if impossible else []
+    searches = f" from {starts} starts" if starts > 1 else ""
+    parts.append(f"No posture found{searches}: {worst}{more}")
     if len(conflict.names) > 1:
         parts.append(f"These hold each other back: {', '.join(conflict.names[:8])}")
     if conflict.removal:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,22 @@ from humanoid_model.robot import Robot
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.collision_task import CollisionTask
 from humanoid_planner.posture.explanation import Conflict, describe, find_conflict, find_violations
 from humanoid_planner.posture.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.reach import out_of_reach
+
+#: Wall-clock time that an answer may take when nobody gives options [s].
+DEFAULT_TIME_LIMIT = 30.0
+
+#: Random starts after a failure. Of the requests of benchmark/postures.py part i that some of 24 starts solve, eight
+#: find four fifths.
+RESTARTS = 8
+
+#: Standard deviation of the joints of every other random start about the first one [rad]; the rest are uniform.
+_SPREAD = 0.8
+#: Half the width of the uniform starts where limits don't say it [rad] or [m].
+_WIDTH = 3.0
 
 #: Solver that is used when none is named; see docs/decisions.md for how it was chosen.
 DEFAULT_SOLVER = "sqp"
@@ -34,6 +47,7 @@ def generate_posture(
     solver: str = DEFAULT_SOLVER,
     options: SolverOptions | None = None,
     explain: bool = True,
+    restarts: int = RESTARTS,
     **problem: Any,
 ) -> PostureResult:
     """Finds a posture that holds a stance, fulfils tasks, is in equilibrium and collides with nothing.
@@ -44,9 +58,11 @@ def generate_posture(
         initial: (nq,) start of the search; None takes the robot's posture ``half_sitting`` if it has one, else
             ``zero``.
         solver: "sqp", "ipopt" or "feasible_sqp".
-        options: for the solver.
+        options: for the solver; its time limit is the whole answer's. None for the defaults and 30 s.
         explain: after a failure, find out what is in conflict and what would have to go; this solves up to six
             problems more, as long as the options' time limit allows.
+        restarts: searches from random starts (always the same ones) after the first failed, unless it is proved that
+            there is no posture; they end where half of the time limit is over.
         **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
 
     Returns:
@@ -62,6 +78,7 @@ def generate_posture(
         solver=solver,
         options=options,
         explain=explain,
+        restarts=restarts,
     )
 
 
@@ -72,6 +89,7 @@ def solve_problem(
     solver: str = DEFAULT_SOLVER,
     options: SolverOptions | None = None,
     explain: bool = True,
+    restarts: int = RESTARTS,
     warm_start: SolverResult | None = None,
 ) -> PostureResult:
     """Solves a posture problem; one that is solved again and again is put together once.
@@ -82,23 +100,82 @@ def solve_problem(
         solver: as for :func:`generate_posture`.
         options: likewise.
         explain: likewise.
+        restarts: likewise.
         warm_start: solution of the same problem for slightly other data; the search starts from it instead of
             ``initial``.
 
     Raises:
         InputError: a start that can't be used, or an unknown solver.
     """
-    options = options or SolverOptions()
+    options = options or SolverOptions(time_limit=DEFAULT_TIME_LIMIT)
     began = time.perf_counter()
+    end = math.inf if options.time_limit is None else began + options.time_limit
     program = problem.program
     evaluations = program.evaluations
     collisions = problem.collisions
     distances, gradients = (0, 0) if collisions is None else (collisions.evaluations, collisions.gradients)
+
+    def search(x0: NDArray[np.float64], warm_start: SolverResult | None, until: float) -> _Found:
+        limits = options if until == math.inf else replace(options, time_limit=max(until - time.perf_counter(), 1e-3))
+        solution = solve(program, x0, solver=solver, options=limits, warm_start=warm_start)
+        solved = solution.code == ReturnCode.SUCCESS
+        return _Found(solution, x0, () if solved else find_violations(problem, solution.x, options))
+
     x0 = problem.start(initial) if warm_start is None else np.clip(warm_start.x, program.lower, program.upper)
-    solution = solve(program, x0, solver=solver, options=options, warm_start=warm_start)
-    evaluations = program.evaluations - evaluations
+    found, starts, impossible = search(x0, warm_start, end), 1, ""
+    if found.violations:
+        impossible = out_of_reach(problem.kinematics.tree, problem.contacts, problem.user_tasks)
+        # What is left of the other half is the explanation's.
+        until = began + 0.5 * (end - began)
+        if not impossible and found.solution.code != ReturnCode.LINEAR_INFEASIBLE:
+            for q in _random_starts(problem, initial, restarts):
+                if time.perf_counter() >= until:
+                    break
+                other, starts = search(problem.start(q), None, until), starts + 1
+                if not other.violations or other.solution.residual < found.solution.residual:
+                    found = other
+                if not found.violations:
+                    break
+    conflict = Conflict((), "")
     elapsed = time.perf_counter() - began
-    return _answer(problem, solution, x0, solver, options, explain, elapsed, evaluations, distances, gradients)
+    evaluations = program.evaluations - evaluations
+    counted = (0, 0) if collisions is None else (collisions.evaluations - distances, collisions.gradients - gradients)
+    if found.violations and explain:
+
+        def again(reduced: NonlinearProgram, start: NDArray[np.float64]) -> SolverResult | None:
+            left = end - time.perf_counter()
+            if left <= 0.0:
+                return None
+            limits = options if left == math.inf else replace(options, time_limit=left)
+            return solve(reduced, start, solver=solver, options=limits)
+
+        conflict = find_conflict(problem, found.solution.x, found.start, again, options)
+        elapsed = time.perf_counter() - began
+    return _answer(problem, found, conflict, impossible, starts, evaluations, counted, elapsed)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """End of a search, where it began, and what it violates."""
+
+    solution: SolverResult
+    start: NDArray[np.float64]
+    violations: tuple[Violation, ...]
+
+
+def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> Iterator[NDArray[np.float64]]:
+    """(nq,) postures with other joints, by turns about the first start and anywhere within the limits."""
+    kinematics = problem.kinematics
+    tree, rng = kinematics.tree, np.random.default_rng(0)
+    x0 = kinematics.coordinates(np.asarray(initial, dtype=float))
+    joints = np.ones(tree.size, dtype=bool)
+    if tree.base is not None:
+        joints[tree.columns[tree.base[0] : tree.base[1] + 1]] = False
+    low, high = np.maximum(tree.lower, x0 - _WIDTH), np.minimum(tree.upper, x0 + _WIDTH)
+    for index in range(count):
+        about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
+        x = np.where(joints, anywhere if index % 2 else about, x0)
+        yield kinematics.configuration(np.clip(x, tree.lower, tree.upper))
 
 
 def default_posture(robot: Robot) -> NDArray[np.float64]:
@@ -123,40 +200,23 @@ def named_posture(robot: Robot, name: str) -> NDArray[np.float64]:
 
 def _answer(
     problem: PostureProblem,
-    solution: SolverResult,
-    x0: NDArray[np.float64],
-    solver: str,
-    options: SolverOptions,
-    explain: bool,
-    elapsed: float,
+    found: _Found,
+    conflict: Conflict,
+    impossible: str,
+    starts: int,
     evaluations: int,
-    distances: int,
-    gradients: int,
+    distances: tuple[int, int],
+    elapsed: float,
 ) -> PostureResult:
-    began = time.perf_counter()
-    program, state = problem.program, problem.state
-    collisions: CollisionTask | None = problem.collisions
-    counted = (0, 0) if collisions is None else (collisions.evaluations - distances, collisions.gradients - gradients)
-    x = solution.x
-    violations: tuple[Violation, ...] = ()
-    conflict, explanation = Conflict((), ""), "Found."
-    if solution.code != ReturnCode.SUCCESS:
-        violations = find_violations(problem, x, options)
-        explanation = f"Found, but the criterion could perhaps be lower: {solution.message}."
+    """The result of the best search."""
+    solution, violations = found.solution, found.violations
     if violations:
-        if explain:
-            # The time limit is the answer's, not that of each search for what would have to go.
-            end = math.inf if options.time_limit is None else began - elapsed + options.time_limit
-
-            def again(reduced: NonlinearProgram, start: NDArray[np.float64]) -> SolverResult | None:
-                left = end - time.perf_counter()
-                if left <= 0.0:
-                    return None
-                limits = options if left == math.inf else replace(options, time_limit=left)
-                return solve(reduced, start, solver=solver, options=limits)
-
-            conflict = find_conflict(problem, x, x0, again, options)
-        explanation = describe(violations, conflict)
+        explanation = describe(violations, conflict, starts, impossible)
+    elif solution.code != ReturnCode.SUCCESS:
+        explanation = f"Found, but the criterion could perhaps be lower: {solution.message}."
+    else:
+        explanation = "Found."
+    program, state, x = problem.program, problem.state, solution.x
     state.set(x)
     model = state.place_forces()
     by_forces = problem.stability == "forces"
@@ -176,12 +236,14 @@ def _answer(
         violations=violations,
         conflicting=conflict.names,
         removal=conflict.removal,
+        impossible=impossible,
+        starts=starts,
         solver=solution.solver,
         iterations=solution.iterations,
         evaluations=evaluations,
-        distance_evaluations=counted[0],
-        distance_gradients=counted[1],
+        distance_evaluations=distances[0],
+        distance_gradients=distances[1],
         residual=solution.residual,
-        time=elapsed + (time.perf_counter() - began if explain else 0.0),
+        time=elapsed,
         solution=solution,
     )

@@ -56,9 +56,11 @@ class PostureResult:
         violations: constraints that aren't fulfilled, the worst first; empty after success.
         conflicting: names of the tasks and limits that can't be fulfilled together, as far as was found out.
         removal: the one among them without which there is a posture; empty when there is none or nobody asked.
+        impossible: why there can't be any posture, where that is proved; empty where none was found, no more.
+        starts: searches made, the first one and those from random starts after it failed.
         solver: its name.
-        iterations: of the solver.
-        evaluations: of the constraints.
+        iterations: of the solver, from the start that this posture was found from.
+        evaluations: of the constraints, in all searches.
         distance_evaluations: of pairs of bodies.
         distance_gradients: likewise.
         residual: largest violation, scaled.
@@ -80,6 +82,8 @@ class PostureResult:
     violations: tuple[Violation, ...]
     conflicting: tuple[str, ...]
     removal: str
+    impossible: str
+    starts: int
     solver: str
     iterations: int
     evaluations: int

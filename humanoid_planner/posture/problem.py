@@ -36,6 +36,9 @@ from humanoid_planner.posture.stability import (
 from humanoid_planner.posture.state import PostureState
 from humanoid_planner.posture.task import Task, check_number, check_vector
 
+#: Contact points that bear force in one posture, by how equilibrium is tested: each has a cone and eight facets of a
+#: pyramid, and a polytope's half-spaces grow with more than the square of their number.
+MOST_POINTS = {"forces": 256, "polytope": 64}
 STABILITIES = ("auto", "none", "polygon", "forces", "polytope")
 #: Beyond this pitch of the base the angles are counted from the start's orientation instead of the world's axes [rad].
 _STEEP = 1.0
@@ -128,6 +131,7 @@ class PostureProblem:
         _check_loads(loads, self.kinematics)
         self.stability = self._choose(stability, torque_limits, torque_variables, loads, criterion)
         bearing = self.contacts if self.stability == "forces" else ()
+        _check_points(self.stability, self.contacts)
         self.force_model = ForceModel(self.kinematics, bearing, loads, self.gravity)
         driven = int(self.kinematics.tree.driven.sum()) if torque_variables else 0
         extras = np.asarray(extra_lower, dtype=float), np.asarray(extra_upper, dtype=float)
@@ -319,6 +323,20 @@ class PostureProblem:
         slippery = pushing & (model.friction == 0)
         force_lower[slippery, :2] = force_upper[slippery, :2] = 0.0
         return np.concatenate([lower, force_lower.ravel()]), np.concatenate([upper, force_upper.ravel()])
+
+
+def _check_points(stability: str, contacts: Sequence[PlacedContact]) -> None:
+    if stability not in MOST_POINTS:
+        return
+    counts = {placed.contact.location.name: len(placed.bearing) for placed in contacts if placed.contact.kind.bears}
+    total, most = sum(counts.values()), MOST_POINTS[stability]
+    if total > most:
+        largest = max(counts, key=lambda name: counts[name])
+        raise InputError(
+            f"{total} points bear force, {counts[largest]} of them of '{largest}'",
+            element="stance",
+            remedy=f"Give patches of fewer vertices, {most} points in all for the stability {stability}",
+        )
 
 
 def _needs_forces(criterion: Criterion | None) -> bool:

@@ -162,6 +162,7 @@ class ReactivePosture:
             solver=self._solver,
             options=self._options,
             explain=False,
+            restarts=0,
             warm_start=None if last is None else last.solution,
         )
         if result.success:

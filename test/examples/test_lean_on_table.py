@@ -34,5 +34,5 @@ def test_120_kg_are_held_within_all_torque_limits() -> None:
 def test_300_kg_are_refused_with_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
     main(300.0)
     said = capsys.readouterr().out
-    assert said.startswith("No posture found: ")
+    assert said.startswith("No posture found from ")
     assert "These hold each other back: " in said

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pinocchio as pin
 import pytest
 import trimesh
 from fixtures.scenes import place
 
+import humanoid_planner.distance.convex_parts
 from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpace, Mesh, Sphere
 from humanoid_planner.distance.convex_parts import convex_parts, decompose
 
@@ -123,3 +126,26 @@ def test_flat_mesh_stays_flat(tmp_path):
     sheet = trimesh.Trimesh(np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), [[0, 1, 2], [0, 2, 3]])
     (part,) = convex_parts([write(sheet, tmp_path / "sheet.stl")])
     assert len(part.points) == 4
+
+
+def test_parts_of_a_body_with_meshes_are_kept_until_something_changes(tmp_path, monkeypatch):
+    """The second time nothing is put together; another file, scale, place, name or shape beside it is another body."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    mesh = write(angle_profile(), tmp_path / "angle.stl")
+    ball = geometry(Sphere(0.3), pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.5])))
+    made = []
+    inner = humanoid_planner.distance.convex_parts._convex_parts
+    monkeypatch.setattr(
+        humanoid_planner.distance.convex_parts, "_convex_parts", lambda *given: made.append(1) or inner(*given)
+    )
+    first = convex_parts([mesh, ball])
+    assert convex_parts([mesh, ball]) == first
+    assert len(made) == 1
+    moved = dataclasses.replace(ball, placement=pin.SE3.Identity())
+    scaled = dataclasses.replace(mesh, shape=dataclasses.replace(mesh.shape, scale=np.full(3, 2.0)))
+    larger = dataclasses.replace(ball, shape=Sphere(0.31))
+    for count, body in enumerate(([mesh, moved], [scaled, ball], [mesh, larger], [mesh]), start=2):
+        assert convex_parts(body) != first
+        assert len(made) == count
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(mesh.shape.path)
+    assert convex_parts([mesh, ball]) != first

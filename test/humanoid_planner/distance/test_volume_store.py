@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from fixtures.point_clouds import blob
 
@@ -49,20 +48,19 @@ def test_folder_follows_the_user(tmp_path, monkeypatch):
     assert store_folder().is_absolute()
 
 
-def test_parts_are_made_once_per_mesh(tmp_path):
+def test_parts_are_made_once_per_content(tmp_path):
     made = []
 
-    def decompose(vertices, triangles):
-        made.append(len(vertices))
-        return [RoundedHull(vertices[:3], 0.1), RoundedHull(vertices[3:], 0.0)]
+    def make():
+        made.append(1)
+        return [RoundedHull(POINTS[:3], 0.1, "hand"), RoundedHull(POINTS[3:], 0.0)]
 
-    triangles = np.array([[0, 1, 2], [2, 3, 4]])
     for _ in range(3):
-        parts = stored_parts(POINTS, triangles, decompose, tmp_path)
-        assert parts == [RoundedHull(POINTS[:3], 0.1), RoundedHull(POINTS[3:], 0.0)]
+        parts = stored_parts(b"content", make, tmp_path)
+        assert parts == [RoundedHull(POINTS[:3], 0.1, "hand"), RoundedHull(POINTS[3:], 0.0)]
     assert len(made) == 1
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:100])
-    assert stored_parts(POINTS, triangles, decompose, tmp_path) == parts
-    stored_parts(POINTS, triangles[:1], decompose, tmp_path)
+    assert stored_parts(b"content", make, tmp_path) == parts
+    stored_parts(b"other", make, tmp_path)
     assert len(made) == 3

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from fixtures.function_program import FunctionProgram
 from fixtures.hock_schittkowski import PROBLEMS
 from numpy.testing import assert_allclose
 
@@ -83,3 +84,11 @@ def test_start_is_not_changed() -> None:
     for solver in SOLVERS:
         solve(program, start, solver=solver)
         assert_allclose(start, [-9, 9, 5, 1])
+
+
+@pytest.mark.parametrize("solver", ["sqp", "feasible_sqp", "ipopt"])
+def test_a_dense_program_larger_than_the_memory_is_refused(solver: str) -> None:
+    size = 1_000_000
+    program = FunctionProgram(size, lambda x: float(x @ x), lambda x: 2 * x)
+    with pytest.raises(InputError, match=r"program: 1000000 variables and 0 constraints take \d+ GB of \d+ GB\. Make"):
+        solve(program, np.zeros(size), solver=solver)
