@@ -20,7 +20,7 @@ from humanoid_planner.distance.association import associate
 from humanoid_planner.distance.core_support import boundary_point, core_radius
 from humanoid_planner.distance.feature_walk import locate_world, walk
 from humanoid_planner.distance.frame_change import difference, to_body, to_world
-from humanoid_planner.distance.gjk import ARRIVED, STALLED, core_gjk, hull_gjk
+from humanoid_planner.distance.gjk import ARRIVED, OVERLAP, core_gjk, hull_gjk
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.penetration import deepest
 from humanoid_planner.distance.volume_table import VolumeTable
@@ -124,9 +124,9 @@ def _search(
         gap = length - core_radius(table, volume_a, row_a) - core_radius(table, volume_b, row_b)
         if status == ARRIVED and gap > _APART:
             return gap, row_a, row_b
-    # Touching cores are no farther apart than nothing; where GJK came to no end, than the polyhedra.
+    # Cores that overlap are no farther apart than nothing; where GJK doesn't say that they do, than the polyhedra.
     deepest(
-        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, distance if status == STALLED else 0.0, work
+        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, 0.0 if status == OVERLAP else distance, work
     )
     n[0], n[1], n[2] = work.best[1], work.best[2], work.best[3]
     return work.best[0], work.rows[2], work.rows[3]

@@ -27,7 +27,10 @@ from humanoid_planner.distance.volume_table import EDGE, VolumeTable
 from humanoid_planner.distance.workspace import Workspace
 
 _APART = 1e-9
-"""Bodies must be this far apart without their margins [m] for an answer to count as the only one."""
+"""Bodies must be this far apart without their margins [m] for an answer to count as the only one.
+
+With less, a normal that suits both may be any of several, bodies apart or not: GJK says which, and goes on.
+"""
 _ROUND_OFF = 1e-12
 """Heights below this [m] are none."""
 _OUTSIDE = -1e-9
@@ -245,6 +248,7 @@ def polyhedron_distance(
         gap, n0, n1, n2, row, count, arrived = _settle(
             table, rotations, origins, volume, polyhedron, a, b, row, rows[1], support, n[0], n[1], n[2]
         )
+        arrived = arrived and gap > _APART
         vertex = support[0]
     else:
         row, vertex = cold_start(table, rotations, origins, volume, polyhedron, a, b, work)
@@ -286,12 +290,11 @@ def polyhedron_distance(
         gap, n0, n1, n2, end, count, arrived = _settle(
             table, rotations, origins, volume, polyhedron, a, b, row, count, support, u[0], u[1], u[2]
         )
+        arrived = arrived and gap > _APART
         if arrived:
             row = end
     rows[0], rows[1] = row, count
-    if not arrived or not gap > _APART:
-        if arrived:
-            distance = 0.0
+    if not arrived:
         deepest(table, rotations, origins, volume, polyhedron, a, b, row, vertex, distance, work)
         gap = work.best[0]
         u[0], u[1], u[2] = work.best[1], work.best[2], work.best[3]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_POINTS = 160
-"""Corners of the polytope that grows in penetration; concentric balls, all directions equal, use all of them."""
+MOST_POINTS = 480
+"""Corners of the polytope that grows in penetration; coaxial bodies, with many directions equal, use all of them."""
 MOST_FACES = 2 * MOST_POINTS
 """At least the faces of a closed triangulated surface with so many corners."""
 

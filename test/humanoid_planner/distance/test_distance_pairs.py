@@ -18,6 +18,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 
@@ -230,6 +231,53 @@ def test_an_evaluation_does_not_depend_on_the_last_one() -> None:
         assert pairs.values == pytest.approx(fresh.values, abs=2e-8)
         apart = pairs.values > -0.005
         assert np.allclose(pairs.normals[apart], fresh.normals[apart], atol=1e-8)
+
+
+def test_plain_hulls_after_any_placement() -> None:
+    # As for two volumes: the gap across the normal bounds from below, the points from above; whatever came before.
+    rng = np.random.default_rng(12)
+    volumes = zoo(rng)[:8]
+    shapes = [([0.1, 0.1, 0.1], 0.0), ([0.3, 0.3, 0.05], 0.01), ([0.05, 0.2, 0.3], 0.0), ([0.0, 0.0, 0.2], 0.01)]
+    hulls = [RoundedHull(np.unique(box_corners(half), axis=0), radius) for half, radius in shapes]
+    placed = [PlacedVolume(str(i), i // len(volumes), shape) for i, shape in enumerate([*volumes, *hulls])]
+    pairs = DistancePairs(placed, [(i, len(volumes) + j) for i in range(len(volumes)) for j in range(len(hulls))])
+    apart = overlapping = 0
+    for pose in range(40):
+        rotations, origins = random_placements(rng, 0.0, 0.7)
+        if pose % 2:  # level, for faces and edges that are parallel
+            rotations = Rotation.from_rotvec(np.outer(rng.uniform(-3.0, 3.0, 2), [0.0, 0.0, 1.0])).as_matrix()
+        pairs.evaluate(rotations, origins)
+        for k, (i, j) in enumerate(pairs.pairs):
+            volume, hull_of_b = volumes[i], hulls[j - len(volumes)]
+            value, n = pairs.values[k], pairs.normals[k]
+            a, points = CentreSet(volume, rotations[0], origins[0]), hull_of_b.points @ rotations[1].T + origins[1]
+            assert a.height(n) - a.R - (points @ n).max() - hull_of_b.radius == pytest.approx(value, abs=1e-9)
+            if value > 1e-3 - volume.r - hull_of_b.radius:
+                apart += 1
+                assert np.allclose(pairs.points_a[k] - pairs.points_b[k], value * n, rtol=0.0, atol=1e-10)
+                assert a.farthest_from(pairs.points_a[k] + a.r * n) <= a.rho + 1e-9
+                core = RoundedHull(points, 0.0)
+                assert core.distance(pairs.points_b[k] - hull_of_b.radius * n) < 1e-7
+            else:
+                overlapping += 1
+    assert apart > 500
+    assert overlapping > 50
+
+
+def test_coaxial_prisms_are_the_same_in_a_turned_world() -> None:
+    # Thirty sides to leave by, all as good.
+    angles = 2.0 * np.pi * np.arange(30) / 30
+    ring = 0.05 * np.column_stack([np.cos(angles), np.sin(angles)])
+    prism = SphereTorusVolume.from_points(
+        np.vstack([np.column_stack([ring, np.full(30, z)]) for z in (-0.3, 0.3)]), 0.01, 20.0
+    )
+    pairs = DistancePairs([PlacedVolume("a", 0, prism), PlacedVolume("b", 1, prism)], [(0, 1)])
+    turned = Rotation.random(20, random_state=np.random.default_rng(13)).as_matrix()
+    values = []
+    for turn in [np.eye(3), *turned]:
+        pairs.evaluate(np.stack([turn, turn]), np.zeros((2, 3)))
+        values.append(pairs.values[0])
+    assert np.ptp(values) < 1e-6
 
 
 def test_far_apart_touching_and_concentric() -> None:
