@@ -438,3 +438,13 @@ def test_a_proof_that_takes_too_long_leaves_the_step_as_it_was_transcribed():
     assert found.proof is not None
     assert not found.proof.solved
     assert {phase.method for phase in found.gait.phases} == {phase.method for phase in rabbit().gait.phases}
+
+
+def test_a_step_out_of_time_is_told_with_its_iterate():
+    """A millisecond is enough for a few of IPOPT's iterations on the coarse mesh, and for no proof."""
+    found = optimize_step(BipWalker(BIP), 0.8, settings=GlobalSettings(time_limit=1e-3))
+    assert found.status is GlobalStatus.NOT_CONVERGED
+    assert "Maximum_WallTime_Exceeded" in found.message
+    assert found.proof is None
+    assert len(found.log) == 1
+    assert np.isfinite(found.iterate.x).all()

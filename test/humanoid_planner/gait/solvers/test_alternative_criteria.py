@@ -116,3 +116,13 @@ def test_time_too_short_is_told():
     result = solve_criterion(rotor().replace(duration=0.2), Criterion.EFFORT_RATE)
     assert not result.converged
     assert "nfeasible" in result.status or result.infeasibility > 1e-3
+
+
+def test_time_that_runs_out_is_told():
+    """Energy goes through several shares of effort, none of which begins once time is over."""
+    five = oracle_problem("5bar_A")
+    bounded = five.replace(model=five.model.with_bounds(**{f"C{i}": (-25.0, 25.0) for i in range(1, 6)}))
+    result = solve_criterion(bounded, Criterion.ENERGY, CriterionOptions(time_limit=1e-6))
+    assert not result.converged
+    assert result.status == "Maximum_WallTime_Exceeded"
+    assert result.iterations < 10

@@ -65,6 +65,9 @@ def test_status_tells_what_is_not_kept():
 
 def test_toe_force_stays_at_its_bound():
     solution = solved("bip_dsp_cyclic")
+    asked = BIP.double_support(0.5, toe_force_lower=6.0)  # which a model's user asks for by a number
+    lower = dict(zip(asked.control_names, asked.control_lower, strict=True))
+    assert (lower["F_B1"], lower["F_B2"], lower["F_B12"]) == (0.0, 6.0, -math.inf)
     toe = solution.forces["front_foot"].normal[:, 1]
     assert toe[0] == pytest.approx(6.0, abs=1e-9)
     assert toe.min() >= 6.0 - 1e-9
