@@ -123,42 +123,40 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
 
 
 @njit(cache=True)
-def _moves_base(model: FlatModel, k: int) -> bool:
-    """Whether a coordinate is one of the six of a floating base, in one joint or split into two."""
-    joint = model.dof_joint[k]
-    above = model.parents[joint]
-    if above == 0:
-        return bool(model.kinds[joint] == FREE_FLYER or model.kinds[joint] == TRANSLATION)
-    return bool(model.kinds[joint] == SPHERICAL and model.parents[above] == 0 and model.kinds[above] == TRANSLATION)
-
-
-@njit(cache=True)
-def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray) -> bool:
+def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
     """What the tables say about bodies of one tree, in joints of one degree of freedom.
 
-    The coordinates of a floating base are no joints of theirs: what it takes to pass the base is in the constant terms.
+    The coordinates of a floating base, in one joint or split into two, are no joints of theirs: what it takes to pass
+    the base is in the constant terms.
 
     Args:
         model: the tree.
         bodies: joints of the bodies that constraints act on, shape (C,).
-        branch: coordinates that move any of them, shape (s,).
+        branch: coordinates that move any of them, ascending, shape (s,).
+        depth: work space, shape (nv,).
     """
+    parents, kinds, dof_parent = model.parents, model.kinds, model.dof_parent
     joints = 0
     for k in branch:
-        joints += 0 if _moves_base(model, k) else 1
+        joint = model.dof_joint[k]
+        above, kind = parents[joint], kinds[joint]
+        if above == 0:
+            base = kind in (FREE_FLYER, TRANSLATION)
+        else:
+            base = kind == SPHERICAL and parents[above] == 0 and kinds[above] == TRANSLATION
+        own = 0 if base else 1
+        joints += own
+        depth[k] = own + (depth[dof_parent[k]] if dof_parent[k] >= 0 else 0)
     depths = 0
     distances = 0
     for i in range(bodies.size):
-        k = model.last_dof[bodies[i]]
-        while k >= 0 and not _moves_base(model, k):
-            depths += 1
-            k = model.dof_parent[k]
+        depths += depth[model.last_dof[bodies[i]]]
         for j in range(i):
             a, b = model.last_dof[bodies[i]], model.last_dof[bodies[j]]
             while a != b:  # parents have lower numbers
                 distances += 1
                 if a > b:
-                    a = model.dof_parent[a]
+                    a = dof_parent[a]
                 else:
-                    b = model.dof_parent[b]
+                    b = dof_parent[b]
     return bool(chang_khatib_is_cheaper(bodies.size, joints, depths, distances))

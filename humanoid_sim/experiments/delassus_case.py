@@ -119,7 +119,7 @@ class DelassusCase:
         marks, found, length = np.zeros(nv, dtype=np.int64), np.zeros(nv, dtype=np.int64), 0
         for joint in bodies:
             length = mark_branch(self._flat, joint, marks, found, length)
-        return bool(prefers_chang_khatib(self._flat, bodies, found[:length]))
+        return bool(prefers_chang_khatib(self._flat, bodies, np.sort(found[:length]), marks))
 
     def _repeat(self, method: str, times: int) -> NDArray[np.float64]:
         """The operator, computed so many times."""

@@ -95,7 +95,8 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             offset = groups.omega_offsets[tree]
             omega = groups.omega[offset : offset + size * size].reshape(size, size, 6, 6)
             if method == AUTO:
-                groups.methods[tree] = CHANG_KHATIB if prefers_chang_khatib(model, bodies, branch) else UNIT_WRENCHES
+                recursions = prefers_chang_khatib(model, bodies, branch, groups.path)
+                groups.methods[tree] = CHANG_KHATIB if recursions else UNIT_WRENCHES
             if groups.methods[tree] == CHANG_KHATIB:
                 chang_khatib(model, S, articulated, bodies, branch, groups.path, groups.A, omega)
             else:

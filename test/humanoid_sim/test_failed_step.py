@@ -75,3 +75,19 @@ def test_what_the_next_step_begins_with_is_that_of_before(way: str) -> None:
     simulation.servos.highest[6], simulation.servos.feedforward[6] = np.inf, 0.0
     simulation.run(0.01)
     assert len(simulation.contacts) == 4
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("integrator", ["moreau", "explicit_euler"])
+def test_another_scheme_keeps_the_state_too(integrator: str) -> None:
+    simulation = Simulation(
+        scene(ball("ball", 0.1, place(0, 0, 0)), gravity=(0.0, 0.0, 0.0)), integrator=integrator
+    )
+    simulation.run(0.002)
+    before = simulation.save_state()
+    simulation.apply_wrench("ball", [0.0, 0.0, 0.0], [1e200, 0.0, 0.0], duration=0.1)
+    with pytest.raises(SimulationError, match=r"became (nan|inf|-inf) in the step from t = 0.00\d s; the state is kept"):
+        simulation.run(0.01)
+    assert simulation.step_count >= before.step_count
+    assert np.all(np.isfinite(simulation.q))
+    assert np.all(np.isfinite(simulation.v))

@@ -152,7 +152,7 @@ def tumbling() -> Scene:
 
 @pytest.mark.parametrize("world_scene", [table(), tumbling(), "boxes"], ids=["table", "tumbling", "boxes"])
 def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) -> None:
-    """At many moments of a simulation, by a detector that has seen nothing: the same points in the same order."""
+    """At many moments of a simulation, by a detector that has seen nothing before: the same points, in order."""
     simulation = Simulation(world_scene)
     other = ContactDetector(simulation.world, BACKEND)
     touched = 0
