@@ -68,7 +68,7 @@ def test_what_is_imported_is_required():
     """ROS packages come with the ones that are pinned, which fix their versions among themselves."""
     requirements = pinned("requirements.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
-    own = {*FLOOR, "fixtures", "examples", "benchmark"}
+    own = {*FLOOR, "fixtures", "mutations", "examples", "benchmark"}
     missing = set()
     files = [path for _, path in SOURCES]
     for folder in ("test", "examples"):
