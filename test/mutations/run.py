@@ -11,7 +11,8 @@ Each entry of the ``*.yaml`` files beside this one is a mutation that a user wou
       tests: [test/...::test_x]      # optional: some of those that the row names; without it all of them
 
 The tree is copied once for each worker, with its times and its compiled kernels. For each entry the copy is changed,
-the tests run, and the copy is put back, what was kept in the user's cache folder included. Slow tests run only where the row names no other.
+the tests run, and the copy is put back, what programs kept in the user's cache folder included. Slow tests run only
+where the row names no other.
 """
 
 from __future__ import annotations
