@@ -69,7 +69,7 @@ def test_what_is_imported_is_required():
     required = pinned("requirements.txt")
     required_by_tests = required | pinned("requirements-test.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
-    own = {*FLOOR, "fixtures", "examples", "benchmark"}
+    own = {*FLOOR, "fixtures", "mutations", "examples", "benchmark"}
     missing = set()
     files = [(path, required) for _, path in SOURCES]
     files += [(path, required) for path in sorted((ROOT / "examples").rglob("*.py"))]

@@ -11,7 +11,8 @@ Each entry of the ``*.yaml`` files beside this one is a mutation that a user wou
       tests: [test/...::test_x]      # optional: some of those that the row names; without it all of them
 
 The tree is copied once for each worker, with its times and its compiled kernels. For each entry the copy is changed,
-the tests run, and the copy is put back. Slow tests run only where the row names no other.
+the tests run, and the copy is put back, what programs kept in the user's cache folder included. Slow tests run only
+where the row names no other.
 """
 
 from __future__ import annotations
@@ -207,11 +208,18 @@ class Copy:
     Args:
         tree: what is copied, with the times of its files, so that compiled kernels stay valid.
         folder: for the copy.
+        cache: what the programs have kept in the user's cache folder; nothing if not given. A mutant must not leave its
+            results in the user's own.
     """
 
-    def __init__(self, tree: Path, folder: Path) -> None:
+    def __init__(self, tree: Path, folder: Path, cache: Path | None = None) -> None:
         self.root = folder / "tree"
-        self._kernels = folder / "kernels"
+        self.cache = folder / "cache"
+        self._kernels, self._kept_cache = folder / "kernels", folder / "kept_cache"
+        if cache is None:
+            self.cache.mkdir(parents=True)
+        else:
+            shutil.copytree(cache, self.cache)
         shutil.copytree(tree, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT, *LINKED))
         for pattern in LINKED:
             for path in tree.glob(pattern):
@@ -223,16 +231,19 @@ class Copy:
             "PYTHONPATH": os.pathsep.join([str(self.root), *paths]),
             # Python tells old byte code by the second: two mutants of one file may share it.
             "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_CACHE_HOME": str(self.cache),
         }
-        self.keep_kernels()
+        self.keep()
 
-    def keep_kernels(self) -> None:
-        """Takes the compiled kernels that are there as those to come back to: by links, since numba replaces files."""
+    def keep(self) -> None:
+        """Takes the kernels and the cache that are there as those to come back to."""
+        shutil.rmtree(self._kept_cache, ignore_errors=True)
+        shutil.copytree(self.cache, self._kept_cache)
         shutil.rmtree(self._kernels, ignore_errors=True)
         for path in self._compiled(self.root):
             kept = self._kernels / path.relative_to(self.root)
             kept.parent.mkdir(parents=True, exist_ok=True)
-            os.link(path, kept)
+            os.link(path, kept)  # enough: numba replaces files and never writes into one
 
     @staticmethod
     def _compiled(folder: Path) -> list[Path]:
@@ -240,7 +251,7 @@ class Copy:
 
     @contextlib.contextmanager
     def changed(self, mutation: Mutation) -> Iterator[None]:
-        """While this lasts a file is changed, and newer; afterwards file, time and kernels are what they were."""
+        """While this lasts a file is changed, and newer; afterwards file, time, kernels and cache are as before."""
         path = self.root / mutation.file
         content, status = path.read_bytes(), path.stat()
         path.write_bytes(content.replace(mutation.before.encode(), mutation.after.encode()))
@@ -249,9 +260,11 @@ class Copy:
         finally:
             path.write_bytes(content)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-            self._put_kernels_back()
+            self._put_back()
 
-    def _put_kernels_back(self) -> None:
+    def _put_back(self) -> None:
+        shutil.rmtree(self.cache, ignore_errors=True)
+        shutil.copytree(self._kept_cache, self.cache)
         kept = {path.relative_to(self._kernels): path for path in self._compiled(self._kernels)}
         for path in self._compiled(self.root):
             name = path.relative_to(self.root)
@@ -378,10 +391,10 @@ def run_mutations(tree: Path, mutations: Sequence[Mutation], workers: int, limit
         if rest:
             slow = sorted({test for mutation in rest for test in mutation.tests})
             runs.append(([], first.run(slow, [], 7200.0)))
-        first.keep_kernels()
+        first.keep()
         copies.put(first)
         for number in range(1, min(workers, len(mutations))):
-            copies.put(Copy(first.root, Path(folder, str(number))))
+            copies.put(Copy(first.root, Path(folder, str(number)), first.cache))
 
         def work(mutation: Mutation) -> Verdict:
             options, plain = next((o, r) for o, r in reversed(runs) if o or mutation in rest)
