@@ -50,6 +50,7 @@ def test_other_blocks_and_frictions() -> None:
     other = PullTest(mass=2.0, friction=0.1, gravity=9.81)
     assert other.pull(rate=5.0) == pytest.approx(0.1 * 2.0 * 9.81, rel=0.005)
     assert identify_friction([1.962], 2.0, 9.81).friction == pytest.approx(0.1)
+    assert identify_friction([0.324], 2.0, 1.62).friction == pytest.approx(0.1)  # on the moon
     assert math.isnan(identify_friction([1.0], 2.0).deviation)
 
 
