@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import Contact, Stance
 from humanoid_model.description import RobotDescription
+from humanoid_model.errors import RobotWarning
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.distance.collision_pairs import (
@@ -40,8 +42,27 @@ SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
 _AROUND = 0.2
 #: Parts that rise no more than this above a surface [m] are under it.
 _FLUSH = 1e-3
+#: Pairs that overlap in a robot's own postures may come nearer than there by this [m].
+_PLAY = 1e-3
 
 MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
+
+
+@dataclass(frozen=True)
+class PostureOverlap:
+    """Two volumes of a robot that are in each other in one of the robot's own postures.
+
+    Attributes:
+        first: name of one volume.
+        second: name of the other.
+        posture: the one in which they are deepest in each other.
+        distance: there, below zero [m].
+    """
+
+    first: str
+    second: str
+    posture: str
+    distance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +70,7 @@ class _RobotVolumes:
     volumes: tuple[PlacedVolume, ...]
     pairs: NDArray[np.int64]
     limits: tuple[CompoundLimit, ...]
+    overlaps: tuple[PostureOverlap, ...]
 
 
 _ROBOTS: WeakKeyDictionary[Robot, dict[tuple[float, float], _RobotVolumes]] = WeakKeyDictionary()
@@ -66,6 +88,8 @@ class CollisionModel:
         volumes: of the robot, then of the scene.
         self_pairs: (m, 2) indices of the robot's volumes that can collide and are kept apart by their distance.
         limits: functions that keep links around compound joints apart (section 4.8).
+        overlaps: pairs that the robot's own postures leave no margin: volumes are wider than shapes. Such a pair may
+            be as deep in each other as there; a :class:`RobotWarning` says so once for each robot.
     """
 
     def __init__(
@@ -101,7 +125,8 @@ class CollisionModel:
                 pairs = self_pairs(robot, own, kinematics).pairs
                 found = _without_limited(own, pairs, limits), limits
                 save_pairs(path, *found)
-            known[r, R] = _RobotVolumes(own, *found)
+            overlaps = _own_overlaps(robot, kinematics, own, found[0])
+            known[r, R] = _RobotVolumes(own, *found, overlaps)
         self.robot, self.scene, self._r = robot, scene, r
         self._own = known[r, R].volumes
         self._shapes = tuple(scene_shapes(scene)) if scene is not None else ()
@@ -109,6 +134,7 @@ class CollisionModel:
         self.volumes = (*self._own, *self._around)
         self.self_pairs = known[r, R].pairs
         self.limits = known[r, R].limits
+        self.overlaps = known[r, R].overlaps
         self._make = make_distances
 
     def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
@@ -122,8 +148,9 @@ class CollisionModel:
 
         Args:
             stance: contacts.
-            margin: smallest distance, beyond the volumes' own margin [m]; a negative one lets volumes overlap.
-            rules: margins of certain pairs; they count beside contacts too.
+            margin: smallest distance, beyond the volumes' own margin [m]; a negative one lets volumes overlap. Pairs
+                that overlap in the robot's own postures keep what these leave.
+            rules: margins of certain pairs; they count beside contacts and in the robot's own postures too.
         """
         name = self._robot_name()
         pairs = without_contacts(self.robot, self.volumes, self.self_pairs, stance, robot_name=name)
@@ -135,15 +162,16 @@ class CollisionModel:
         if not len(pairs):
             return None
         margins = pair_margins(self.volumes, pairs, np.nan, rules)
+        usual = pair_margins(self.volumes, pairs, margin, self._own_rules(margin))
         beside = self._beside_contacts(stance, name)
         volumes, place = list(self.volumes), {}
         for row in np.flatnonzero(np.isnan(margins)):
             a, b = (int(i) for i in pairs[row])
             owners = self.volumes[a].owner, self.volumes[b].owner
             if owners not in beside and owners[::-1] not in beside:
-                margins[row] = margin
+                margins[row] = usual[row]
             elif b < len(self._own):
-                margins[row] = -2.0 * self._r
+                margins[row] = min(usual[row], -2.0 * self._r)
             else:
                 margins[row] = -self._r
                 if b not in place:
@@ -153,6 +181,10 @@ class CollisionModel:
         if self._make is not None:
             return CollisionTask(self._make(volumes, pairs), margins)
         return CollisionTask(DistancePairs(volumes, pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
+
+    def _own_rules(self, margin: float) -> list[MarginRule]:
+        """Margins that the robot's own postures keep."""
+        return [MarginRule(one.first, one.second, min(margin, one.distance - _PLAY)) for one in self.overlaps]
 
     def _beside_contacts(self, stance: Stance, name: str) -> set[tuple[str, str]]:
         """Links up to two joints from a contact, and the link or body that it touches."""
@@ -195,6 +227,39 @@ class CollisionModel:
     def _robot_name(self) -> str:
         placed = () if self.scene is None else self.scene.robots
         return next((one.name for one in placed if one.robot is self.robot), self.robot.name)
+
+
+def _own_overlaps(
+    robot: Robot, kinematics: RobotKinematics, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]
+) -> tuple[PostureOverlap, ...]:
+    """Pairs that overlap in the postures of the robot's file, or in ``zero`` where it has none."""
+    if not len(pairs):
+        return ()
+    distances = DistancePairs(volumes, pairs, cutoff=_AROUND)
+    names = [name for name in robot.postures if name != "zero"] or ["zero"]
+    values = np.empty((len(names), len(pairs)))
+    for row, name in enumerate(names):
+        kinematics.set(kinematics.coordinates(robot.postures[name]))
+        kinematics.place_bodies()
+        distances.evaluate(kinematics.rotations, kinematics.origins)
+        values[row] = distances.values
+    deepest = values.argmin(axis=0)
+    overlaps = tuple(
+        PostureOverlap(volumes[a].name, volumes[b].name, names[deepest[index]], float(values[deepest[index], index]))
+        for index, (a, b) in enumerate(pairs)
+        if values[deepest[index], index] < 0.0
+    )
+    if overlaps:
+        told = ", ".join(
+            f"{one.first} and {one.second} by {-1e3 * one.distance:.1f} mm in '{one.posture}'" for one in overlaps[:5]
+        )
+        more = f" and {len(overlaps) - 5} more pairs" if len(overlaps) > 5 else ""
+        warnings.warn(
+            f"robot '{robot.name}': volumes overlap in its own postures, where no margin is kept: {told}{more}",
+            RobotWarning,
+            stacklevel=3,
+        )
+    return overlaps
 
 
 def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:

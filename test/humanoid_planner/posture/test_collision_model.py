@@ -14,6 +14,7 @@ from fixtures.true_shapes import shape_distances
 
 from humanoid_model import Contact, Scene, SceneBody, Stance, Surface, load_robot, load_scene
 from humanoid_model.description import Box, Geometry
+from humanoid_model.errors import RobotWarning
 from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
@@ -284,3 +285,38 @@ def test_a_margin_larger_than_usual_asks_no_more_than_it_says(model: CollisionMo
         np.testing.assert_allclose(values[close], exact.values[close], atol=1e-7)
         near += np.count_nonzero(close & (exact.values > 0.3))
     assert near > 50 if margin else near == 0
+
+
+def test_own_postures_leave_their_margin(tmp_path: Path) -> None:
+    """Two arms of four joints whose tips are 10 mm apart in the posture of the file, less than volumes add."""
+    links, joints = ['<link name="trunk"/>'], []
+    for side, sign in (("left", 1), ("right", -1)):
+        parent = "trunk"
+        for index in range(4):
+            shape = '<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>' if index == 3 else ""
+            links.append(f'<link name="{side}_{index}">{shape}</link>')
+            ahead, aside = (0.3, 0.0) if index else (0.0, 0.055 * sign)
+            joints.append(
+                f'<joint name="{side}_j{index}" type="revolute"><parent link="{parent}"/>'
+                f'<child link="{side}_{index}"/><origin xyz="{ahead} {aside} 0"/>'
+                '<axis xyz="0 0 1"/><limit lower="-1.5" upper="1.5" effort="1" velocity="1"/></joint>'
+            )
+            parent = f"{side}_{index}"
+    (tmp_path / "arms.urdf").write_text(f'<robot name="arms">{"".join(links + joints)}</robot>', encoding="utf-8")
+    (tmp_path / "arms.yaml").write_text("postures: {ahead: {left_j0: 0.0}}\n", encoding="utf-8")
+    robot = load_robot(tmp_path / "arms.urdf")
+    with pytest.warns(RobotWarning, match=r"left_3 and right_3 by 1\d\.\d mm in 'ahead'"):
+        model = CollisionModel(robot)
+    (overlap,) = model.overlaps
+    assert {overlap.first, overlap.second} == {"left_3", "right_3"}
+    # Faces 10 mm apart; on either side 10 mm of margin and a bulge of half a diagonal squared by 2 R.
+    assert overlap.distance == pytest.approx(-0.010 - 2 * 0.005 / 40.0, abs=1e-5)
+    for margin in (0.0, 0.02):
+        problem = PostureProblem(robot, Stance(()), stability="none", collisions=model, collision_margin=margin)
+        assert problem.collisions is not None
+        assert problem.collisions.lower[0] == pytest.approx(overlap.distance - 1e-3)
+        values = problem.program.constraints(problem.start(robot.postures["ahead"]))
+        assert (values >= problem.program.constraint_lower).all()
+    ruled = model.task(Stance(()), rules=[MarginRule("left_3", "right_3", 0.005)])
+    assert ruled is not None
+    assert ruled.lower[0] == 0.005
