@@ -41,7 +41,7 @@ class Listener:
     def clear(self) -> None:
         self.messages.clear()
 
-    def wait(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 10.0) -> Any:
+    def wait(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 60.0) -> Any:
         """First message, of those that are there and those still to come, that fulfils a condition."""
         with self._news:
             done = 0
@@ -55,7 +55,7 @@ class Listener:
                 assert left > 0.0, f"no such message among {done} in {timeout} s"
                 self._news.wait(left)
 
-    def wait_new(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 10.0) -> Any:
+    def wait_new(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 60.0) -> Any:
         """First message from now on that fulfils a condition."""
         self.clear()
         return self.wait(condition, timeout)
@@ -129,7 +129,7 @@ class Client:
         wait_until(lambda: publisher.get_subscription_count() > 0, "nobody listens to " + topic)
         return publisher
 
-    def call(self, kind: type, name: str, request: Any, timeout: float = 30.0) -> Any:
+    def call(self, kind: type, name: str, request: Any, timeout: float = 120.0) -> Any:
         """Answer of a service."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name, callback_group=self._group)
@@ -142,11 +142,11 @@ class Client:
         key = f"action {name}"  # a service may have the same name
         if key not in self._clients:
             self._clients[key] = GuardedActionClient(self.node, kind, name, callback_group=self._group)
-            assert self._clients[key].wait_for_server(10.0), name
+            assert self._clients[key].wait_for_server(60.0), name
         return self._clients[key]
 
     @staticmethod
-    def result(future: Any, timeout: float = 30.0) -> Any:
+    def result(future: Any, timeout: float = 120.0) -> Any:
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         assert done.wait(timeout), f"no answer in {timeout} s"
@@ -166,7 +166,7 @@ def _listen_no_longer_than_a_test() -> Iterator[None]:
         client.forget(before.get(id(client), 0))
 
 
-def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 60.0) -> None:
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, problem
@@ -199,7 +199,7 @@ def running_node(name: str, folder: Path, *arguments: str) -> Iterator[Client]:
         finally:
             client.close()
             process.send_signal(signal.SIGINT)
-            code = process.wait(10.0)
+            code = process.wait(60.0)
     text = path.read_text(errors="replace")
     assert code == 0, text
     assert "Traceback" not in text, text
@@ -254,7 +254,7 @@ def start_badly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sequ
             for parameter, path in logs.items():
                 with path.open("wb") as log:
                     processes[parameter] = start_program(name, domain, "-p", parameter, log=log)
-            codes = {parameter: process.wait(60.0) for parameter, process in processes.items()}
+            codes = {parameter: process.wait(120.0) for parameter, process in processes.items()}
         finally:
             for process in processes.values():
                 if process.poll() is None:

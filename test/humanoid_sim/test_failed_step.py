@@ -80,14 +80,14 @@ def test_what_the_next_step_begins_with_is_that_of_before(way: str) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("integrator", ["moreau", "explicit_euler"])
 def test_another_scheme_keeps_the_state_too(integrator: str) -> None:
-    simulation = Simulation(
-        scene(ball("ball", 0.1, place(0, 0, 0)), gravity=(0.0, 0.0, 0.0)), integrator=integrator
-    )
-    simulation.run(0.002)
-    before = simulation.save_state()
+    """A scheme that moves with the velocity of before has a finite end once more."""
+    simulation = Simulation(scene(ball("ball", 0.1, place(0, 0, 0)), gravity=(0.0, 0.0, 0.0)), integrator=integrator)
     simulation.apply_wrench("ball", [0.0, 0.0, 0.0], [1e200, 0.0, 0.0], duration=0.1)
-    with pytest.raises(SimulationError, match=r"became (nan|inf|-inf) in the step from t = 0.00\d s; the state is"):
-        simulation.run(0.01)
-    assert simulation.step_count >= before.step_count
-    assert np.all(np.isfinite(simulation.q))
-    assert np.all(np.isfinite(simulation.v))
+    ends = [(simulation.step_count, simulation.q.copy(), simulation.v.copy())]
+    with pytest.raises(SimulationError, match=r"became (nan|inf|-inf) in the step from t = .* s; the state is kept"):
+        simulation.run(0.01, lambda s: ends.append((s.step_count, s.q.copy(), s.v.copy())))
+    count, q, v = ends[-1]
+    assert simulation.step_count == count
+    assert_array_equal(simulation.q, q)
+    assert_array_equal(simulation.v, v)
+    assert np.all(np.isfinite(q))
