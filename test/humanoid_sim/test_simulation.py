@@ -219,6 +219,15 @@ def test_applied_wrench_moves_a_free_body_as_newton_says() -> None:
     assert simulation.v[5] == pytest.approx(0.1 * 1e-6 / (2.0 / 12.0 * 0.08))
 
 
+def test_a_point_of_a_turned_body_is_the_worlds() -> None:
+    """A quarter turn about z: the lever is still along x, where the point is in the world."""
+    turned = place(0, 0, 5.0, 0.0, 0.0, 0.5 * np.pi)
+    simulation = Simulation(scene(box("box", (0.2, 0.2, 0.1), turned, mass=2.0), gravity=(0, 0, 0)))
+    simulation.apply_wrench("box", [0.0, 1e-3, 0.0], point=[0.1, 0.0, 5.0], duration=1e-3)
+    simulation.step()
+    assert simulation.v[5] == pytest.approx(0.1 * 1e-6 / (2.0 / 12.0 * 0.08))
+
+
 def test_two_runs_and_a_restored_run_agree_bit_for_bit() -> None:
     def throw() -> Simulation:
         return Simulation(

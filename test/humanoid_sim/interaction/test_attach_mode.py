@@ -85,6 +85,20 @@ def test_an_omni_displays_no_more_than_it_can_and_its_scale_brings_the_weight_do
         assert hold.forces[0].force[2] == pytest.approx(WEIGHT, rel=1e-3)
 
 
+def test_what_is_held_at_its_end_hangs_from_there() -> None:
+    """A block that is taken 8 cm beside its middle in the air: the middle falls, the held point stays."""
+    bar = box("bar", (0.2, 0.04, 0.04), place(0, 0, 1.0), mass=1.0)
+    simulation = Simulation(scene(floor(), bar))
+    hold = holding(ScriptedDevice([0.0, 9.0], [[0.08, 0, 1.0]] * 2, presses=[(0, 9)]), simulation)
+    simulation.run(0.1)
+    assert_allclose(hold.forces[0].point, [0.08, 0.0, 0.0], atol=1e-12)
+    placement = simulation.bodies["bar"].placement_world_body
+    # It swings about the pointer: the middle falls, the held point stays within what the spring gives.
+    assert simulation.bodies["bar"].placement_world_body.translation[2] < 0.98
+    assert placement.act(np.array([0.08, 0.0, 0.0]))[2] > 0.97
+    assert placement.rotation[2, 0] > 0.2
+
+
 def test_the_pointer_takes_what_it_is_in_or_near_and_goes_through_the_rest() -> None:
     simulation = Simulation(scene(floor(), ball("near", 0.1, place(0, 0, 0.1)), ball("far", 0.1, place(1, 0, 0.1))))
     for at, expected in (([1.0, 0, 0.15], "far"), ([0, 0, 0.205], "near"), ([0.5, 0, 0.1], None), ([0, 0, -0.2], None)):
