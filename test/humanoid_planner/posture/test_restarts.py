@@ -56,11 +56,12 @@ def test_postures_behind_local_failures_are_found() -> None:
 
 def test_restarts_end_within_the_time_limit() -> None:
     stance = Stance((*feet(), hand_on_wall(height=1.9)))  # within the chain's length, but not reachable
+    generate_posture(HRP2, stance, stability="none", criterion=NEAR, explain=False, restarts=0)  # loads kernels
     began = time.perf_counter()
     result = generate_posture(
-        HRP2, stance, restarts=100_000, options=SolverOptions(time_limit=0.4), stability="none", criterion=NEAR
+        HRP2, stance, restarts=100_000, options=SolverOptions(time_limit=2.0), stability="none", criterion=NEAR
     )
-    assert time.perf_counter() - began < 5.0
+    assert time.perf_counter() - began < 20.0  # 100 000 searches would take half an hour
     assert not result.success
     assert result.impossible == ""
     assert 1 < result.starts < 10_000
