@@ -156,8 +156,12 @@ def nsgs_newton(
 
 @njit(cache=True)
 def _newton_sweeps(m: int) -> float:
-    """Sweeps that a Newton system of m contacts is taken to cost; measured are 1.3 with 8, 9 with 67, 250 with 300."""
-    return 2.0 + m * m / 300.0
+    """Sweeps that a Newton system of m contacts is taken to cost; measured are 1.3 with 8, 9 with 67, 250 with 300.
+
+    From 25 contacts on LAPACK's threads solve it, which take many times as long where the cores have other work.
+    """
+    sweeps = 2.0 + m * m / 300.0
+    return sweeps if m <= 24 else 4.0 * sweeps
 
 
 @njit(cache=True)
