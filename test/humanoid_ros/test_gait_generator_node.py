@@ -70,7 +70,7 @@ DOUBLE, SINGLE = GaitPhaseRequest.DOUBLE_SUPPORT, GaitPhaseRequest.SINGLE_SUPPOR
 
 
 def generated(node: Any, request: GaitRequest) -> Any:
-    return node.call(GenerateGait, "generate_gait", GenerateGait.Request(request=request), 60.0)
+    return node.call(GenerateGait, "generate_gait", GenerateGait.Request(request=request), 200.0)
 
 
 def five_bar(case: str = "5bar_B", **changes: Any) -> GaitRequest:
@@ -363,7 +363,7 @@ def test_a_step_of_a_speed_and_a_length(gait_generator: Any) -> None:
     request = GaitRequest(model="rabbit", speed=0.8, step_length=0.4, cycles=2, bounds=bounds, options=DIRECT)
     goal = GaitAction.Goal(request=request)
     handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
-    result = gait_generator.result(handle.get_result_async(), 60.0).result
+    result = gait_generator.result(handle.get_result_async(), 200.0).result
     assert result.success, result.message
     gait = result.gait
     assert (gait.speed, gait.distance) == (pytest.approx(0.8, rel=1e-4), pytest.approx(0.4, rel=1e-4))
@@ -393,7 +393,7 @@ def test_a_continuation_ends_at_what_was_asked(gait_generator: Any) -> None:
     told: list[Any] = []
     action = gait_generator.action(GaitAction, "generate_gait")
     handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
-    result = gait_generator.result(handle.get_result_async(), 60.0).result
+    result = gait_generator.result(handle.get_result_async(), 200.0).result
     assert result.success, result.message
     assert result.gait.phases[0].report.cost == pytest.approx(ORACLES["5bar_B"]["J_pmp"], rel=1e-3)
     assert any("closure = 0.1:" in item.stage for item in told)
@@ -440,7 +440,7 @@ def test_the_action_tells_how_far_it_is(gait_generator: Any) -> None:
     goal = GaitAction.Goal(request=cycle())
     handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
     assert handle.accepted
-    answer = gait_generator.result(handle.get_result_async(), 60.0)
+    answer = gait_generator.result(handle.get_result_async(), 200.0)
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
     assert answer.result.success, answer.result.message
     assert len(answer.result.gait.phases) == 2

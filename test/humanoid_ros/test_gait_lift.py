@@ -48,7 +48,7 @@ from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
 from humanoid_sim.control import JointTrajectory  # noqa: E402
 
 DIRECT = GaitSolverOptions(method="direct")  # takes the least time
-DEFAULTS = GaitDefaults()
+DEFAULTS = GaitDefaults(time_limit=240.0)  # of a busy machine
 SOLES = {"right": "right_sole", "left": "left_sole"}
 
 

@@ -29,7 +29,7 @@ DOWN = Vector3(z=-9.81)
 
 def generated(node: Any, **fields: Any) -> Any:
     defaults = {"robot": "tree4", "language": "c", "functions": ["idm"], "gravity": DOWN, "base_parameters": True}
-    return node.call(GenerateModel, "generate_model", GenerateModel.Request(**{**defaults, **fields}), 60.0)
+    return node.call(GenerateModel, "generate_model", GenerateModel.Request(**{**defaults, **fields}), 200.0)
 
 
 def efforts(node: Any, **fields: Any) -> Any:
@@ -221,7 +221,7 @@ def test_who_waits_is_told_when_it_ends(start_node: Callable[..., Any]) -> None:
     service = client.node.create_client(GenerateModel, "generate_model")
     assert service.wait_for_service(30.0)
     request = GenerateModel.Request(robot="robot_2r_b", language="c", gravity=DOWN)
-    client.result(service.call_async(request), 60.0)
+    client.result(service.call_async(request), 200.0)
     pending = [service.call_async(request) for _ in range(100)]
     client.process.send_signal(signal.SIGINT)
     assert client.process.wait(10.0) == 0
@@ -240,7 +240,7 @@ def test_signals_end_it_while_it_generates(
     out = tmp_path / "out"
     request = GenerateModel.Request(robot="hrp2", language="c", gravity=DOWN, folder=str(out))
     pending = [service.call_async(request) for _ in range(8)]
-    assert client.result(pending[0], 60.0).success
+    assert client.result(pending[0], 200.0).success
     client.process.send_signal(number)
     assert client.process.wait(10.0) == 0
     answers = [future.result() for future in pending[1:] if future.done()]

@@ -676,7 +676,7 @@ def test_refused_command(fresh: Any, topic: str, command: JointCommand, reason: 
 def test_another_scene_takes_the_place(fresh: Any) -> None:
     status = fresh.listen(SimulationStatus, "status", LATCHED)
     markers = fresh.listen(MarkerArray, "scene_markers", LATCHED)
-    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="boxes"), 60.0)
+    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="boxes"), 200.0)
     assert answer.success, answer.message
     assert (answer.name, answer.robots) == ("boxes", [])
     assert len(answer.bodies) > 1
@@ -699,7 +699,7 @@ def test_another_scene_takes_the_place(fresh: Any) -> None:
     lift.joint_names = ["hinge"]
     refused = fresh.call(SetState, "set_state", lift)
     assert "joint_names: " in refused.message
-    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 60.0)
+    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 200.0)
     assert (answer.success, answer.robots) == (True, ["hrp2"])
     joints = listen(fresh, JointState, "joint_states")
     step(fresh, 10)
@@ -717,7 +717,7 @@ bodies:
 
 
 def test_several_robots_have_names_of_their_own(fresh: Any) -> None:
-    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(text=TWO_ROBOTS), 60.0)
+    answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(text=TWO_ROBOTS), 200.0)
     try:
         assert answer.success, answer.message
         assert list(answer.robots) == ["left", "right"]
@@ -733,7 +733,7 @@ def test_several_robots_have_names_of_their_own(fresh: Any) -> None:
         request = SetState.Request(posture="half_sitting")
         assert "no robot or body ''" in fresh.call(SetState, "set_state", request).message
     finally:
-        answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 60.0)
+        answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 200.0)
         assert answer.success
 
 

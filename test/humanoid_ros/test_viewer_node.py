@@ -510,7 +510,7 @@ def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
         assert np.ptp(rows) > 0.4 * 400
         assert np.ptp(rows) > 1.5 * np.ptp(columns)
         page.set("Robot", False)
-        wait_for(lambda: magenta().mean() < 1e-4, "it is hidden", 60.0)
+        wait_for(lambda: magenta().mean() < 1e-4, "it is hidden", 200.0)
         page.set("Robot", True)
         os.killpg(browser.process.pid, signal.SIGKILL)
     count = page.messages
@@ -539,8 +539,8 @@ def test_browser_shows_a_white_box_in_the_colour_of_the_light(
             others = np.delete(picture, channel, axis=2)
             return float(((picture[..., channel] > 150) & (others.max(axis=2) < 60)).mean())
 
-        wait_for(lambda: pure(0) > 0.01 and pure(2) < 1e-3, "the box is red", 60.0)
+        wait_for(lambda: pure(0) > 0.01 and pure(2) < 1e-3, "the box is red", 200.0)
         robot.tell_view(camera, light([-5.0, 0.0, 0.0, 1.0], BLUE, RED))
-        wait_for(lambda: pure(2) > 0.01 and pure(0) < 1e-3, "the box is blue", 60.0)
+        wait_for(lambda: pure(2) > 0.01 and pure(0) < 1e-3, "the box is blue", 200.0)
     robot.tell_view(None)
     robot.show_box(0.0, Marker.DELETE)

@@ -106,6 +106,6 @@ def test_the_simulators_controller_walks_it(simulator: Any, gait: Gait) -> None:
     result = simulator.result(handle.get_result_async(), 120.0).result
     assert result.error_code == FollowJointTrajectory.Result.SUCCESSFUL, result.error_string
     after = places.messages[-1].header.stamp.sec
-    stood = places.wait_new(lambda message: message.header.stamp.sec > after + 2, 60.0)
+    stood = places.wait_new(lambda message: message.header.stamp.sec > after + 2, 200.0)
     np.testing.assert_allclose(array(stood.pose.pose.position), array(trajectory.base[-1].position), atol=0.01)
     assert np.abs(array(stood.twist.twist.linear)).max() < 0.01
