@@ -204,18 +204,21 @@ def _sticks_out(points: NDArray[np.float64], parts: Sequence[RoundedHull]) -> fl
     """Largest distance of points to the nearest of several solid parts; 0 when all are inside."""
     import trimesh
 
-    nearest = np.full(len(points), np.inf)
-    for part in parts:
-        hull = ConvexHull(part.points)
-        beyond = (points @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1)
-        distances = np.maximum(beyond, 0.0)
-        out = np.flatnonzero(beyond > _TOUCHING)
+    hulls = [ConvexHull(part.points) for part in parts]
+    # How far a point is beyond a hull's facets bounds its distance: hulls beyond the nearest so far are left out.
+    beyond = np.array([(points @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1) for hull in hulls])
+    nearest = np.where((beyond <= _TOUCHING).any(axis=0), 0.0, np.inf)
+    order = np.argsort(beyond, axis=0)
+    for rank, index in itertools.product(range(len(parts)), range(len(parts))):
+        hull, part = hulls[index], parts[index]
+        out = np.flatnonzero((order[rank] == index) & (beyond[index] < nearest))
         for chunk in np.array_split(out, max(1, len(out) * len(hull.simplices) // _CHUNK)):
+            if not len(chunk):
+                continue
             # Pairs of a point and a facet, one row each.
             facets = np.tile(part.points[hull.simplices], (len(chunk), 1, 1))
             repeated = np.repeat(points[chunk], len(hull.simplices), axis=0)
             closest = trimesh.triangles.closest_point(facets, repeated)
             away = np.linalg.norm(closest - repeated, axis=1).reshape(len(chunk), -1)
-            distances[chunk] = away.min(axis=1)
-        nearest = np.minimum(nearest, distances)
+            nearest[chunk] = np.minimum(nearest[chunk], away.min(axis=1))
     return float(nearest.max(initial=0.0))

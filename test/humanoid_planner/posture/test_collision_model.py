@@ -8,20 +8,21 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from fixtures.planner_robots import finite_difference, reference_data
-from fixtures.posture_problems import HALF_SITTING, HRP2, feet
+from fixtures.posture_problems import HALF_SITTING, HRP2, feet, where_it_is
 from fixtures.scenes import box, place, scene
 from fixtures.true_shapes import shape_distances
 
 from humanoid_model import Contact, Scene, SceneBody, Stance, Surface, load_robot, load_scene
 from humanoid_model.description import Box, Geometry
-from humanoid_model.errors import RobotWarning
+from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture import CollisionModel, PostureProblem
+from humanoid_planner.posture import CollisionModel, NearReference, PostureProblem, generate_posture
 from humanoid_planner.posture.collision_store import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.compound_task import CompoundTask
+from humanoid_planner.posture.link_tasks import point_at
 
 
 @pytest.fixture(scope="module")
@@ -320,3 +321,25 @@ def test_own_postures_leave_their_margin(tmp_path: Path) -> None:
     ruled = model.task(Stance(()), rules=[MarginRule("left_3", "right_3", 0.005)])
     assert ruled is not None
     assert ruled.lower[0] == 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
+def test_talos_reaches_clear_of_itself() -> None:
+    """Its thighs' volumes overlap in its own posture. The first time its volumes are made, which takes minutes."""
+    try:
+        robot = load_robot("talos")
+    except RobotError:
+        pytest.skip("needs the package example-robot-data")
+    model, kinematics = CollisionModel(robot), RobotKinematics(robot)
+    assert {(one.first, one.second) for one in model.overlaps} == {("leg_left_3_link", "leg_right_3_link")}
+    q = robot.postures["half_sitting"]
+    stance = Stance(tuple(where_it_is(name, robot=robot, q=q) for name in robot.contacts))
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(8):
+        at = rng.uniform([0.2, -0.5, 0.7], [0.5, -0.1, 1.2])
+        tasks = [point_at(kinematics, "arm_right_7_link", [0, 0, 0], at, 0.01)]
+        near = NearReference(kinematics, q)
+        found += generate_posture(robot, stance, tasks=tasks, criterion=near, collisions=model, explain=False).success
+    assert found >= 7
