@@ -324,6 +324,7 @@ def test_own_postures_leave_their_margin(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # its convex parts are made once: minutes
 @pytest.mark.filterwarnings("ignore::humanoid_model.errors.RobotWarning")
 def test_talos_reaches_clear_of_itself() -> None:
     """Its thighs' volumes overlap in its own posture. The first time its volumes are made, which takes minutes."""
