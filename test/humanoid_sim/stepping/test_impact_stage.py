@@ -457,7 +457,7 @@ def test_a_restored_run_repeats_bit_for_bit() -> None:
         ({"impact_speed": 0.0}, "impact_speed is 0"),
         ({"impact_speed": float("nan")}, "impact_speed is nan"),
         ({"impact_speed": float("inf")}, "impact_speed is inf"),
-        ({"impacts": "separate", "integrator": "moreau"}, "impacts is 'separate', which the integrator 'moreau' doesn't use"),
+        ({"impacts": "separate", "integrator": "moreau"}, "impacts is 'separate'"),
     ],
 )
 def test_bad_options_are_refused(options: dict, says: str) -> None:
