@@ -16,7 +16,7 @@ FLOORS = [
     {"humanoid_sim", "humanoid_planner"},
     {"humanoid_ros"},
 ]
-FLOOR = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
+FLOOR = {package: floor for floor, packages in enumerate(FLOORS) for package in sorted(packages)}
 SOURCES = [
     (package, path)
     for package in FLOOR
