@@ -44,8 +44,8 @@ import matplotlib.pyplot as plt
 
 SCENES = {"bip": "bip_walk", "hrp2": "stand"}
 """Where each robot walks; others stand on HRP-2's floor."""
-OTHERS = {"talos": "half_sitting", "g1": "standing"}
-"""Robots of example-robot-data that walk, and the postures in which they come."""
+OTHERS = ("talos", "g1")
+"""Robots of example-robot-data that walk."""
 STEEPEST = 30.0
 """Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
@@ -124,17 +124,14 @@ def planned(gait: LiftedGait) -> str:
     )
 
 
-def own_scene(robot: str) -> Scene:
-    """The scene of a robot, one of :data:`SCENES` or :data:`OTHERS`.
-
-    Raises:
-        InputError: its description isn't installed.
-    """
-    if robot in SCENES:
-        return load_scene(SCENES[robot])
-    scene, model, posture = load_scene(SCENES["hrp2"]), load_robot(robot), OTHERS[robot]
+def own_scene(robot: Robot) -> Scene:
+    """The scene of a robot, or HRP-2's with the robot in its place."""
+    if robot.name in SCENES:
+        return load_scene(SCENES[robot.name])
+    scene = load_scene(SCENES["hrp2"])
+    posture = next(name for name in ("half_sitting", "standing", "zero") if name in robot.postures)
     (entry,) = scene.robots
-    other = dataclasses.replace(entry, name=robot, robot=model, posture=posture, q=model.postures[posture])
+    other = dataclasses.replace(entry, name=robot.name, robot=robot, posture=posture, q=robot.postures[posture])
     return dataclasses.replace(scene, robots=(other,))
 
 
@@ -164,7 +161,7 @@ def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = Non
             planned torques added.
         scene: with the robot alone; None: its own one.
     """
-    simulation, trajectory = Simulation(scene or own_scene(gait.robot.name)), whole_trajectory(gait)
+    simulation, trajectory = Simulation(scene or own_scene(gait.robot)), whole_trajectory(gait)
     (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
@@ -327,7 +324,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     if not 1 <= chosen.steps <= MOST_CYCLES:
         raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MOST_CYCLES}")
     check_picture(Path(chosen.picture))
-    floor = sloping_floor(own_scene(chosen.robot), chosen.slope)
+    floor = sloping_floor(own_scene(load_robot(chosen.robot)), chosen.slope)
     gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)
     print(f"planned:\n{planned(gait)}\nwalked:")
     walked = walk(gait, chosen.stabilise, floor)

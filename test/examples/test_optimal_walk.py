@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from examples.optimal_walk import draw, main, own_scene, plan, planned, sloping_floor, walk
+from humanoid_model import load_robot
 from humanoid_model.mesh_path import resolve_mesh_path
 
 
@@ -67,7 +68,7 @@ def test_bip2000_walks_ten_steps_at_half_a_metre_per_second_and_stands(gait, tmp
 @pytest.mark.slow
 def test_it_takes_a_stabiliser_to_walk_up_a_slope():
     """2 degrees, which puts the feet 14 mm higher than planned at each step; on half of it luck may do."""
-    gait, slope = plan(4), sloping_floor(own_scene("bip"), 2.0)
+    gait, slope = plan(4), sloping_floor(own_scene(load_robot("bip")), 2.0)
     assert walk(gait, scene=slope).fallen is not None
     stabilised = walk(gait, stabilise=True, scene=slope)
     assert stabilised.fallen is None
