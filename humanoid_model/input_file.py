@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def require_file(path: str | Path, error: type[InputError] = InputError, remedy:
         remedy: what would be right.
 
     Raises:
-        InputError: there is none, or it is a directory, a pipe, a socket or a device.
+        InputError: there is none, it is a directory, a pipe, a socket or a device, or its user may not read it.
     """
     try:
         mode = Path(path).stat().st_mode
@@ -33,6 +34,8 @@ def require_file(path: str | Path, error: type[InputError] = InputError, remedy:
         kinds = ((stat.S_ISDIR, "directory"), (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"))
         kind = next((name for test, name in kinds if test(mode)), "device")
         raise error(f"can't be read: Is a {kind}", source=path, remedy=remedy)
+    if not os.access(path, os.R_OK):
+        raise error("can't be read: Permission denied", source=path, remedy=remedy)
 
 
 def read_text(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> str:

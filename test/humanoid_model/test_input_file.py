@@ -106,3 +106,13 @@ def test_a_missing_file_a_huge_one_and_no_text(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("name: Söhle".encode("latin-1"))
     with pytest.raises(InputError, match=re.escape("is not UTF-8 text (byte 7)")):
         read_text(tmp_path / "latin.yaml")
+
+
+@pytest.mark.parametrize("name", ["scene.xml", "shape.wrl", "robot.urdf", "robot.yaml"])
+def test_a_file_that_may_not_be_read_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests: root may read everything."""
+    path = tmp_path / name
+    path.write_text("<Universe/>", encoding="utf-8")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match=rf"{name}.*can't be read: Permission denied"):
+        {".xml": load_scene, ".wrl": read_wrl, ".urdf": load_robot, ".yaml": load_scene}[path.suffix](path)
