@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.detection.backends import BACKENDS
-from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS

@@ -25,9 +25,9 @@ import numpy as np
 from numba import njit
 
 from humanoid_sim.contact.alart_curnier import optimal_steps
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import contact_velocity, project_on_cone
 from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
-from humanoid_sim.stepping.clock import seconds
 
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
 TOUCHING_SPEED = 1e-9
@@ -213,7 +213,7 @@ def block_nsgs(
         max_iterations: bound on the number of sweeps.
         v: receives the velocities, shape (n,).
         residuals: receives those of :func:`block_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but
             the first sweep.
 
     Returns:

@@ -10,10 +10,10 @@ from numba import njit
 
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, natural_map
 from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.nsgs import solve_one_contact
-from humanoid_sim.stepping.clock import seconds
 
 _PATIENCE = 4
 _PATIENCE_PER_CONTACT = 1
@@ -54,7 +54,7 @@ def nsgs_newton(
         max_iterations: bound on the number of sweeps and Newton iterations together.
         v: receives the contact velocities, shape (3m,).
         residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but the first sweep:
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but the first sweep:
             sweeps and Newton's systems are begun where what they are seen or taken to cost still fits in.
 
     Returns:

@@ -23,8 +23,8 @@ import numpy as np
 from numba import njit
 
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs, block_residuals
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
-from humanoid_sim.stepping.clock import seconds
 
 _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.complementarity import (
     circumscribed_residual,
     frictionless_residual,
@@ -33,7 +34,6 @@ from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactS
 from humanoid_sim.contact.projection import projection
 from humanoid_sim.contact.quadratic_program import qp_frictionless, staggered_projections
 from humanoid_sim.contact.siconos_solver import siconos
-from humanoid_sim.stepping.clock import seconds
 
 SolverKernel = Callable[
     [
@@ -65,7 +65,7 @@ class ContactSolver:
         anytime: whether a call with few iterations brings the forces nearer and the next call goes on from
             them, so that it can be stopped by the clock.
         law_residual: residual of the law that it solves, where that is not Coulomb's; None for exact solvers.
-        looks_at_clock: whether the kernel takes a deadline, a time of :func:`~humanoid_sim.stepping.clock.seconds`, as
+        looks_at_clock: whether the kernel takes a deadline, a time of :func:`~humanoid_sim.contact.clock.seconds`, as
             one more argument, and gives up unsolved for that reason and for its iterations only.
     """
 

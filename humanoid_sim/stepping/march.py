@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
-from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.stages import advance, begin
 from humanoid_sim.stepping.step_data import Step
 

@@ -8,9 +8,9 @@ from numba import njit
 
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
-from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
@@ -38,7 +38,7 @@ def solve_group(
             dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
-        deadline: time of :func:`~humanoid_sim.stepping.clock.seconds` at which all is to be done but a first sweep;
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep;
             forces that would make energy are then those of one sweep without rebound and warm start.
         dt: time step [s]; zero where no contact bounces.
     """

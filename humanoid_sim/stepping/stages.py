@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.dynamics.articulated_body import articulated_body
 from humanoid_sim.dynamics.tree_motion import move_tree
-from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors

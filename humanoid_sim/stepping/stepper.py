@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, block_natural_map, block_nsgs
+from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -21,7 +22,6 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
-from humanoid_sim.stepping.clock import seconds
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
 from humanoid_sim.stepping.march import march

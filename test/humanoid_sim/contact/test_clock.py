@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from humanoid_sim.stepping.clock import seconds
+from humanoid_sim.contact.clock import seconds
 
 
 def test_it_is_the_clock_of_python() -> None:
