@@ -30,13 +30,11 @@ from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_p
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.phases.phase_spec import PhaseKind
 from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 
 Real = NDArray[np.floating[Any]]
 Tell = Callable[[str, float], None]
 """Takes the stage that is done or goes on, and the zero-moment point's greatest error, NaN while it isn't known [m]."""
-MOST_OPEN = 2e-3
-"""Gap of a loop with which a gait is lifted: the soles slide by it. Twice what a phase tolerates, as walks of other
-proportions exceed that by a fifth [m]."""
 
 
 @dataclass(frozen=True)
@@ -333,16 +331,16 @@ def _check_closed(gait: GaitSolution) -> None:
     """Refuses a gait that leaves a loop open: its feet slide over the ground by the gap.
 
     Raises:
-        InputError: a double support's loop is open by more than :data:`MOST_OPEN`.
+        InputError: a double support violates its closure.
     """
     for index, solution in enumerate(gait.phases):
-        gap = float(np.max(solution.closure_gap, initial=0.0))
-        if gap > MOST_OPEN:
-            raise InputError(
-                f"leaves its loop open by {1e3 * gap:.1f} mm, more than {1e3 * MOST_OPEN:g} mm",
-                element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.value}",
-                remedy="Give a gait that closes it: another stride or duration, or a greater penalties.closure",
-            )
+        for violation in solution.violations:
+            if violation.kind is ViolationKind.CLOSURE:
+                raise InputError(
+                    f"leaves its loop open by {1e3 * solution.closure_gap.max():.1f} mm: {violation}",
+                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.value}",
+                    remedy="Give a gait that closes it: another stride or duration, or a greater penalties.closure",
+                )
 
 
 def _unsupported(kind: str, time: float, margin: float, friction: float) -> InputError:

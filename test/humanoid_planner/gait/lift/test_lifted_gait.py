@@ -18,7 +18,8 @@ from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_through
 from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
-from humanoid_planner.gait.solvers.phase_solution import closure_gap
+from humanoid_planner.gait.solvers.phase_solution import closure_gap, find_violations
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
 ROBOT = load_robot("bip")
 PROJECTION = with_reserves(project_to_sagittal_plane(ROBOT))
@@ -293,7 +294,11 @@ def test_a_gait_that_leaves_its_loop_open_is_refused(steady_gait):
     third = steady_gait.phases[2]
     (point,) = third.problem.model.point_closures
     open_by = third.problem.model.replace(point_closures=(dataclasses.replace(point, target=point.target + 0.02),))
-    opened = dataclasses.replace(third, closure_gap=closure_gap(open_by, third.q))
+    problem = third.problem.replace(model=open_by)
+    contacts, limits = find_violations(
+        problem, third.t, third.q, third.v, third.u, third.forces, SynthesisOptions().tolerances
+    )
+    opened = dataclasses.replace(third, violations=(*contacts, *limits), closure_gap=closure_gap(open_by, third.q))
     phases = (*steady_gait.phases[:2], opened, steady_gait.phases[3])
     with pytest.raises(InputError, match=r"phase 3, double_support: leaves its loop open by (19|20)\.\d mm"):
         lift_gait(dataclasses.replace(steady_gait, phases=phases), PROJECTION, SETTINGS)
