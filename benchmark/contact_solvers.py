@@ -36,10 +36,10 @@ from fixtures.scenes import box, floor, place, scene  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.scene import Scene  # noqa: E402
 from humanoid_sim import ContactProblem, Simulation, solve_contacts  # noqa: E402
-from humanoid_sim.contact.complementarity import faceted_size  # noqa: E402
 from humanoid_sim.contact.cone import contact_residuals  # noqa: E402
 from humanoid_sim.contact.solve import SOLVERS  # noqa: E402
-from humanoid_sim.experiments.solver_table import standing_on_16  # noqa: E402
+from humanoid_studies.contact.complementarity import faceted_size  # noqa: E402
+from humanoid_studies.simulator.solver_table import standing_on_16  # noqa: E402
 
 THESIS = {
     "gauss_seidel_projected": ("AMELIFGS", 0.057611),

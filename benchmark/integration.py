@@ -27,18 +27,18 @@ from scipy.integrate import solve_ivp
 
 from humanoid_model import load_robot
 from humanoid_model.scene import Scene, SceneRobot
-from humanoid_sim.baselines.can_grasp import CAN_RADIUS, grasp_with_constraints, grasp_with_penalty
-from humanoid_sim.baselines.impulse_method import ImpulseMethod
-from humanoid_sim.baselines.penalty import Penalty
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.experiments import ExperimentResult
-from humanoid_sim.experiments.can_grasp import grasp_panels
-from humanoid_sim.integration.analytic_systems import GRAVITY, FallingBall, PlanarBox, SlidingBlock
-from humanoid_sim.integration.catalogue import find_integrator
-from humanoid_sim.integration.integrator import Integrator
-from humanoid_sim.integration.mechanical_system import MechanicalSystem
-from humanoid_sim.integration.world_system import WorldSystem
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
+from humanoid_studies.baselines.can_grasp import CAN_RADIUS, grasp_with_constraints, grasp_with_penalty
+from humanoid_studies.baselines.impulse_method import ImpulseMethod
+from humanoid_studies.baselines.penalty import Penalty
+from humanoid_studies.integration.analytic_systems import GRAVITY, FallingBall, PlanarBox, SlidingBlock
+from humanoid_studies.integration.catalogue import find_integrator
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem
+from humanoid_studies.integration.world_system import WorldSystem
+from humanoid_studies.simulator import ExperimentResult
+from humanoid_studies.simulator.can_grasp import grasp_panels
 
 Vector = NDArray[np.float64]
 DURATION = 1.0

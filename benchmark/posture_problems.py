@@ -21,10 +21,10 @@ from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.volume_geometry import convex_geometry
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.collision_model import CollisionModel
-from humanoid_planner.posture.criterion import near_middle
-from humanoid_planner.posture.link_tasks import axis_along, point_at
-from humanoid_planner.posture.task import Task
+from humanoid_planner.posture.collision.collision_model import CollisionModel
+from humanoid_planner.posture.problem.criterion import near_middle
+from humanoid_planner.posture.tasks.link_tasks import axis_along, point_at
+from humanoid_planner.posture.tasks.task import Task
 
 #: Middle of a closed hand in the frame of its wrist's last link [m].
 HAND = np.array([0.0, 0.0, -0.14])

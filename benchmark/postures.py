@@ -45,15 +45,15 @@ from humanoid_model import Robot, Surface, load_robot, load_scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.collision_model import CollisionModel
-from humanoid_planner.posture.criterion import NearReference
-from humanoid_planner.posture.force_model import Load
+from humanoid_planner.posture.collision.collision_model import CollisionModel
 from humanoid_planner.posture.generate import RESTARTS, solve_problem
-from humanoid_planner.posture.geometric_task import GeometricTask
-from humanoid_planner.posture.link_tasks import centre_of_mass_at, gaze, point_at
-from humanoid_planner.posture.problem import PostureProblem
-from humanoid_planner.posture.reactive import ReactivePosture
-from humanoid_planner.posture.statistics import GenerationLog
+from humanoid_planner.posture.motion.reactive import ReactivePosture
+from humanoid_planner.posture.problem.criterion import NearReference
+from humanoid_planner.posture.problem.force_model import Load
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.tasks.geometric_task import GeometricTask
+from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, gaze, point_at
+from humanoid_studies.posture.statistics import GenerationLog
 
 SOLVED = 1e-5
 """Largest violation of a solution, scaled as solvers see it."""

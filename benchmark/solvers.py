@@ -27,8 +27,8 @@ from humanoid_model import load_robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.criterion import NearReference
-from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.problem.criterion import NearReference
+from humanoid_planner.posture.problem.problem import PostureProblem
 
 COMPLIANCE = 1e-8
 ACCURACY = 1e-9

@@ -8,7 +8,9 @@ picture of the experiment come from ``python -m humanoid_sim experiment haptic_o
 import numpy as np
 
 from humanoid_sim import Simulation
-from humanoid_sim.experiments.haptic_object import (
+from humanoid_sim.interaction import AttachMode
+from humanoid_sim.scenario import Scenario
+from humanoid_studies.simulator.haptic_object import (
     CARRIED,
     GRASP,
     LIFTED,
@@ -18,8 +20,6 @@ from humanoid_sim.experiments.haptic_object import (
     WEIGHT,
     scripted_hand,
 )
-from humanoid_sim.interaction import AttachMode
-from humanoid_sim.scenario import Scenario
 
 
 class HapticObject(Scenario):

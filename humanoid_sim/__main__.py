@@ -12,16 +12,16 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.experiments import add_experiment_command
 from humanoid_sim.contact.solver_file import read_solver_file
-from humanoid_sim.experiments import EXPERIMENTS
 from humanoid_sim.module import Module
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.scenario.describe import describe
 from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.state_file import write_state
+from humanoid_sim.state.state_file import write_state
+from humanoid_studies.experiments import add_experiment_command
+from humanoid_studies.simulator import EXPERIMENTS
 
 _OPTIONS = (
     "tolerance",

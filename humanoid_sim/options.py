@@ -18,7 +18,7 @@ from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS
 
 if TYPE_CHECKING:
-    from humanoid_sim.integration.integrator import Integrator
+    from humanoid_studies.integration.integrator import Integrator
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class SimulationOptions:
         time_budget: time that the contact solve of a step may take [s], one sweep of each group of contacts excepted;
             None for no limit.
         integrator: another scheme than the simulator's own step, a name of
-            :data:`~humanoid_sim.integration.catalogue.INTEGRATORS` or ready made; None for the own step. Options that
-            only the own step has keep their defaults beside it, those of the contact solver beside a ready-made one
-            or one that solves no contact problems.
+            :data:`~humanoid_studies.integration.catalogue.INTEGRATORS` or ready made; None for the own step. Options
+            that only the own step has keep their defaults beside it, those of the contact solver beside a
+            ready-made one or one that solves no contact problems.
         impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
         impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
             step.
@@ -101,8 +101,8 @@ class SimulationOptions:
         Raises:
             InputError: there is none of that name.
         """
-        from humanoid_sim.integration.catalogue import find_integrator  # much code that few need
-        from humanoid_sim.integration.contact_step import ContactSolver
+        from humanoid_studies.integration.catalogue import find_integrator  # much code that few need
+        from humanoid_studies.integration.contact_step import ContactSolver
 
         if not isinstance(self.integrator, str):
             assert self.integrator is not None

@@ -18,12 +18,10 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.by_name import ByName
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, SolverKernel, find_solver, solve_in_time
-from humanoid_sim.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
@@ -31,26 +29,28 @@ from humanoid_sim.dynamics.flat_model import joint_placements
 from humanoid_sim.dynamics.tree_energy import kinetic_energy, moved_inertias, potential_energy
 from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.impacts import Impacts
-from humanoid_sim.loops import closures_of
 from humanoid_sim.module import Module
 from humanoid_sim.options import SimulationOptions
-from humanoid_sim.pair_table import pair_table
 from humanoid_sim.profile import Profile
-from humanoid_sim.sensors import Sensors
-from humanoid_sim.servos import Servos
-from humanoid_sim.simulated_body import SimulatedBody
-from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.state.contacts import SLIP_SPEED, Contacts, ContactState
+from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_sim.world import TreeSlices, World
+from humanoid_sim.world.by_name import ByName
+from humanoid_sim.world.loops import closures_of
+from humanoid_sim.world.pair_table import pair_table
+from humanoid_sim.world.sensors import Sensors
+from humanoid_sim.world.servos import Servos
+from humanoid_sim.world.simulated_body import SimulatedBody
+from humanoid_sim.world.simulated_robot import SimulatedRobot
+from humanoid_sim.world.world import TreeSlices, World
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
     from humanoid_sim.flexibility.sole_stage import SoleStage
-    from humanoid_sim.integration.integrator import Integrator
-    from humanoid_sim.integration.world_system import WorldSystem
+    from humanoid_studies.integration.integrator import Integrator
+    from humanoid_studies.integration.world_system import WorldSystem
 
 _COMPILED_SOLVERS = (nsgs, nsgs_newton)
 """Contact solvers that the compiled step knows itself."""
@@ -148,7 +148,7 @@ class Simulation:
         step_count: number of steps done.
         q: configuration of the world, shape (nq,); change it through the robots and bodies.
         v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
-            :mod:`humanoid_sim.floating_base`.
+            :mod:`humanoid_sim.world.floating_base`.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
         servos: targets and gains of all joints.
@@ -191,9 +191,9 @@ class Simulation:
             time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
                 :attr:`solver` says so. Each group of contacts gets its share, and one sweep in any case. No limit if
                 not given.
-            integrator: another scheme than the step above, by a name of :mod:`humanoid_sim.integration` or ready
+            integrator: another scheme than the step above, by a name of :mod:`humanoid_studies.integration` or ready
                 made: to compare with, in plain Python. What of the scene or of the options it doesn't know is refused
-                (:mod:`humanoid_sim.integration.features`).
+                (:mod:`humanoid_studies.integration.features`).
             impacts: ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction;
                 ``"separate"``: frictionless impacts at the start of the step (specification 000 §8.1), see
                 :mod:`humanoid_sim.stepping.impact_stage` and :attr:`impacts`.
@@ -449,8 +449,8 @@ class Simulation:
 
     def _integrate(self, integration: tuple[Integrator, WorldSystem]) -> None:
         """A step by another scheme."""
-        from humanoid_sim.integration.features import check_dry_friction
-        from humanoid_sim.integration.world_system import WorldContactSet
+        from humanoid_studies.integration.features import check_dry_friction
+        from humanoid_studies.integration.world_system import WorldContactSet
 
         integrator, system = integration
         check_dry_friction(self.method, self.world, self.servos)
@@ -916,8 +916,8 @@ class Simulation:
 
     def _make_integration(self, groups: bool) -> tuple[Integrator, WorldSystem]:
         """Another scheme and what it sees of this world; loaded only where one is asked for."""
-        from humanoid_sim.integration.features import check_scheme
-        from humanoid_sim.integration.world_system import WorldSystem
+        from humanoid_studies.integration.features import check_scheme
+        from humanoid_studies.integration.world_system import WorldSystem
 
         name = str(self.options.told()["integrator"])
         if not groups:

@@ -3,8 +3,8 @@
 
 from launch import LaunchDescription
 
-from humanoid_ros.launch_description import launch_description
-from humanoid_ros.node_list import SIMULATOR_ARGUMENTS, simulator_nodes
+from humanoid_ros.bringup.launch_description import launch_description
+from humanoid_ros.bringup.node_list import SIMULATOR_ARGUMENTS, simulator_nodes
 
 
 def generate_launch_description() -> LaunchDescription:

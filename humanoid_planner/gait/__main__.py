@@ -15,11 +15,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.experiments import add_experiment_command
 from humanoid_model.picture_file import save_picture
 from humanoid_model.resources import list_resources
 from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
-from humanoid_planner.gait.experiments import EXPERIMENTS
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
@@ -31,6 +29,8 @@ from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.walker_by_name import MODELS, load_walker
+from humanoid_studies.experiments import add_experiment_command
+from humanoid_studies.gait import EXPERIMENTS
 
 _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""

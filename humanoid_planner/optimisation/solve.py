@@ -23,7 +23,7 @@ _Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, Solver
 
 SOLVERS: dict[str, tuple[str, str]] = {
     "sqp": ("humanoid_planner.optimisation.trust_region_sqp", "solve_sqp"),
-    "feasible_sqp": ("humanoid_planner.optimisation.feasible_sqp", "solve_feasible_sqp"),
+    "feasible_sqp": ("humanoid_studies.feasible_sqp.feasible_sqp", "solve_feasible_sqp"),
     "ipopt": ("humanoid_planner.optimisation.ipopt", "solve_ipopt"),
 }
 """Module and function of each solver, imported at first use: IPOPT comes with CasADi, which takes its time."""

@@ -7,8 +7,9 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.posture.collision_model import CollisionModel  # noqa: E402
-from humanoid_planner.posture.criterion import (  # noqa: E402
+from humanoid_planner.posture.collision.collision_model import CollisionModel  # noqa: E402
+from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
+from humanoid_planner.posture.problem.criterion import (  # noqa: E402
     CentreOfMassNear,
     Criterion,
     LeastTorque,
@@ -16,11 +17,10 @@ from humanoid_planner.posture.criterion import (  # noqa: E402
     WeightedSum,
     near_middle,
 )
-from humanoid_planner.posture.force_model import Load  # noqa: E402
-from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
-from humanoid_planner.posture.posture_result import PostureResult  # noqa: E402
-from humanoid_planner.posture.problem import PostureProblem  # noqa: E402
-from humanoid_planner.posture.task import Task  # noqa: E402
+from humanoid_planner.posture.problem.force_model import Load  # noqa: E402
+from humanoid_planner.posture.problem.posture_result import PostureResult  # noqa: E402
+from humanoid_planner.posture.problem.problem import PostureProblem  # noqa: E402
+from humanoid_planner.posture.tasks.task import Task  # noqa: E402
 
 __all__ = [
     "CentreOfMassNear",

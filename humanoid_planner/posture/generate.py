@@ -18,10 +18,10 @@ from humanoid_model.robot import Robot
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.explanation import Conflict, describe, find_conflict, find_violations
-from humanoid_planner.posture.posture_result import PostureResult, Violation
-from humanoid_planner.posture.problem import PostureProblem
-from humanoid_planner.posture.reach import out_of_reach
+from humanoid_planner.posture.problem.explanation import Conflict, describe, find_conflict, find_violations
+from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.reach import out_of_reach
 
 #: Wall-clock time that an answer may take when nobody gives options [s].
 DEFAULT_TIME_LIMIT = 30.0

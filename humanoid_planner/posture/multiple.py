@@ -15,10 +15,10 @@ from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.coupling import Coupling
-from humanoid_planner.posture.problem import PostureProblem
-from humanoid_planner.posture.sparse_blocks import block_pattern
-from humanoid_planner.posture.state import PostureState
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.sparse_blocks import block_pattern
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.coupling import Coupling
 
 
 class CoupledProgram(NonlinearProgram):

@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.contact.complementarity import (
+from humanoid_sim.contact.cone import contact_residuals
+from humanoid_sim.contact.interior_point import interior_point
+from humanoid_sim.contact.nsgs import nsgs
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
+from humanoid_studies.contact.complementarity import (
     circumscribed_residual,
     frictionless_residual,
     inscribed_residual,
@@ -21,19 +26,14 @@ from humanoid_sim.contact.complementarity import (
     lemke_faceted,
     lemke_frictionless,
 )
-from humanoid_sim.contact.cone import contact_residuals
-from humanoid_sim.contact.fixed_point import fixed_point
-from humanoid_sim.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
-from humanoid_sim.contact.interior_point import interior_point
-from humanoid_sim.contact.jacobi import jacobi
-from humanoid_sim.contact.nsgs import nsgs
-from humanoid_sim.contact.nsgs_newton import nsgs_newton
-from humanoid_sim.contact.nsgs_relative_change import nsgs_relative_change
-from humanoid_sim.contact.pinocchio_solvers import pinocchio_admm, pinocchio_pgs
-from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
-from humanoid_sim.contact.projection import projection
-from humanoid_sim.contact.quadratic_program import qp_frictionless, staggered_projections
-from humanoid_sim.contact.siconos_solver import siconos
+from humanoid_studies.contact.fixed_point import fixed_point
+from humanoid_studies.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
+from humanoid_studies.contact.jacobi import jacobi
+from humanoid_studies.contact.nsgs_relative_change import nsgs_relative_change
+from humanoid_studies.contact.pinocchio_solvers import pinocchio_admm, pinocchio_pgs
+from humanoid_studies.contact.projection import projection
+from humanoid_studies.contact.quadratic_program import qp_frictionless, staggered_projections
+from humanoid_studies.contact.siconos_solver import siconos
 
 SolverKernel = Callable[
     [

@@ -11,12 +11,12 @@ from numba import njit, types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from humanoid_sim.borrowed_arrays import borrowed
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.half_space import FeatureTable, PlaneTable, half_space_contacts
 from humanoid_sim.detection.pair_classes import PairClasses
 from humanoid_sim.detection.shape_table import ShapeTable, shape_table
 from humanoid_sim.detection.world_contacts import MORE_POINTS, WorldShapes, world_contacts
+from humanoid_sim.world.borrowed_arrays import borrowed
 
 
 class PairTable(NamedTuple):

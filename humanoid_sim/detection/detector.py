@@ -50,7 +50,7 @@ from humanoid_sim.detection.world_contacts import (
     slot_block,
     spread_slots,
 )
-from humanoid_sim.world import World, WorldBody
+from humanoid_sim.world.world import World, WorldBody
 
 _MESH_BLOCKS = 4
 """Blocks of slots of a pair with a mesh: enough for ``MESH_POINTS``."""

@@ -26,7 +26,7 @@ from humanoid_sim.flexibility.sole_kernels import (
     speed_bounds,
     triangle_nodes,
 )
-from humanoid_sim.world import World, WorldBody
+from humanoid_sim.world.world import World, WorldBody
 
 _MARGIN = 1e-4
 """Nodes nearer to the ground than this are handed to the contact solver [m]."""

@@ -13,7 +13,7 @@ from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_contacts import SoleContacts
 from humanoid_sim.flexibility.sole_kernels import contact_rows
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
 
 
 class Blocks(Protocol):

@@ -15,7 +15,7 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import HalfSpace, HeightField, Mesh
 
 if TYPE_CHECKING:
-    from humanoid_sim.world import World
+    from humanoid_sim.world.world import World
 
 MAX_TRIANGLES = 64
 """Triangles of one mesh that are looked at in one move of the pointer."""

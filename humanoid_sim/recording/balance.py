@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.contacts import Contacts
 from humanoid_sim.monitoring.zero_moment_point import zero_moment_point
+from humanoid_sim.state.contacts import Contacts
 
 
 def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from humanoid_sim.contact.problem import ContactStatus
 from humanoid_sim.recording.balance import robot_zero_moment_point
 from humanoid_sim.recording.ros_types import ros_types
 from humanoid_sim.recording.table import moving_bodies
-from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from humanoid_sim.contacts import ContactState
 from humanoid_sim.recording.balance import robot_zero_moment_point
+from humanoid_sim.state.contacts import ContactState
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -20,7 +20,7 @@ from humanoid_model.scene_file import load_scene
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.scenario.load import line_in
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.state_file import read_state, write_state
+from humanoid_sim.state.state_file import read_state, write_state
 
 if TYPE_CHECKING:
     from humanoid_sim.module import Module

@@ -3,8 +3,8 @@ r"""Raw readings of a force-torque sensor, and the external wrench that they tel
 
 All wrenches are in the sensor's frame, force first. P is the weight of what the sensor carries, :math:`f_e` what the
 surroundings do to it, and :math:`f_c = f_e + P` (without acceleration) what it does to the rest of the robot, which is
-:meth:`SimulatedRobot.wrench <humanoid_sim.simulated_robot.SimulatedRobot.wrench>`. The thesis writes forces only; here
-torques obey the same equations.
+:meth:`SimulatedRobot.wrench <humanoid_sim.world.simulated_robot.SimulatedRobot.wrench>`. The thesis writes forces
+only; here torques obey the same equations.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from humanoid_sim.module import Module
 from humanoid_sim.sensing.force_sensor import ForceSensor
 from humanoid_sim.sensing.noisy_orientation import NoisyOrientation, OrientationState
 from humanoid_sim.sensing.noisy_signal import NoisySignal, SignalState, per_axis
-from humanoid_sim.sensors import ImuReading
+from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -17,7 +17,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.step_data import BlockArrays, GroupArrays, JointArrays, StateArrays
-from humanoid_sim.tree_part import whole_world_data
+from humanoid_sim.world.tree_part import whole_world_data
 
 
 class PinocchioDynamics:

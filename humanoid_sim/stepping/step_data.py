@@ -16,11 +16,11 @@ from numba import njit, types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from humanoid_sim.borrowed_arrays import borrowed
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
+from humanoid_sim.world.borrowed_arrays import borrowed
 
 
 class StateArrays(NamedTuple):

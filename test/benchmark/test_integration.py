@@ -18,7 +18,7 @@ from benchmark.integration import (
     sliding_block,
     work_and_precision,
 )
-from humanoid_sim.baselines.penalty import Penalty
+from humanoid_studies.baselines.penalty import Penalty
 
 COUNTS = (20, 40)
 

@@ -24,9 +24,9 @@ from launch.event_handlers import OnProcessExit, OnProcessIO  # noqa: E402
 from launch.launch_description_source import LaunchDescriptionSource  # noqa: E402
 from launch.utilities import perform_substitutions  # noqa: E402
 
-from humanoid_ros.bringup import processes  # noqa: E402
-from humanoid_ros.launch_description import launch_description, node_action  # noqa: E402
-from humanoid_ros.node_list import LaunchArgument, NodeEntry, stack_nodes  # noqa: E402
+from humanoid_ros.bringup.launch_description import launch_description, node_action  # noqa: E402
+from humanoid_ros.bringup.node_list import LaunchArgument, NodeEntry, stack_nodes  # noqa: E402
+from humanoid_ros.bringup.start_stack import processes  # noqa: E402
 
 LAUNCH = Path(__file__).parents[2] / "launch"
 NODE = """#!/usr/bin/env python3

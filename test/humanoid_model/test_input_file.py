@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_codegen.humod.mat_file import MatFile
 from humanoid_model import load_robot, load_scene
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Mesh
@@ -21,10 +20,11 @@ from humanoid_model.input_file import read_text
 from humanoid_model.wrl import read_wrl
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.posture.statistics import GenerationLog
 from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
 from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.walking.walking_pattern import load_walking_pattern
+from humanoid_studies.humod.mat_file import MatFile
+from humanoid_studies.posture.statistics import GenerationLog
 
 
 def _mesh(path: Path) -> object:

@@ -137,7 +137,7 @@ class Client:
         return self.result(self._clients[name].call_async(request), timeout)
 
     def action(self, kind: type, name: str) -> Any:
-        from humanoid_ros.guarded_action_client import GuardedActionClient
+        from humanoid_ros.node.guarded_action_client import GuardedActionClient
 
         key = f"action {name}"  # a service may have the same name
         if key not in self._clients:
@@ -291,7 +291,7 @@ def answering_and_asking() -> Iterator[tuple[Any, Any]]:
     rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
     from rclpy.executors import SingleThreadedExecutor
 
-    from humanoid_ros.answering_node import AnsweringNode
+    from humanoid_ros.node.answering_node import AnsweringNode
 
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=claim_domain())

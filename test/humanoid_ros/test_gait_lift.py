@@ -36,13 +36,13 @@ from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
-from humanoid_ros import gait_task  # noqa: E402
-from humanoid_ros.conversions import array, seconds  # noqa: E402
-from humanoid_ros.gait_figure import figure_forces, figure_points  # noqa: E402
-from humanoid_ros.gait_markers import footprints, strip_markers  # noqa: E402
-from humanoid_ros.gait_posture import gait_robot, trajectory_posture  # noqa: E402
-from humanoid_ros.gait_request import GaitDefaults  # noqa: E402
-from humanoid_ros.gait_task import GaitAnswer, GaitNews, StageNews, generate  # noqa: E402
+from humanoid_ros.gait_generator import gait_task  # noqa: E402
+from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
+from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402
+from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture  # noqa: E402
+from humanoid_ros.gait_generator.gait_request import GaitDefaults  # noqa: E402
+from humanoid_ros.gait_generator.gait_task import GaitAnswer, GaitNews, StageNews, generate  # noqa: E402
+from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
 from humanoid_sim.control import JointTrajectory  # noqa: E402

@@ -25,9 +25,9 @@ from std_srvs.srv import Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
-from humanoid_ros.conversions import array  # noqa: E402
-from humanoid_ros.gait_posture import trajectory_posture  # noqa: E402
-from humanoid_ros.posture_markers import link_placements  # noqa: E402
+from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
+from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.messages.conversions import array  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 SIMULATOR_ARGUMENTS = ("-p", "scene:=bip_walk", "-p", "real_time_factor:=0.0")

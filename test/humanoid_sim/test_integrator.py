@@ -15,12 +15,12 @@ from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.baselines.penalty import Penalty, TangentialSprings
 from humanoid_sim.contact.problem import ContactStatus
-from humanoid_sim.integration.catalogue import INTEGRATORS
-from humanoid_sim.integration.extrapolated import Extrapolated
-from humanoid_sim.integration.moreau import Moreau
-from humanoid_sim.state_file import read_state, write_state
+from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_studies.baselines.penalty import Penalty, TangentialSprings
+from humanoid_studies.integration.catalogue import INTEGRATORS
+from humanoid_studies.integration.extrapolated import Extrapolated
+from humanoid_studies.integration.moreau import Moreau
 
 G = 9.8
 DT = 1e-3

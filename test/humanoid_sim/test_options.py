@@ -12,8 +12,8 @@ from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.contact.problem import ContactStatus
 from humanoid_sim.contact.solve import SOLVERS
-from humanoid_sim.integration.catalogue import INTEGRATORS, find_integrator
 from humanoid_sim.options import SimulationOptions
+from humanoid_studies.integration.catalogue import INTEGRATORS, find_integrator
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from humanoid_model import Robot, load_robot
 from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.simulated_robot import SimulatedRobot
+from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 ankle = generator("bip_ankle")
 PREFIX = "l_ankle_"

@@ -8,8 +8,8 @@ from fixtures.planner_robots import ROBOTS, finite_difference, random_variables,
 
 from humanoid_model import load_robot
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.force_model import ForceModel, Load
-from humanoid_planner.posture.state import PostureState
+from humanoid_planner.posture.problem.force_model import ForceModel, Load
+from humanoid_planner.posture.problem.state import PostureState
 
 GRAVITY = np.array([0.3, -0.2, -9.7])
 

@@ -9,8 +9,8 @@ from humanoid_model import Stance
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.optimisation.tube import TubeProgram
-from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_studies.feasible_sqp.tube import TubeProgram
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,11 +24,11 @@ from humanoid_planner.posture import (
     PostureResult,
     Task,
     generate_posture,
-    link_tasks,
     near_middle,
     solve_problem,
 )
-from humanoid_planner.posture.state import PostureState
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks import link_tasks
 
 HAND_ON_TABLE = Contact(HRP2.contacts["right_hand_fingers"], TABLE, 0.0, 0.0, 0.0)
 ON_TABLE = Stance((*feet(), HAND_ON_TABLE))

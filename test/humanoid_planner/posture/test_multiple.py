@@ -18,10 +18,10 @@ from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.coupling import SameFootprint, SamePlacement
-from humanoid_planner.posture.criterion import NearReference
 from humanoid_planner.posture.multiple import MultiplePostures
-from humanoid_planner.posture.problem import PostureProblem
+from humanoid_planner.posture.problem.criterion import NearReference
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.tasks.coupling import SameFootprint, SamePlacement
 
 BACKWARDS = pin.SE3(pin.utils.rotate("z", 0.8), np.array([-0.6, 0.2, 0.0]))
 

@@ -17,7 +17,7 @@ from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.detection.shape_table import shape_table
 from humanoid_sim.detection.solids import solids_of
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
 
 
 def test_fast_bodies_are_seen_before_they_arrive() -> None:

@@ -16,7 +16,7 @@ from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.flexibility import DeformableSole, block_mesh
 from humanoid_sim.flexibility.sole_contacts import SoleContacts
 from humanoid_sim.flexibility.sole_kernels import contact_rows
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
 
 SIZE = (0.22, 0.13, 0.02)
 DT = 1e-3

@@ -14,7 +14,7 @@ from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.flexibility import DeformableSole, block_mesh
 from humanoid_sim.flexibility.sole_contacts import SoleContacts
 from humanoid_sim.flexibility.sole_stage import SoleStage
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
 
 DT = 1e-3
 SIZE = (0.2, 0.1, 0.02)

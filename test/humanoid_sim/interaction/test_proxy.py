@@ -16,7 +16,7 @@ from scipy.optimize import LinearConstraint, minimize
 from humanoid_model.description import Mesh
 from humanoid_sim.interaction.nearby import MAX_TRIANGLES, NearbyShapes, triangle_planes
 from humanoid_sim.interaction.proxy import Proxy, project
-from humanoid_sim.world import World
+from humanoid_sim.world.world import World
 
 RADIUS = 0.01
 SLACK = 1.01e-3 * RADIUS

@@ -11,8 +11,8 @@ from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.direct import solve_direct
 from humanoid_planner.gait.solvers.guess import cubic_extremal_guess, line_guess
-from humanoid_planner.gait.solvers.scipy_collocation import solve_scipy
 from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
+from humanoid_studies.gait.scipy_collocation import solve_scipy
 
 
 class Layer:

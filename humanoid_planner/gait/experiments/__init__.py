@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The numerical experiments of the gait thesis (specification 003 Part 4), each beside what the thesis printed."""
-
-from humanoid_planner.gait.experiments.registry import EXPERIMENTS
-
-__all__ = ["EXPERIMENTS"]

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot can collide with: volumes around its links and around a scene's bodies, and the pairs that matter."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.contact import Contact, Stance
+from humanoid_model.description import RobotDescription
+from humanoid_model.errors import RobotWarning
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.distance.collision_pairs import (
+    MarginRule,
+    environment_pairs,
+    pair_margins,
+    self_pairs,
+    without_contacts,
+)
+from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.robot_volumes import robot_volumes
+from humanoid_planner.distance.rounded_hull import RoundedHull
+from humanoid_planner.distance.scene_volumes import scene_shapes, volumes_around
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.collision.collision_store import load_pairs, save_pairs, store_path
+from humanoid_planner.posture.collision.collision_task import CollisionTask, PairDistances
+from humanoid_planner.posture.collision.compound_task import CompoundTask
+
+#: Radii of the volumes: margin around the shapes and smoothness of their faces (specification 001 P06, P08) [m].
+SMALL_RADIUS, BIG_RADIUS = 0.01, 20.0
+
+#: Distances count in full up to the largest margin and this much more [m].
+_AROUND = 0.2
+#: Parts that rise no more than this above a surface [m] are under it.
+_FLUSH = 1e-3
+#: Pairs that overlap in a robot's own postures may come nearer than there by this [m].
+_PLAY = 1e-3
+
+MakeDistances = Callable[[Sequence[PlacedVolume], NDArray[np.int64]], PairDistances]
+
+
+@dataclass(frozen=True)
+class PostureOverlap:
+    """Two volumes of a robot that are in each other in one of the robot's own postures.
+
+    Attributes:
+        first: name of one volume.
+        second: name of the other.
+        posture: the one in which they are deepest in each other.
+        distance: there, below zero [m].
+    """
+
+    first: str
+    second: str
+    posture: str
+    distance: float
+
+
+@dataclass(frozen=True, eq=False)
+class _RobotVolumes:
+    volumes: tuple[PlacedVolume, ...]
+    pairs: NDArray[np.int64]
+    limits: tuple[CompoundLimit, ...]
+    overlaps: tuple[PostureOverlap, ...]
+
+
+_ROBOTS: WeakKeyDictionary[Robot, dict[tuple[float, float], _RobotVolumes]] = WeakKeyDictionary()
+
+
+class CollisionModel:
+    """Volumes of a robot and of the scene around it, made once for many postures.
+
+    A robot's volumes are kept on disk, and the pairs of them that can collide are found by sampling postures, which
+    takes a second or two for a humanoid, and remembered as long as the robot is in use.
+
+    Attributes:
+        robot: whose collisions these are.
+        scene: around it, None for the robot alone.
+        volumes: of the robot, then of the scene.
+        self_pairs: (m, 2) indices of the robot's volumes that can collide and are kept apart by their distance.
+        limits: functions that keep links around compound joints apart (section 4.8).
+        overlaps: pairs that the robot's own postures leave no margin: volumes are wider than shapes. Such a pair may
+            be as deep in each other as there; a :class:`RobotWarning` says so once for each robot.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene | None = None,
+        *,
+        r: float = SMALL_RADIUS,
+        R: float = BIG_RADIUS,
+        make_distances: MakeDistances | None = None,
+    ) -> None:
+        """Builds the volumes.
+
+        Args:
+            robot: whose links they surround.
+            scene: whose bodies they surround.
+            r: small radius of the volumes, which is a margin around the shapes [m].
+            R: big radius [m].
+            make_distances: what computes the distances, for comparisons; None is :class:`DistancePairs`.
+
+        Raises:
+            InputError: a mesh can't be read, or radii that can't be used.
+        """
+        known = _ROBOTS.setdefault(robot, {})
+        if (r, R) not in known:
+            kinematics = RobotKinematics(robot)
+            own = tuple(robot_volumes(robot, kinematics.body_of, r, R))
+            path = store_path(robot, own)
+            found = load_pairs(path, robot)
+            if found is None:
+                reports = compound_reports(robot, r)
+                limits = tuple(report.limit for report in reports if report.limit is not None)
+                pairs = self_pairs(robot, own, kinematics).pairs
+                found = _without_limited(own, pairs, limits), limits
+                save_pairs(path, *found)
+            overlaps = _own_overlaps(robot, kinematics, own, found[0])
+            known[r, R] = _RobotVolumes(own, *found, overlaps)
+        self.robot, self.scene, self._r = robot, scene, r
+        self._own = known[r, R].volumes
+        self._shapes = tuple(scene_shapes(scene)) if scene is not None else ()
+        self._around = tuple(volumes_around(self._shapes, r, R))
+        self.volumes = (*self._own, *self._around)
+        self.self_pairs = known[r, R].pairs
+        self.limits = known[r, R].limits
+        self.overlaps = known[r, R].overlaps
+        self._make = make_distances
+
+    def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
+        """Distances that a posture in a stance has to keep; None when nothing can collide.
+
+        A contact's link may touch what bears the contact's surface: the parts of the body that lie under it. What
+        rises beside it is kept clear. Links up to two joints from a contact, and its own beside those parts, may come
+        as near to the touched body as their shapes allow: fingers that lie on a table have the palm a few millimetres
+        above it, and the volumes' margins would forbid the contact. What remains for such a pair is the distance
+        of the link's volume, less its margin, and the body's shape.
+
+        Args:
+            stance: contacts.
+            margin: smallest distance, beyond the volumes' own margin [m]; a negative one lets volumes overlap. Pairs
+                that overlap in the robot's own postures keep what these leave.
+            rules: margins of certain pairs; they count beside contacts and in the robot's own postures too.
+        """
+        name = self._robot_name()
+        pairs = without_contacts(self.robot, self.volumes, self.self_pairs, stance, robot_name=name)
+        if self.scene is not None:
+            around = environment_pairs(
+                self.robot, self._own, self.scene, self._around, robot_name=name, stance=stance, bearing=self._bearing
+            )
+            pairs = np.concatenate([pairs, around])
+        if not len(pairs):
+            return None
+        margins = pair_margins(self.volumes, pairs, np.nan, rules)
+        usual = pair_margins(self.volumes, pairs, margin, self._own_rules(margin))
+        beside = self._beside_contacts(stance, name)
+        volumes, place = list(self.volumes), {}
+        for row in np.flatnonzero(np.isnan(margins)):
+            a, b = (int(i) for i in pairs[row])
+            owners = self.volumes[a].owner, self.volumes[b].owner
+            if owners not in beside and owners[::-1] not in beside:
+                margins[row] = usual[row]
+            elif b < len(self._own):
+                margins[row] = min(usual[row], -2.0 * self._r)
+            else:
+                margins[row] = -self._r
+                if b not in place:
+                    place[b] = len(volumes)
+                    volumes.append(self._shapes[b - len(self._own)])
+                pairs[row, 1] = place[b]
+        if self._make is not None:
+            return CollisionTask(self._make(volumes, pairs), margins)
+        return CollisionTask(DistancePairs(volumes, pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
+
+    def _own_rules(self, margin: float) -> list[MarginRule]:
+        """Margins that the robot's own postures keep."""
+        return [MarginRule(one.first, one.second, min(margin, one.distance - _PLAY)) for one in self.overlaps]
+
+    def _beside_contacts(self, stance: Stance, name: str) -> set[tuple[str, str]]:
+        """Links up to two joints from a contact, and the link or body that it touches."""
+        description = self.robot.description
+        return {
+            (link, contact.surface.body.removeprefix(f"{name}/"))
+            for contact in stance.contacts
+            for link in _neighbours(description, _neighbours(description, {contact.location.link}))
+        }
+
+    def _bearing(self, contact: Contact) -> set[str] | None:
+        """Parts of a scene's body that lie under a contact's surface; None for all: of a link, or where none does.
+
+        Parts that rise beside it don't bear it: a riser, a wall, a back rest.
+        """
+        surface = contact.surface
+        parts = [shape for shape in self._shapes if shape.owner == surface.body]
+        if self.scene is None or not parts:
+            return None
+        body = next(body for body in self.scene.bodies if body.name == surface.body)
+        place = body.placement_world_body * surface.placement_body_surface
+        middle = np.zeros(2) if surface.polygon is None else surface.polygon.mean(axis=0)
+        point = place.act(np.array([*middle, 0.0]))
+        names = set()
+        for part in parts:
+            if isinstance(part.volume, HalfSpace):
+                under = bool(part.volume.height(point) <= _FLUSH)
+            else:
+                assert isinstance(part.volume, RoundedHull)  # what scene_shapes makes
+                heights = (part.volume.points - place.translation) @ place.rotation[:, 2] + part.volume.radius
+                under = heights.max() <= _FLUSH or part.volume.distance(point) <= _FLUSH
+            if under:
+                names.add(part.name)
+        return names or None
+
+    def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
+        """Limits of the robot's compound joints; None when it has none."""
+        return CompoundTask(kinematics, self.limits) if self.limits else None
+
+    def _robot_name(self) -> str:
+        placed = () if self.scene is None else self.scene.robots
+        return next((one.name for one in placed if one.robot is self.robot), self.robot.name)
+
+
+def _own_overlaps(
+    robot: Robot, kinematics: RobotKinematics, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]
+) -> tuple[PostureOverlap, ...]:
+    """Pairs that overlap in the postures of the robot's file, or in ``zero`` where it has none."""
+    if not len(pairs):
+        return ()
+    distances = DistancePairs(volumes, pairs, cutoff=_AROUND)
+    names = [name for name in robot.postures if name != "zero"] or ["zero"]
+    values = np.empty((len(names), len(pairs)))
+    for row, name in enumerate(names):
+        kinematics.set(kinematics.coordinates(robot.postures[name]))
+        kinematics.place_bodies()
+        distances.evaluate(kinematics.rotations, kinematics.origins)
+        values[row] = distances.values
+    deepest = values.argmin(axis=0)
+    overlaps = tuple(
+        PostureOverlap(volumes[a].name, volumes[b].name, names[deepest[index]], float(values[deepest[index], index]))
+        for index, (a, b) in enumerate(pairs)
+        if values[deepest[index], index] < 0.0
+    )
+    if overlaps:
+        told = ", ".join(
+            f"{one.first} and {one.second} by {-1e3 * one.distance:.1f} mm in '{one.posture}'" for one in overlaps[:5]
+        )
+        more = f" and {len(overlaps) - 5} more pairs" if len(overlaps) > 5 else ""
+        warnings.warn(
+            f"robot '{robot.name}': volumes overlap in its own postures, where no margin is kept: {told}{more}",
+            RobotWarning,
+            stacklevel=3,
+        )
+    return overlaps
+
+
+def _neighbours(description: RobotDescription, links: set[str]) -> set[str]:
+    """Links, and those that a joint connects them with."""
+    found = set(links)
+    for link in links:
+        found |= {joint.child for joint in description.child_joints[link]}
+        if link in description.parent_joint:
+            found.add(description.parent_joint[link].parent)
+    return found
+
+
+def _without_limited(
+    volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64], limits: Sequence[CompoundLimit]
+) -> NDArray[np.int64]:
+    """Pairs less those that a compound joint's function keeps apart."""
+    limited = {frozenset(pair) for limit in limits for pair in limit.pairs}
+    kept = [frozenset((volumes[a].owner, volumes[b].owner)) not in limited for a, b in pairs]
+    return np.asarray(pairs[np.array(kept, dtype=bool)])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distances between bodies kept above margins (specification 001 section 4.7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.geometric_rows import pair_distance_jacobian
+from humanoid_planner.posture.tasks.task import Task
+
+
+class PairDistances(Protocol):
+    """Distances of pairs of bodies; :class:`humanoid_planner.distance.DistancePairs` is one.
+
+    Attributes:
+        volumes: volumes in the frames of their bodies.
+        pairs: (m, 2) indices of volumes.
+        values: (m,) signed distances [m].
+        points_a: (m, 3) witness points on the first volumes, world frame [m].
+        points_b: (m, 3) on the second ones.
+        normals: (m, 3) unit normals from the second to the first.
+        slopes: (m,) derivatives of the values by the distances, 1 where values are distances.
+    """
+
+    @property
+    def volumes(self) -> Sequence[PlacedVolume]:
+        """Volumes."""
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Pairs."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Distances."""
+
+    @property
+    def points_a(self) -> NDArray[np.float64]:
+        """Witness points on the first volumes."""
+
+    @property
+    def points_b(self) -> NDArray[np.float64]:
+        """Witness points on the second ones."""
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """Normals."""
+
+    @property
+    def slopes(self) -> NDArray[np.float64]:
+        """Slopes."""
+
+    def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
+        """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
+
+
+class CollisionTask(Task):
+    """Pairs of bodies at least a margin apart: (3.2), (3.3), (3.47).
+
+    Attributes:
+        distances: of the pairs.
+        evaluations: how many distances have been computed.
+        gradients: how many of their gradients.
+    """
+
+    def __init__(self, distances: PairDistances, margins: NDArray[np.float64]) -> None:
+        """Takes the pairs.
+
+        Args:
+            distances: of the pairs.
+            margins: (m,) smallest distances [m]; negative ones allow an overlap.
+        """
+        count = len(distances.pairs)
+        super().__init__("collisions", margins, np.full(count, math.inf), unit="m")
+        self.distances = distances
+        bodies = np.array([volume.body for volume in distances.volumes], dtype=np.int64)
+        pairs = np.asarray(distances.pairs, dtype=np.int64).reshape(-1, 2)
+        self._first = np.ascontiguousarray(bodies[pairs[:, 0]])
+        self._second = np.ascontiguousarray(bodies[pairs[:, 1]])
+        names = [volume.name for volume in distances.volumes]
+        self._labels = tuple(f"collision {names[a]} {names[b]}" for a, b in pairs)
+        self._version = -1
+        self.evaluations = 0
+        self.gradients = 0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the rows."""
+        return self._labels
+
+    def _update(self, state: PostureState) -> None:
+        if self._version != state.version:
+            kinematics = state.kinematics
+            kinematics.place_bodies()
+            self.distances.evaluate(kinematics.rotations, kinematics.origins)
+            self.evaluations += self.size
+            self._version = state.version
+
+    def value(self, state: PostureState) -> NDArray[np.float64]:
+        """(m,) signed distances [m]."""
+        self._update(state)
+        return self.distances.values
+
+    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
+        """(m, state.size) their derivatives."""
+        self._update(state)
+        self.gradients += self.size
+        kinematics = state.kinematics
+        tree = kinematics.tree
+        J = np.zeros((self.size, state.size))
+        normals = self.distances.slopes[:, None] * self.distances.normals
+        pair_distance_jacobian(
+            self._first, self._second, self.distances.points_a, self.distances.points_b, normals,
+            kinematics.origins, kinematics.axes,
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
+        )  # fmt: skip
+        return J

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postures that follow a moving target, each search started from the solution before (F094, thesis section 3.6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.contact import Stance
+from humanoid_model.errors import InputError
+from humanoid_model.robot import Robot
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture.collision.collision_task import CollisionTask
+from humanoid_planner.posture.collision.moving_obstacle import MovingObstacle
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
+from humanoid_planner.posture.problem.posture_result import PostureResult
+from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.geometric_task import GeometricTask
+from humanoid_planner.posture.tasks.task import Task, check_vector
+
+
+class ReplaceableTask(Task):
+    """A task whose functions may be replaced between searches; their number and bounds stay.
+
+    Attributes:
+        current: what counts now.
+    """
+
+    def __init__(self, current: GeometricTask) -> None:
+        super().__init__(current.name, current.lower, current.upper, unit=current.unit, scale=current.scale)
+        self.current = current
+
+    def replace(self, task: GeometricTask) -> None:
+        """Makes another task count.
+
+        Raises:
+            InputError: it has other bounds.
+        """
+        if not (np.array_equal(task.lower, self.lower) and np.array_equal(task.upper, self.upper)):
+            raise InputError(
+                f"has the bounds {task.lower.tolist()}, {task.upper.tolist()}",
+                element=f"task '{task.name}'",
+                remedy=f"Keep those of the first one, {self.lower.tolist()}, {self.upper.tolist()}",
+            )
+        self.current = task
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the rows."""
+        return self.current.labels
+
+    def value(self, state: PostureState) -> NDArray[np.float64]:
+        """(m,) values."""
+        return self.current.value(state)
+
+    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
+        """(m, state.size) derivatives."""
+        return self.current.jacobian(state)
+
+
+class ReactivePosture:
+    """A posture that is found anew for every place of a target, fast enough to follow it by hand.
+
+    The problem is put together once. Every search starts from the last solution and its multipliers, and minimises
+    the blend (3.92) of the distances to a reference and to the last posture. After a failure the last solution is
+    kept, and the next target is tried from there.
+
+    ::
+
+        eye = {"link": "HEAD_LINK1", "point": [0.1, 0, 0.12], "axis": [1, 0, 0], "distance": 0.3}
+        follow = ReactivePosture(robot, stance, lambda kinematics, ball: gaze(kinematics, target=ball, **eye), ball)
+        result = follow.step(ball)
+
+    Attributes:
+        problem: solved at every step.
+        criterion: the blend.
+        last: last result that was a success, None before.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        stance: Stance,
+        task: Callable[[RobotKinematics, NDArray[np.float64]], GeometricTask],
+        target: ArrayLike,
+        *,
+        tasks: Sequence[Task] = (),
+        obstacle: MovingObstacle | None = None,
+        clearance: float = 0.0,
+        reference: ArrayLike | None = None,
+        alpha: float = 0.5,
+        solver: str = DEFAULT_SOLVER,
+        options: SolverOptions | None = None,
+        **problem: Any,
+    ) -> None:
+        """Puts the problem together.
+
+        Args:
+            robot: whose posture it is.
+            stance: contacts to hold.
+            task: makes the task for a target (3,) [m]; always of the same kind.
+            target: (3,) first place of the target, world frame [m].
+            tasks: more to fulfil.
+            obstacle: that moves with the target.
+            clearance: its smallest distance to the robot [m].
+            reference: (nq,) posture to stay near to; None takes the robot's default posture.
+            alpha: weight of the reference, from 0 to 1.
+            solver: see :func:`humanoid_planner.posture.generate_posture`.
+            options: likewise.
+            **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
+
+        Raises:
+            InputError: something can't be used; it names field, value and remedy.
+        """
+        self._reference = default_posture(robot) if reference is None else np.array(reference, dtype=float)
+        kinematics = RobotKinematics(robot)
+        self._make = task
+        self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))
+        self._obstacle = obstacle
+        if obstacle is not None:
+            tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), clearance)))
+        self.criterion = ReactiveBlend(kinematics, self._reference, alpha)
+        self.problem = PostureProblem(
+            robot,
+            stance,
+            tasks=(self._task, *tasks),
+            criterion=self.criterion,
+            start=self._reference,
+            kinematics=kinematics,
+            **problem,
+        )
+        self._solver = solver
+        self._options = options
+        self.last: PostureResult | None = None
+
+    def step(self, target: ArrayLike) -> PostureResult:
+        """The posture for the target's next place.
+
+        Args:
+            target: (3,) world frame [m].
+
+        Raises:
+            InputError: numbers that can't be used.
+        """
+        place = check_vector(target, "target")
+        problem, last = self.problem, self.last
+        self._task.replace(self._make(problem.kinematics, place))
+        if self._obstacle is not None:
+            self._obstacle.placement = pin.SE3(np.eye(3), place)
+        # What was computed at this posture holds for the last target only.
+        problem.state.version += 1
+        result = solve_problem(
+            problem,
+            self._reference,
+            solver=self._solver,
+            options=self._options,
+            explain=False,
+            restarts=0,
+            warm_start=None if last is None else last.solution,
+        )
+        if result.success:
+            self.last = result
+            self.criterion.previous = result.x[: problem.kinematics.size].copy()
+        return result

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postures from which a robot sees what it should."""

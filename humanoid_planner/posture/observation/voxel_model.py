@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of an object after looking at it: voxels, carved by silhouettes and depths (F098)."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.posture.observation.pinhole_camera import DepthView
+
+
+class VoxelState(IntEnum):
+    """What is known of a voxel. Those that are EMPTY or SURFACE have been observed."""
+
+    UNKNOWN = 0
+    """Not observed yet: hidden behind a surface."""
+    SURFACE = 1
+    """A point of the object's surface was seen in it."""
+    EMPTY = 2
+    """Carved: seen through."""
+
+
+class VoxelModel:
+    """A block of voxels out of which views carve an object (space carving, thesis section 3.6.2.2).
+
+    Attributes:
+        origin: (3,) corner of the block with the smallest coordinates, world frame [m].
+        voxel_size: edge length [m].
+        states: (nx, ny, nz) of :class:`VoxelState`.
+    """
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike, voxel_size: float) -> None:
+        """Makes a block of unknown voxels that covers a box.
+
+        Args:
+            lower: (3,) the box's corner with the smallest coordinates, world frame [m].
+            upper: (3,) the opposite corner.
+            voxel_size: edge length [m].
+
+        Raises:
+            InputError: no box, or no positive size.
+        """
+        self.origin = np.array(lower, dtype=float)
+        extent = np.asarray(upper, dtype=float) - self.origin
+        if extent.shape != (3,) or not (np.isfinite(extent).all() and (extent > 0).all()):
+            raise InputError(
+                f"goes from {np.asarray(lower).tolist()} to {np.asarray(upper).tolist()}",
+                element="voxel block",
+                remedy="Give two corners, the second beyond the first along all three axes",
+            )
+        if not (math.isfinite(voxel_size) and voxel_size > 0):
+            raise InputError(f"is {voxel_size}", element="voxel_size", remedy="Give a positive length in metres")
+        self.voxel_size = float(voxel_size)
+        # A length that is a whole number of voxels must not gain one by rounding.
+        shape = np.ceil(extent / voxel_size - 1e-9).astype(int)
+        self.states = np.full(shape, VoxelState.UNKNOWN, dtype=np.int64)
+
+    def carve(self, view: DepthView) -> int:
+        """Takes in what a view shows.
+
+        An unknown voxel becomes empty when every pixel that it touches in the image is outside the silhouette or
+        shows a surface behind it; so no voxel that holds a part of the object wider than a pixel goes. Voxels
+        that reach out of the image, or behind the camera, are left alone. Then the voxels in which the surface was
+        seen are marked.
+
+        Args:
+            view: camera, where it was, and what it saw.
+
+        Returns:
+            Number of voxels that were unknown and are known now.
+        """
+        unknown = self.count(VoxelState.UNKNOWN)
+        placement = view.placement_world_camera
+        _carve(
+            self.states,
+            self.origin,
+            self.voxel_size,
+            np.ascontiguousarray(placement.rotation),
+            np.ascontiguousarray(placement.translation),
+            view.camera.focal,
+            np.ascontiguousarray(view.depth, dtype=np.float64),
+        )
+        points = self._surface_points(view)
+        index = np.floor((points - self.origin) / self.voxel_size).astype(int)
+        index = index[((index >= 0) & (index < self.states.shape)).all(axis=1)]
+        self.states[tuple(index.T)] = VoxelState.SURFACE
+        return unknown - self.count(VoxelState.UNKNOWN)
+
+    def count(self, state: VoxelState) -> int:
+        """Number of voxels in a state."""
+        return int((self.states == state).sum())
+
+    def centres(self, state: VoxelState) -> NDArray[np.float64]:
+        """(k, 3) middles of the voxels in a state, world frame [m]."""
+        return np.asarray(self.origin + (np.argwhere(self.states == state) + 0.5) * self.voxel_size)
+
+    @property
+    def bounding_ball(self) -> tuple[NDArray[np.float64], float]:
+        """Centre (3,) and radius [m] of the ball around the block."""
+        half = 0.5 * self.voxel_size * np.array(self.states.shape)
+        return self.origin + half, float(np.linalg.norm(half))
+
+    def _surface_points(self, view: DepthView) -> NDArray[np.float64]:
+        """(k, 3) what the pixels in the silhouette show, world frame."""
+        rays = view.camera.rays
+        depth = view.depth.ravel()
+        seen = np.isfinite(depth)
+        local = rays[seen] * (depth[seen] / rays[seen, 2])[:, None]
+        placement = view.placement_world_camera
+        return np.asarray(local @ placement.rotation.T + placement.translation)
+
+
+@njit(cache=True)
+def _carve(
+    states: np.ndarray,
+    origin: np.ndarray,
+    size: float,
+    R: np.ndarray,
+    t: np.ndarray,
+    focal: float,
+    depth: np.ndarray,
+) -> None:
+    """Empties the unknown voxels that a view sees through; arguments as in :meth:`VoxelModel.carve`."""
+    height, width = depth.shape
+    for i in range(states.shape[0]):
+        for j in range(states.shape[1]):
+            for k in range(states.shape[2]):
+                if states[i, j, k] != 0:
+                    continue
+                low_u = low_v = 1e300
+                high_u = high_v = far = -1e300
+                in_front = True
+                for corner in range(8):
+                    x = origin[0] + (i + (corner & 1)) * size - t[0]
+                    y = origin[1] + (j + ((corner >> 1) & 1)) * size - t[1]
+                    z = origin[2] + (k + (corner >> 2)) * size - t[2]
+                    along = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
+                    if along <= 1e-6:
+                        in_front = False
+                        break
+                    u = focal * (R[0, 0] * x + R[1, 0] * y + R[2, 0] * z) / along + 0.5 * width
+                    v = focal * (R[0, 1] * x + R[1, 1] * y + R[2, 1] * z) / along + 0.5 * height
+                    low_u, high_u = min(low_u, u), max(high_u, u)
+                    low_v, high_v = min(low_v, v), max(high_v, v)
+                    far = max(far, along)
+                if not in_front or low_u < 0 or low_v < 0 or high_u > width or high_v > height:
+                    continue
+                # Pixel p covers [p, p + 1], its ray goes through p + 0.5: the rays around the voxel decide too.
+                first_u, last_u = max(math.floor(low_u - 0.5), 0), min(math.ceil(high_u - 0.5), width - 1)
+                first_v, last_v = max(math.floor(low_v - 0.5), 0), min(math.ceil(high_v - 0.5), height - 1)
+                clear = True
+                for row in range(first_v, last_v + 1):
+                    for column in range(first_u, last_u + 1):
+                        if depth[row, column] < far:
+                            clear = False
+                            break
+                    if not clear:
+                        break
+                if clear:
+                    states[i, j, k] = 2

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forces on a robot: unknown ones at the points of its contacts, known loads, and the efforts that balance them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.contact import ContactKind
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.kinematics.statics import (
+    external_wrench,
+    external_wrench_jacobian,
+    place_entries,
+    static_efforts,
+    static_efforts_by_force,
+    static_efforts_jacobian,
+)
+from humanoid_planner.posture.problem.placed_contact import PlacedContact
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A known wrench on a link, for example the weight of what a hand holds.
+
+    Attributes:
+        link: that it acts on.
+        force: (3,) [N].
+        point: (3,) where it acts, in the link frame [m].
+        couple: (3,) [N m].
+        in_link_frame: force and couple are given in the link frame and turn with it; otherwise in the world frame.
+    """
+
+    link: str
+    force: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    couple: ArrayLike = (0.0, 0.0, 0.0)
+    in_link_frame: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoint:
+    """A point of a contact that bears force.
+
+    Attributes:
+        placed: the contact.
+        local: (3,) the point in the frame of the body that carries it [m].
+    """
+
+    placed: PlacedContact
+    local: NDArray[np.float64]
+
+
+class ForceModel:
+    """All forces as entries of flat arrays, see :mod:`humanoid_planner.kinematics.statics`.
+
+    Force variables are in units of the robot's weight and in the contact frame: two tangents, then the normal. A
+    contact on another link of the robot acts on that link too, in the opposite direction.
+
+    Attributes:
+        points: contact points, in the order of their variables.
+        weight: [N], the unit of the force variables.
+        gravity: (3,) [m/s^2].
+        friction: (k,) coefficients.
+        bilateral: (k,) whether the point may pull.
+        forces: (e, 3) world forces [N] of all entries; the first k are the contact points'.
+        places: (e, 3) world points that entries act on the robot as a whole at [m]: for contacts whose place is known
+            that place, which doesn't move with the posture.
+    """
+
+    def __init__(
+        self,
+        kinematics: RobotKinematics,
+        contacts: Sequence[PlacedContact],
+        loads: Sequence[Load],
+        gravity: NDArray[np.float64],
+    ) -> None:
+        self._kinematics = kinematics
+        self.gravity = np.array(gravity, dtype=float)
+        acceleration = float(np.linalg.norm(self.gravity))
+        self.weight = kinematics.total_mass * acceleration if acceleration > 0 else max(kinematics.total_mass, 1.0)
+        self._pull = kinematics.total_mass * self.gravity
+        self.points = tuple(
+            ContactPoint(placed, placed.placement_body_patch.act(np.array([x, y, 0.0])))
+            for placed in contacts
+            if placed.contact.kind.bears
+            for x, y in placed.bearing
+        )
+        count = len(self.points)
+        bodies: list[int] = []
+        locals_, frames, anchors, couples = [], [], [], []
+        turning: list[int] = []
+        variables: list[int] = []
+        anchored: list[bool] = []
+        for index, point in enumerate(self.points):
+            placed = point.placed
+            sliding = placed.contact.kind == ContactKind.SLIDING
+            reference = placed.placement_ground_surface if sliding else placed.placement_ground_contact
+            bodies.append(placed.body)
+            locals_.append(point.local)
+            turning.append(placed.ground)
+            frames.append(self.weight * reference.rotation)
+            variables.append(3 * index)
+            anchored.append(placed.fixed_in_world)
+            in_patch = placed.placement_body_patch.actInv(point.local)
+            anchors.append(placed.placement_ground_contact.act(in_patch))
+        for index, point in enumerate(self.points):
+            placed = point.placed
+            if placed.ground:
+                in_patch = placed.placement_body_patch.actInv(point.local)
+                bodies.append(placed.ground)
+                locals_.append(placed.placement_ground_contact.act(in_patch))
+                turning.append(placed.ground)
+                frames.append(-frames[index])
+                variables.append(3 * index)
+                anchored.append(False)
+                anchors.append(np.zeros(3))
+        couples = [np.zeros(3)] * len(bodies)
+        fixed = [np.zeros(3)] * len(bodies)
+        for load in loads:
+            body, placement = kinematics.body_of(load.link)
+            turn = placement.rotation if load.in_link_frame else np.eye(3)
+            bodies.append(body)
+            locals_.append(placement.act(np.asarray(load.point, dtype=float)))
+            turning.append(body if load.in_link_frame else 0)
+            fixed.append(turn @ np.asarray(load.force, dtype=float))
+            couples.append(turn @ np.asarray(load.couple, dtype=float))
+            frames.append(np.eye(3))
+            variables.append(-1)
+            anchored.append(False)
+            anchors.append(np.zeros(3))
+        entries = len(bodies)
+        self._bodies = np.array(bodies, dtype=np.int64)
+        self._locals = np.array(locals_, dtype=float).reshape(entries, 3)
+        self._turning = np.array(turning, dtype=np.int64)
+        self._frames_local = np.array(frames, dtype=float).reshape(entries, 3, 3)
+        self._fixed_local = np.array(fixed, dtype=float).reshape(entries, 3)
+        self._couples_local = np.array(couples, dtype=float).reshape(entries, 3)
+        self._variables = np.array(variables, dtype=np.int64)
+        self._anchored = np.array(anchored, dtype=bool)
+        self._anchors = np.array(anchors, dtype=float).reshape(entries, 3)
+        self._turning_entries = np.flatnonzero(self._turning)
+        self._with_variables = np.flatnonzero(self._variables >= 0)
+        self._variable_rows = self._variables[self._with_variables] // 3
+        self._frames = self._frames_local.copy()
+        self._couples = self._couples_local.copy()
+        self._at_body = np.zeros((entries, 3))
+        self.places = np.zeros((entries, 3))
+        self.forces = np.zeros((entries, 3))
+        self.friction = np.array([point.placed.friction for point in self.points])
+        self.bilateral = np.array([point.placed.contact.bilateral for point in self.points], dtype=bool)
+        size = kinematics.size
+        self._sums = np.zeros((kinematics.tree.body_count, 15))
+        self._efforts = np.zeros(size)
+        self._efforts_jacobian = np.zeros((size, size))
+        self._efforts_by_force = np.zeros((size, 3 * count))
+        self._wrench = np.zeros(6)
+        self._current = False
+        bearing = self._anchors[:count]
+        #: (3,) world point that moments are taken about: amid the contacts, so that they are small numbers.
+        self.centre = bearing.mean(axis=0) if count else np.zeros(3)
+
+    @property
+    def size(self) -> int:
+        """Number of force variables, 3 k."""
+        return 3 * len(self.points)
+
+    def forget(self) -> None:
+        """The posture has changed."""
+        self._current = False
+
+    def update(self, forces: NDArray[np.float64]) -> None:
+        """World points and forces at the current configuration, unless they are known.
+
+        Args:
+            forces: (3 k,) force variables.
+        """
+        if self._current:
+            return
+        kinematics = self._kinematics
+        kinematics.place_bodies()
+        place_entries(self._bodies, self._locals, kinematics.rotations, kinematics.origins, self._at_body)
+        self.places[:] = self._at_body
+        self.places[self._anchored] = self._anchors[self._anchored]
+        self.forces[:] = self._fixed_local
+        for e in self._turning_entries:
+            R = kinematics.rotations[self._turning[e]]
+            self._frames[e] = R @ self._frames_local[e]
+            self._couples[e] = R @ self._couples_local[e]
+            self.forces[e] = R @ self._fixed_local[e]
+        if self.size:
+            values = forces.reshape(-1, 3)[self._variable_rows]
+            self.forces[self._with_variables] = np.einsum("eij,ej->ei", self._frames[self._with_variables], values)
+        self._current = True
+
+    def frames_of_points(self) -> NDArray[np.float64]:
+        """(k, 3, 3) world frames of the contact points, columns tangents and normal, times the weight."""
+        return self._frames[: len(self.points)]
+
+    def wrench(self) -> NDArray[np.float64]:
+        """(6,) force [N] and moment about ``centre`` [N m] of gravity, contacts and loads; zero in equilibrium."""
+        external_wrench(
+            self._pull, self._kinematics.centre_of_mass(), self.centre, self._bodies, self.places,
+            self.forces, self._couples, self._wrench,
+        )  # fmt: skip
+        return self._wrench
+
+    def wrench_jacobian(self, size: int) -> NDArray[np.float64]:
+        """(6, size) derivative of :meth:`wrench`."""
+        kinematics = self._kinematics
+        tree = kinematics.tree
+        D = np.zeros((6, size))
+        external_wrench_jacobian(
+            self._pull, kinematics.centre_of_mass_jacobian(), self.centre,
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies,
+            kinematics.origins, kinematics.axes, self._bodies, self._turning, self._anchored, self.places,
+            self.forces, self._couples, self._frames, self._variables, kinematics.size, D,
+        )  # fmt: skip
+        return D
+
+    def efforts(self) -> NDArray[np.float64]:
+        """(nx,) efforts [N m] or [N] that hold every variable still, those of a floating base included (3.64)."""
+        kinematics = self._kinematics
+        tree = kinematics.tree
+        static_efforts(
+            self.gravity, tree.masses, tree.coms, tree.kinds, tree.parents, tree.columns, tree.factors,
+            kinematics.rotations, kinematics.origins, kinematics.axes,
+            self._bodies, self._at_body, self.forces, self._couples, self._sums, self._efforts,
+        )  # fmt: skip
+        return self._efforts
+
+    def efforts_jacobian(self) -> NDArray[np.float64]:
+        """(nx, nx) derivative of :meth:`efforts` by the configuration."""
+        kinematics = self._kinematics
+        tree = kinematics.tree
+        static_efforts_jacobian(
+            self.gravity, tree.masses, tree.coms, tree.kinds, tree.parents, tree.columns, tree.factors,
+            tree.chain_offsets, tree.chain_bodies, kinematics.rotations, kinematics.origins, kinematics.axes,
+            self._bodies, self._turning, self._at_body, self.forces, self._couples, self._sums, self._efforts_jacobian,
+        )  # fmt: skip
+        return self._efforts_jacobian
+
+    def efforts_by_force(self) -> NDArray[np.float64]:
+        """(nx, 3 k) derivative of :meth:`efforts` by the force variables: the A of (3.67), but for its sign."""
+        kinematics = self._kinematics
+        tree = kinematics.tree
+        self._efforts_by_force[:] = 0.0
+        static_efforts_by_force(
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies,
+            kinematics.origins, kinematics.axes, self._bodies, self._at_body, self._frames, self._variables,
+            self._efforts_by_force,
+        )  # fmt: skip
+        return self._efforts_by_force

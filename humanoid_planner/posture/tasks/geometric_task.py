@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks made of rows of the function library, and the table in which all of them are evaluated at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.geometric_rows import (
+    AIM,
+    ANGLE,
+    COM_DISTANCE,
+    DISTANCE,
+    TURN,
+    add_row_curvature,
+    row_jacobian,
+    row_values,
+)
+from humanoid_planner.posture.tasks.task import Task
+
+_ZERO = np.zeros(3)
+_EYE = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scalar function between bounds; kinds and letters: :mod:`humanoid_planner.posture.tasks.geometric_rows`.
+
+    Attributes:
+        kind: of the function.
+        label: how messages call it.
+        lower: lowest value.
+        upper: highest value.
+        unit: of the value.
+        a: first body, or the variable of a JOINT row.
+        b: second body; 0 is the world.
+        P: (3,) point in the frame of a [m].
+        Q: (3,) point in the frame of b [m].
+        u: (3,) direction in the frame of a.
+        w: (3,) direction in the frame of b.
+        frame_a: (3, 3) orientation in the frame of a, TURN only.
+        frame_b: (3, 3) orientation in the frame of b, TURN only.
+        scale: deviation that counts as one.
+    """
+
+    kind: int
+    label: str
+    lower: float
+    upper: float
+    unit: str = "m"
+    a: int = 0
+    b: int = 0
+    P: NDArray[np.float64] = field(default_factory=lambda: _ZERO)
+    Q: NDArray[np.float64] = field(default_factory=lambda: _ZERO)
+    u: NDArray[np.float64] = field(default_factory=lambda: _ZERO)
+    w: NDArray[np.float64] = field(default_factory=lambda: _ZERO)
+    frame_a: NDArray[np.float64] = field(default_factory=lambda: _EYE)
+    frame_b: NDArray[np.float64] = field(default_factory=lambda: _EYE)
+    scale: float = 1.0
+
+
+class GeometricTask(Task):
+    """A task made of library rows.
+
+    Attributes:
+        rows: its functions.
+    """
+
+    def __init__(self, name: str, rows: Sequence[Row]) -> None:
+        super().__init__(
+            name, [row.lower for row in rows], [row.upper for row in rows], scale=[row.scale for row in rows]
+        )
+        self.rows = tuple(rows)
+        self.unit = rows[0].unit if rows else ""
+        self._table = RowTable(self.rows)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the rows."""
+        return tuple(f"{self.name}: {row.label}" if row.label else self.name for row in self.rows)
+
+    def value(self, state: PostureState) -> NDArray[np.float64]:
+        """(m,) values."""
+        return self._table.values(state)
+
+    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
+        """(m, state.size) derivatives."""
+        J = np.zeros((self.size, state.size))
+        self._table.jacobian(state, J)
+        return J
+
+
+class RowTable:
+    """Rows as flat arrays.
+
+    Attributes:
+        size: number of rows.
+        curved: whether lengths or angles are among them.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.size = len(rows)
+        self._kinds = np.array([row.kind for row in rows], dtype=np.int64)
+        self.curved = any(row.kind in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN) for row in rows)
+        self._first = np.array([row.a for row in rows], dtype=np.int64)
+        self._second = np.array([row.b for row in rows], dtype=np.int64)
+        self._P = np.array([row.P for row in rows], dtype=float).reshape(-1, 3)
+        self._Q = np.array([row.Q for row in rows], dtype=float).reshape(-1, 3)
+        self._u = np.array([row.u for row in rows], dtype=float).reshape(-1, 3)
+        self._w = np.array([row.w for row in rows], dtype=float).reshape(-1, 3)
+        self._frames = np.array([(row.frame_a, row.frame_b) for row in rows], dtype=float).reshape(-1, 2, 3, 3)
+        self._values = np.zeros(self.size)
+
+    def values(self, state: PostureState) -> NDArray[np.float64]:
+        """(m,) values, in an array of the table's own."""
+        kinematics = state.kinematics
+        kinematics.place_bodies()
+        row_values(
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames, state.x,
+            kinematics.rotations, kinematics.origins, kinematics.centre_of_mass(), self._values,
+        )  # fmt: skip
+        return self._values
+
+    def jacobian(self, state: PostureState, J: NDArray[np.float64]) -> None:
+        """Adds the derivatives to ``J`` (m, >= nx), which is zero before."""
+        kinematics = state.kinematics
+        tree = kinematics.tree
+        kinematics.place_bodies()
+        row_jacobian(
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames,
+            kinematics.rotations, kinematics.origins, kinematics.axes,
+            kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
+        )  # fmt: skip
+
+    def add_curvature(
+        self, state: PostureState, multipliers: NDArray[np.float64], J: NDArray[np.float64], H: NDArray[np.float64]
+    ) -> None:
+        """Adds the curvature of lengths and angles under their multipliers (m,) to ``H``.
+
+        Args:
+            state: where; :meth:`values` and :meth:`jacobian` have been there.
+            multipliers: positive where the upper bound acts.
+            J: (m, >= nx) what :meth:`jacobian` gave.
+            H: (nx, nx).
+        """
+        kinematics = state.kinematics
+        tree = kinematics.tree
+        add_row_curvature(
+            self._kinds, self._first, self._second, self._P, self._Q, self._u, multipliers, self._values,
+            kinematics.rotations, kinematics.origins, kinematics.axes,
+            kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
+            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J, H,
+        )  # fmt: skip

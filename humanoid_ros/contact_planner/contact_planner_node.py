@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contact planner node: postures that hold a stance, and whether a stance holds a robot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from humanoid_stack.msg import PostureReport, StancePosture
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks
+from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
+
+from humanoid_planner.optimisation.solve import SOLVERS
+from humanoid_planner.posture.generate import DEFAULT_SOLVER
+from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
+from humanoid_ros.contact_planner.planner_warm_up import warm_up
+from humanoid_ros.contact_planner.planning_cache import PlanningCache
+from humanoid_ros.contact_planner.posture_joint_state import joint_state
+from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
+from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.diagnostic_message import diagnostic_message
+from humanoid_ros.node.parameter_declaration import (
+    declare_number,
+    declare_text,
+    declare_whole,
+    number,
+    refuse_unusable,
+    text,
+    whole,
+)
+from humanoid_ros.node.qos import LATCHED, STATE
+from humanoid_ros.node.request_fields import known_name
+from humanoid_ros.node.service_workers import ServiceWorkers, run
+
+
+class ContactPlannerNode(AnsweringNode):
+    """Generates postures and checks equilibrium; see docs/interfaces.md for its services, topics and parameters.
+
+    Attributes:
+        workers: answer the requests.
+
+    Raises:
+        HumanoidError: a parameter can't be used.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("contact_planner")
+        self._declare_parameters()
+        self._cache = PlanningCache(whole(self, "cache_size"), number(self, "small_radius"), number(self, "big_radius"))
+        self._check_parameters({name: text(self, name) for name in ("scene", "solver")})
+        self._world = text(self, "world_frame")
+        self._shown: tuple[ShownPosture, Time] | None = None
+        self._markers = self.create_publisher(
+            MarkerArray,
+            "posture_markers",
+            LATCHED,
+            event_callbacks=PublisherEventCallbacks(matched=lambda _: self._draw()),
+        )
+        self._posture = self.create_publisher(StancePosture, "posture", LATCHED)
+        self._joints = self.create_publisher(JointState, "posture_joint_states", LATCHED)
+        self._base = self.create_publisher(PoseStamped, "posture_base", LATCHED)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STATE)
+        self._answers = 0
+        self._found = 0
+        self._seconds = 0.0
+        self.workers = ServiceWorkers(self)
+        self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
+        self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
+        self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
+        refuse_unusable(self, self._check_parameters)
+        self.create_timer(
+            1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=ReentrantCallbackGroup()
+        )
+        self.get_logger().info(f"plans in the scene {text(self, 'scene')}")
+
+    # Parameters ---------------------------------------------------------------------------------------------------
+
+    def _declare_parameters(self) -> None:
+        declare_text(self, "scene", "stand", "Scene of requests that name none: a name, or the path of a file")
+        declare_text(self, "solver", DEFAULT_SOLVER, f"Solver of requests that name none: {', '.join(SOLVERS)}")
+        declare_whole(self, "max_iterations", 150, 1, 100000, "Solver iterations of requests that give 0")
+        declare_number(
+            self, "time_limit", 10.0, 1e-3, 3600.0, "Wall-clock time that a request may take that gives 0 [s]"
+        )
+        declare_number(
+            self, "small_radius", 0.01, 1e-4, 1.0, "Radius r of the spheres on a volume's corners [m]", read_only=True
+        )
+        declare_number(
+            self, "big_radius", 20.0, 0.1, 1e4, "Radius R of the spheres on a volume's faces [m]", read_only=True
+        )
+        declare_whole(
+            self, "cache_size", 8, 1, 1000, "Robots and scenes that are kept, with their volumes", read_only=True
+        )
+        declare_text(self, "world_frame", "world", "Name of the frame that answers are drawn in", read_only=True)
+        declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
+        declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
+        declare_number(
+            self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
+        )
+
+    def _check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Raises a HumanoidError for a text that can't be used."""
+        if "scene" in values:
+            self._cache.scene(values["scene"], "scene")
+        if "solver" in values:
+            known_name(values["solver"], SOLVERS, "solver", "solver")
+
+    def _defaults(self) -> PostureDefaults:
+        return PostureDefaults(
+            text(self, "scene"), text(self, "solver"), whole(self, "max_iterations"), number(self, "time_limit")
+        )
+
+    # In the workers' threads --------------------------------------------------------------------------------------
+
+    def _generate(self, request: GeneratePosture.Request, response: GeneratePosture.Response) -> None:
+        began = time.monotonic()
+        shown = answer_generate_posture(self._cache, self._defaults(), request, response)
+        self._answers += 1
+        self._found += response.success
+        self._seconds += time.monotonic() - began
+        self._show(shown)
+        self._posture.publish(response.posture)
+        efforts = dict(zip(response.posture.joint_names, response.posture.efforts, strict=True))
+        assert shown.q is not None
+        joints = joint_state(shown.robot, shown.q, efforts, self._world)
+        base = PoseStamped(pose=response.posture.posture.base)
+        base.header.frame_id = self._world
+        joints.header.stamp = base.header.stamp = self.get_clock().now().to_msg()
+        self._joints.publish(joints)
+        self._base.publish(base)
+
+    def _check(self, request: CheckEquilibrium.Request, response: CheckEquilibrium.Response) -> None:
+        self._show(answer_check_equilibrium(self._cache, text(self, "scene"), request, response))
+
+    def _show(self, shown: ShownPosture) -> None:
+        self._shown = shown, self.get_clock().now().to_msg()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the last answer for who listens: that takes longer than many an answer, so none waits for it."""
+        if self._shown is None or self._markers.get_subscription_count() == 0:
+            return
+        shown, stamp = self._shown
+        scales = number(self, "cone_scale"), number(self, "arrow_scale")
+        self.workers.follow_up(lambda: self._markers.publish(posture_markers(shown, self._world, stamp, *scales)))
+
+    # Diagnostics --------------------------------------------------------------------------------------------------
+
+    def _publish_diagnostics(self) -> None:
+        mean = self._seconds / self._answers if self._answers else 0.0
+        values = {
+            "scene": text(self, "scene"),
+            "posture requests": str(self._answers),
+            "postures found": str(self._found),
+            "mean time per posture request [ms]": f"{1e3 * mean:.1f}",
+            "refused requests": str(self.workers.refusals),
+            "last refusal": self.workers.last_refusal,
+        }
+        words = "busy" if self.workers.busy else "idle"
+        now = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_message(self.get_name(), "planning", now, words, values))
+
+
+def _mark_refused(response: GeneratePosture.Response, message: str) -> None:
+    response.report.code = PostureReport.INVALID_REQUEST
+    response.report.explanation = message
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("contact_planner", ContactPlannerNode)
+
+
+if __name__ == "__main__":
+    main()

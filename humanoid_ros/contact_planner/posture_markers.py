@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markers of a posture: the robot as a ghost, contact patches, forces with cones, support polygon, centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from builtin_interfaces.msg import Time
+from humanoid_stack.msg import ContactForce
+from numpy.typing import NDArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from humanoid_model import Robot
+from humanoid_ros.messages.conversions import array, fill_vector, point
+from humanoid_ros.messages.force_markers import shape_cone, shape_force
+from humanoid_ros.messages.scene_markers import shape_markers
+
+FOUND = ColorRGBA(r=0.15, g=0.7, b=0.25, a=0.45)
+FAILED = ColorRGBA(r=0.9, g=0.2, b=0.15, a=0.45)
+"""Colours of the ghost: of a posture that was found, and of the least-violating one."""
+PATCH = ColorRGBA(r=0.1, g=0.1, b=0.1, a=1.0)
+FORCE = ColorRGBA(r=1.0, g=0.69, b=0.0, a=1.0)
+POLYGON = ColorRGBA(r=0.1, g=0.55, b=0.25, a=1.0)
+CENTRE = ColorRGBA(r=0.12, g=0.35, b=0.9, a=1.0)
+TEXT = ColorRGBA(r=0.1, g=0.1, b=0.1, a=1.0)
+LINE = 0.006
+"""Width of outlines [m]."""
+LIFT = 0.003
+"""Height of the support polygon and of the centre's mark above the contacts [m]."""
+TEXT_ABOVE = 0.35
+"""Height of the text above the centre of mass [m]."""
+MIN_FORCE = 1e-3
+"""Contact points that bear less than this have neither cone nor arrow [N]."""
+
+
+@dataclass(frozen=True)
+class ShownPosture:
+    """What is drawn of an answer, world frame.
+
+    Attributes:
+        robot: the robot.
+        q: (nq,) its configuration, None where only contacts are known.
+        patches: (k, 3) vertices of each contact's patch [m].
+        forces: at the contact points.
+        centre_of_mass: (3,) [m].
+        support_polygon: (h, 3) vertices [m].
+        good: whether the answer is a yes.
+        text: what is said above it.
+    """
+
+    robot: Robot
+    q: NDArray[np.float64] | None
+    patches: Sequence[NDArray[np.float64]]
+    forces: Sequence[ContactForce]
+    centre_of_mass: NDArray[np.float64]
+    support_polygon: NDArray[np.float64]
+    good: bool
+    text: str
+
+
+def posture_markers(shown: ShownPosture, world: str, time: Time, cone_scale: float, arrow_scale: float) -> MarkerArray:
+    """Markers of an answer; the first one deletes what was drawn before.
+
+    Args:
+        shown: what to draw.
+        world: name of the world frame.
+        time: of the answer.
+        cone_scale: height of a friction cone per normal force [m/N].
+        arrow_scale: length of an arrow per force [m/N].
+    """
+    markers = [Marker(action=Marker.DELETEALL)]
+    if shown.q is not None:
+        markers += _ghost(shown.robot, shown.q, FOUND if shown.good else FAILED)
+    for number, patch in enumerate(shown.patches):
+        markers.append(_outline("contact_patches", number, patch, PATCH))
+    for number, force in enumerate(shown.forces):
+        markers += _force(number, force, cone_scale, arrow_scale)
+    markers += _balance(shown)
+    for marker in markers:
+        marker.header.frame_id = world
+        marker.header.stamp = time
+    return MarkerArray(markers=markers)
+
+
+def link_placements(robot: Robot, q: NDArray[np.float64]) -> dict[str, pin.SE3]:
+    """Placement of every link in the world at a configuration (nq,)."""
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, q)
+    return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in robot.parts.links.items()}
+
+
+def _ghost(robot: Robot, q: NDArray[np.float64], colour: ColorRGBA) -> list[Marker]:
+    markers: list[Marker] = []
+    placements = link_placements(robot, q)
+    for link in robot.description.links.values():
+        for visual in link.visuals:
+            for marker in shape_markers(visual, placements[link.name] * visual.placement):
+                marker.ns, marker.id = "posture", len(markers)
+                marker.color = colour
+                markers.append(marker)
+    return markers
+
+
+def _force(number: int, force: ContactForce, cone_scale: float, arrow_scale: float) -> list[Marker]:
+    vector, normal, position = array(force.force), array(force.normal), array(force.position)
+    if np.linalg.norm(vector) <= MIN_FORCE:
+        return []
+    arrow = _marker("contact_forces", number, Marker.ARROW)
+    shape_force(arrow, position, arrow_scale * vector, FORCE)
+    height = cone_scale * float(vector @ normal)
+    if height <= 0.0:
+        return [arrow]  # a grasp that pulls
+    cone = _marker("friction_cones", number, Marker.ARROW)
+    shape_cone(cone, position, normal, height, force.friction)
+    return [cone, arrow]
+
+
+def _balance(shown: ShownPosture) -> list[Marker]:
+    com, polygon = shown.centre_of_mass, shown.support_polygon
+    markers = []
+    ball = _marker("centre_of_mass", 0, Marker.SPHERE)
+    fill_vector(ball.pose.position, com)
+    fill_vector(ball.scale, (0.05, 0.05, 0.05))
+    ball.color = CENTRE
+    markers.append(ball)
+    if len(polygon):
+        lifted = polygon + np.array([0.0, 0.0, LIFT])
+        markers.append(_outline("support_polygon", 0, lifted, POLYGON))
+        mark = _marker("centre_of_mass", 1, Marker.CYLINDER)
+        fill_vector(mark.pose.position, (com[0], com[1], lifted[:, 2].mean()))
+        fill_vector(mark.scale, (0.04, 0.04, 0.002))
+        mark.color = CENTRE
+        drop = _marker("centre_of_mass", 2, Marker.LINE_STRIP)
+        drop.points = [point(com), mark.pose.position]
+        drop.scale.x = 0.5 * LINE
+        drop.color = CENTRE
+        markers += [mark, drop]
+    if shown.text:
+        text = _marker("margins", 0, Marker.TEXT_VIEW_FACING)
+        fill_vector(text.pose.position, com + np.array([0.0, 0.0, TEXT_ABOVE]))
+        text.scale.z = 0.06
+        text.color = TEXT
+        text.text = shown.text
+        markers.append(text)
+    return markers
+
+
+def _outline(namespace: str, number: int, vertices: NDArray[np.float64], colour: ColorRGBA) -> Marker:
+    """A closed line; one vertex is a dot."""
+    marker = _marker(namespace, number, Marker.LINE_STRIP if len(vertices) > 1 else Marker.SPHERE_LIST)
+    marker.points = [point(vertex) for vertex in (*vertices, vertices[0])]
+    width = LINE if len(vertices) > 1 else 3.0 * LINE
+    fill_vector(marker.scale, (width, width, width))
+    marker.color = colour
+    return marker
+
+
+def _marker(namespace: str, number: int, kind: int) -> Marker:
+    marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD)
+    marker.pose.orientation.w = 1.0
+    return marker

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks and loads of a request as those of the posture generator."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+import pinocchio as pin
+from humanoid_stack.msg import LinkWrench
+from humanoid_stack.msg import PostureTask as TaskMessage
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.problem.force_model import Load
+from humanoid_planner.posture.tasks import link_tasks
+from humanoid_planner.posture.tasks.task import Task
+from humanoid_ros.messages.posture_messages import unit_quaternion
+from humanoid_ros.node.request_fields import LARGEST_FORCE, enumerated, finite, known_name, not_negative, vector
+
+
+class TaskKind(IntEnum):
+    """What a task message asks for."""
+
+    POINT_AT = TaskMessage.POINT_AT
+    FRAME_AT = TaskMessage.FRAME_AT
+    POINT_BEYOND = TaskMessage.POINT_BEYOND
+    POINT_IN_SLAB = TaskMessage.POINT_IN_SLAB
+    ORIENTATION = TaskMessage.ORIENTATION
+    AXIS_ALONG = TaskMessage.AXIS_ALONG
+    GAZE = TaskMessage.GAZE
+    CENTRE_OF_MASS = TaskMessage.CENTRE_OF_MASS
+    JOINT = TaskMessage.JOINT
+
+
+def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) -> Task:
+    """The task that a message means; only the fields that its kind reads are looked at.
+
+    Args:
+        message: the task.
+        kinematics: of the robot.
+        field: name of the message, for errors.
+
+    Raises:
+        InputError: an unknown kind, link or joint, or a number that can't be used.
+    """
+    read = _TaskFields(message, kinematics, field)
+    kind = enumerated(message.kind, TaskKind, f"{field}.kind")
+    name = message.name or f"{kind.name.lower().replace('_', ' ')} {message.link}".strip()
+    if kind is TaskKind.POINT_AT:
+        return link_tasks.point_at(
+            kinematics, read.link(), read.vector("point"), read.vector("target"), read.tolerance(), name
+        )
+    if kind is TaskKind.FRAME_AT:
+        return link_tasks.frame_at(
+            kinematics,
+            read.link(),
+            pin.SE3(np.eye(3), read.vector("point")),
+            pin.SE3(read.rotation(), read.vector("target")),
+            read.tolerance(),
+            read.angle_tolerance(),
+            name,
+        )
+    if kind is TaskKind.POINT_BEYOND:
+        return link_tasks.point_beyond(
+            kinematics, read.link(), read.vector("point"), read.vector("target"), read.direction("direction"), name
+        )
+    if kind is TaskKind.POINT_IN_SLAB:
+        return link_tasks.point_in_slab(
+            kinematics,
+            read.link(),
+            read.vector("point"),
+            read.vector("target"),
+            read.direction("direction"),
+            read.tolerance(),
+            name,
+        )
+    if kind is TaskKind.ORIENTATION:
+        return link_tasks.orientation(kinematics, read.link(), read.rotation(), read.angle_tolerance(), name)
+    if kind is TaskKind.AXIS_ALONG:
+        return link_tasks.axis_along(
+            kinematics, read.link(), read.direction("axis"), read.direction("direction"), read.angle_tolerance(), name
+        )
+    if kind is TaskKind.GAZE:
+        return link_tasks.gaze(
+            kinematics,
+            read.link(),
+            read.vector("point"),
+            read.direction("axis"),
+            read.vector("target"),
+            read.angle_tolerance(),
+            name=name,
+        )
+    if kind is TaskKind.CENTRE_OF_MASS:
+        return link_tasks.centre_of_mass_at(read.vector("target"), read.tolerance(), name)
+    known_name(message.link, kinematics.names, f"{field}.link", "joint")
+    return link_tasks.joint_at(
+        kinematics, message.link, finite(message.value, f"{field}.value"), read.tolerance(), name
+    )
+
+
+def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
+    """The load that a wrench on a link is.
+
+    Raises:
+        InputError: an unknown link, or a number that isn't finite.
+    """
+    known_name(message.link, kinematics.robot.description.links, f"{field}.link", "link")
+    return Load(
+        message.link,
+        vector(message.wrench.force, f"{field}.wrench.force", LARGEST_FORCE),
+        vector(message.point, f"{field}.point"),
+        vector(message.wrench.torque, f"{field}.wrench.torque", LARGEST_FORCE),
+        bool(message.in_link_frame),
+    )
+
+
+class _TaskFields:
+    """Fields of a task message, each checked when it is read."""
+
+    def __init__(self, message: TaskMessage, kinematics: RobotKinematics, field: str) -> None:
+        self._message = message
+        self._links = kinematics.robot.description.links
+        self._field = field
+
+    def link(self) -> str:
+        return known_name(self._message.link, self._links, f"{self._field}.link", "link")
+
+    def vector(self, name: str) -> NDArray[np.float64]:
+        return vector(getattr(self._message, name), f"{self._field}.{name}")
+
+    def direction(self, name: str) -> NDArray[np.float64]:
+        values = self.vector(name)
+        length = float(np.linalg.norm(values))
+        if length < 1e-9:
+            raise InputError(
+                f"is {values.tolist()}, which has no direction",
+                element=f"{self._field}.{name}",
+                remedy="Give a vector that isn't zero",
+            )
+        return np.asarray(values / length)
+
+    def rotation(self) -> NDArray[np.float64]:
+        turn = unit_quaternion(self._message.orientation, f"{self._field}.orientation")
+        return np.asarray(pin.Quaternion(turn).matrix())
+
+    def tolerance(self) -> float:
+        return not_negative(self._message.tolerance, f"{self._field}.tolerance", "m, or the joint's unit")
+
+    def angle_tolerance(self) -> float:
+        value = not_negative(self._message.angle_tolerance, f"{self._field}.angle_tolerance", "rad")
+        if value > math.pi:
+            raise InputError(
+                f"is {value:g}",
+                element=f"{self._field}.angle_tolerance",
+                remedy="Give an angle from 0 to pi [rad]",
+            )
+        return value

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gait generator node: optimal gaits, the states at the ends of steps, and gaits that are shown and played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from humanoid_stack.msg import Gait, WholeBodyTrajectory
+from humanoid_stack.srv import ComputeGaitStates
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.serialization import deserialize_message, serialize_message
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+from humanoid_model.errors import InputError
+from humanoid_ros.gait_generator.gait_markers import strip_markers
+from humanoid_ros.gait_generator.gait_models import FootSizes, load_gait_model
+from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
+from humanoid_ros.gait_generator.gait_request import METHODS, GaitDefaults
+from humanoid_ros.gait_generator.gait_requests import GaitRequests
+from humanoid_ros.gait_generator.gait_task import compute_states
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.diagnostic_message import diagnostic_message
+from humanoid_ros.node.parameter_declaration import (
+    declare_flag,
+    declare_number,
+    declare_text,
+    declare_whole,
+    flag,
+    number,
+    refuse_unusable,
+    text,
+    whole,
+)
+from humanoid_ros.node.qos import LATCHED, STATE
+from humanoid_ros.node.request_fields import known_name
+from humanoid_ros.node.service_workers import ServiceWorkers, run
+
+STATES = "compute_gait_states"
+
+
+class GaitWorkers(ServiceWorkers):
+    """The node's quick services, each in a thread, together with its gait requests, each in a process."""
+
+    requests: GaitRequests | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request isn't answered yet."""
+        return super().busy or (self.requests is not None and self.requests.under_way > 0)
+
+    def close(self) -> None:
+        """Give up what is being computed; whoever waits for it is told."""
+        super().close()
+        if self.requests is not None:
+            self.requests.close()
+
+
+class GaitGeneratorNode(AnsweringNode):
+    """Generates gaits; see docs/interfaces.md for its services, actions, topics and parameters.
+
+    Attributes:
+        workers: answer the requests.
+
+    Raises:
+        HumanoidError: a parameter can't be used.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("gait_generator")
+        self._declare_parameters()
+        self._check_parameters({name: text(self, name) for name in ("model", "method", "replay")})
+        self._world = text(self, "world_frame")
+        self._shown: tuple[Gait, Time] | None = None
+        self._markers = self.create_publisher(
+            MarkerArray,
+            "gait_markers",
+            LATCHED,
+            event_callbacks=PublisherEventCallbacks(matched=lambda _: self._draw()),
+        )
+        self._gait = self.create_publisher(Gait, "gait", LATCHED)
+        self._trajectory = self.create_publisher(WholeBodyTrajectory, "trajectory", LATCHED)
+        self._joints = self.create_publisher(JointTrajectory, "joint_trajectory", LATCHED)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STATE)
+        self._replay = GaitReplay(self, number(self, "replay_rate"), self._world, number(self, "arrow_scale"))
+        self.workers = GaitWorkers(self)
+        self.workers.offer(ComputeGaitStates, STATES, self._compute_states)
+        self._requests = GaitRequests(self, whole(self, "processes"), self._defaults, self._show)
+        self.workers.requests = self._requests
+        group = ReentrantCallbackGroup()
+        self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=group)
+        refuse_unusable(self, self._check_parameters)
+        self.create_timer(1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=group)
+        self.get_logger().info(f"generates gaits of {text(self, 'model')} unless told otherwise")
+
+    # Parameters ---------------------------------------------------------------------------------------------------
+
+    def _declare_parameters(self) -> None:
+        own = GaitDefaults()
+        declare_text(self, "model", own.model, "Model of requests that name none: bip, rabbit, five_bar, file or robot")
+        declare_number(self, "foot_length", 0.0, 0.0, 1.0, "Heel to toe of bip [m]; 0: that of its file")
+        declare_number(self, "ankle_height", 0.0, 0.0, 0.5, "Of bip's ankle above the sole [m]; 0: that of its file")
+        declare_flag(
+            self,
+            "ankle_torque",
+            own.feet.ankle_torque,
+            "Whether the ground turns rabbit's stance shank; its gaits are no trajectory of a robot then",
+        )
+        declare_text(self, "method", own.method, f"Method of requests that name none: {', '.join(METHODS)}")
+        declare_number(self, "tolerance", own.tolerance, 0.0, 0.1, "Tolerance of requests that give 0; 0: the method's")
+        declare_whole(self, "max_nodes", own.max_nodes, 0, 100000, "Nodes of requests that give 0; 0: the method's own")
+        declare_number(self, "time_limit", own.time_limit, 0.1, 86400.0, "Wall-clock time of requests that give 0 [s]")
+        declare_number(self, "friction", own.friction, 1e-3, 10.0, "Friction of requests that give 0 [-]")
+        declare_number(self, "torque_weight", own.torque_weight, 1e-9, 1e9, "Weight of torques, for 0 [-]")
+        declare_number(self, "force_weight", own.force_weight, 1e-9, 1e9, "Weight of contact forces, for 0 [-]")
+        declare_number(self, "torque_size", own.torque_size, 1e-9, 1e3, "Inverse of a torque's expected size [1/(N m)]")
+        declare_number(self, "force_size", own.force_size, 1e-9, 1e3, "Inverse of a force's expected size [1/N]")
+        declare_number(self, "closure", own.closure, 1.0, 1e12, "Penalty on open loops, for 0 [1/(m^2 s)]")
+        declare_number(self, "sole_angle", own.sole_angle, 0.0, 1e12, "Penalty on the front sole, for 0 [1/(rad^2 s)]")
+        declare_number(self, "clearance", own.clearance, 0.0, 1e12, "Penalty on feet in the ground, for 0 [1/(m^2 s)]")
+        declare_number(self, "range", own.range, 0.0, 1e6, "Penalty on joint ranges, for 0 [m^2/rad^2]")
+        declare_number(self, "rate", own.rate, 0.0, 1e6, "Penalty on joint rates, for 0 [m^2 s^2/rad^2]")
+        declare_number(self, "min_duration", own.durations[0], 1e-3, 10.0, "Least duration of a phase that is free [s]")
+        declare_number(self, "max_duration", own.durations[1], 1e-2, 100.0, "Greatest duration of such a phase [s]")
+        declare_number(self, "sample_rate", own.sample_rate, 10.0, 2000.0, "Points of a trajectory per second [Hz]")
+        declare_whole(self, "processes", 2, 1, 64, "Requests that are worked on at a time", read_only=True)
+        declare_text(self, "world_frame", "world", "Name of the frame that gaits are drawn in", read_only=True)
+        declare_whole(self, "figures", 12, 2, 500, "Stick figures in the markers of a gait")
+        declare_number(self, "arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow per force [m/N]", read_only=True)
+        declare_text(self, "replay", ONCE, f"How a new gait is played: {', '.join(MODES)}")
+        declare_number(
+            self, "replay_rate", 30.0, 1.0, 200.0, "Messages per second of a gait that is played [Hz]", read_only=True
+        )
+        declare_number(
+            self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
+        )
+
+    def _check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Raises a HumanoidError for a value that can't be used."""
+        if "model" in values:
+            load_gait_model(values["model"], FootSizes(), "model")
+        if "method" in values:
+            known_name(values["method"], METHODS, "method", "method")
+        if "replay" in values:
+            known_name(values["replay"], MODES, "replay", "way to play")
+        least, greatest = values.get("min_duration"), values.get("max_duration")
+        if least is not None and least >= number(self, "max_duration"):
+            raise InputError(f"is {least:g} s", element="min_duration", remedy="Give less than max_duration")
+        if greatest is not None and greatest <= number(self, "min_duration"):
+            raise InputError(f"is {greatest:g} s", element="max_duration", remedy="Give more than min_duration")
+
+    def _defaults(self) -> GaitDefaults:
+        names = (
+            "tolerance",
+            "time_limit",
+            "friction",
+            "torque_weight",
+            "force_weight",
+            "torque_size",
+            "force_size",
+            "closure",
+            "sole_angle",
+            "clearance",
+            "range",
+            "rate",
+            "sample_rate",
+        )
+        return GaitDefaults(
+            model=text(self, "model"),
+            feet=FootSizes(number(self, "foot_length"), number(self, "ankle_height"), flag(self, "ankle_torque")),
+            method=text(self, "method"),
+            max_nodes=whole(self, "max_nodes"),
+            durations=(number(self, "min_duration"), number(self, "max_duration")),
+            **{name: number(self, name) for name in names},
+        )
+
+    # Answers ------------------------------------------------------------------------------------------------------
+
+    def _compute_states(self, request: ComputeGaitStates.Request, response: ComputeGaitStates.Response) -> None:
+        answer = compute_states(bytes(serialize_message(request)), self._defaults(), lambda _: None)
+        found = deserialize_message(answer, ComputeGaitStates.Response)
+        for name in response.get_fields_and_field_types():
+            setattr(response, name, getattr(found, name))
+
+    def _show(self, gait: Gait) -> None:
+        """Publish, draw and play a gait."""
+        self._gait.publish(gait)
+        if gait.trajectory.joints.points:
+            self._trajectory.publish(gait.trajectory)
+            self._joints.publish(gait.trajectory.joints)
+        self._shown = gait, gait.header.stamp
+        self._draw()
+        self._replay.play(gait, text(self, "replay"))
+
+    def _draw(self) -> None:
+        """Draw the last gait for who listens, outside the answers' way."""
+        if self._shown is None or self._markers.get_subscription_count() == 0:
+            return
+        gait, stamp = self._shown
+        settings = whole(self, "figures"), number(self, "arrow_scale")
+        self.workers.follow_up(
+            lambda: self._markers.publish(strip_markers(gait.figure, self._world, stamp, *settings))
+        )
+
+    def _on_replay(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._replay.again()
+        response.message = "" if response.success else "There is no gait yet. Generate one."
+        return response
+
+    # Diagnostics --------------------------------------------------------------------------------------------------
+
+    def _publish_diagnostics(self) -> None:
+        counts = self._requests.counts
+        mean = counts.seconds / counts.answered if counts.answered else 0.0
+        refusal = counts.last_refusal or self.workers.last_refusal
+        values = {
+            "model": text(self, "model"),
+            "gaits generated": str(counts.answered),
+            "gaits not solved": str(counts.failed),
+            "requests cancelled": str(counts.cancelled),
+            "requests refused": str(counts.refused + self.workers.refusals),
+            "requests under way": str(self._requests.under_way),
+            "mean time per gait [s]": f"{mean:.2f}",
+            "last refusal": refusal,
+            "playing": str(self._replay.playing).lower(),
+        }
+        words = "busy" if self.workers.busy else "idle"
+        now = self.get_clock().now().to_msg()
+        self._diagnostics.publish(diagnostic_message(self.get_name(), "gaits", now, words, values))
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("gait_generator", GaitGeneratorNode)
+
+
+if __name__ == "__main__":
+    main()

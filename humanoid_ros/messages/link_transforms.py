@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms between a robot's links along its URDF tree, and to its sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+
+from humanoid_model import Robot
+from humanoid_ros.messages.conversions import fill_transform
+
+
+def sensor_frame(sensor: str) -> str:
+    """Name of a sensor's frame, without the robot's prefix."""
+    return f"{sensor}_frame"
+
+
+@dataclass
+class _MovingLink:
+    """A link that moves in its parent link: by a joint between fixed placements."""
+
+    joint: int
+    before: pin.SE3 | None
+    after: pin.SE3 | None
+    message: TransformStamped
+
+
+class LinkTransforms:
+    """Transforms of /tf and /tf_static for one robot, from the world to its links.
+
+    Attributes:
+        fixed: transforms that never change; stamp them before use.
+        moving: transforms of the moving links, of the last :meth:`update`.
+    """
+
+    def __init__(self, robot: Robot, world: str, prefix: str, placement_world_root: pin.SE3) -> None:
+        """Find out what moves.
+
+        Args:
+            robot: the robot.
+            world: name of the world frame.
+            prefix: of the links' frame names.
+            placement_world_root: where the root link is, used if it doesn't move.
+        """
+        self._model = robot.model
+        self._data = robot.model.createData()
+        self._links: list[_MovingLink] = []
+        self.fixed: list[TransformStamped] = []
+        links = robot.parts.links
+        root = robot.description.root
+        if links[root].joint_id:
+            placement = links[root].placement_joint_link
+            self._add_moving(links[root].joint_id, None, placement, world, prefix + root)
+        else:
+            self._add_fixed(placement_world_root, world, prefix + root)
+        for joint in robot.description.joints.values():
+            parent, child = links[joint.parent], links[joint.child]
+            names = prefix + joint.parent, prefix + joint.child
+            back = parent.placement_joint_link.inverse()
+            if child.joint_id == parent.joint_id:
+                self._add_fixed(back * child.placement_joint_link, *names)
+            else:
+                self._add_moving(child.joint_id, back, child.placement_joint_link, *names)
+        for sensor in robot.sensors.values():
+            self._add_fixed(sensor.placement_link_sensor, prefix + sensor.link, prefix + sensor_frame(sensor.name))
+        self.moving = [link.message for link in self._links]
+
+    def update(self, q: np.ndarray, time: Time) -> list[TransformStamped]:
+        """Set ``moving`` to a configuration of the robot, (nq,), at a time; returns it."""
+        pin.forwardKinematics(self._model, self._data, q)
+        for link in self._links:
+            placement = self._data.liMi[link.joint]
+            if link.before is not None:
+                placement = link.before * placement
+            if link.after is not None:
+                placement = placement * link.after
+            fill_transform(link.message.transform, placement)
+            link.message.header.stamp = time
+        return self.moving
+
+    def _add_fixed(self, placement: pin.SE3, parent: str, child: str) -> None:
+        message = TransformStamped()
+        message.header.frame_id, message.child_frame_id = parent, child
+        fill_transform(message.transform, placement)
+        self.fixed.append(message)
+
+    def _add_moving(self, joint: int, before: pin.SE3 | None, after: pin.SE3, parent: str, child: str) -> None:
+        message = TransformStamped()
+        message.header.frame_id, message.child_frame_id = parent, child
+        self._links.append(_MovingLink(joint, _unless_identity(before), _unless_identity(after), message))
+
+
+def _unless_identity(placement: pin.SE3 | None) -> pin.SE3 | None:
+    return None if placement is None or placement.isIdentity(1e-12) else placement

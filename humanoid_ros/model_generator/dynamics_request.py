@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an inverse_dynamics request says, in the coordinates of the generated functions, and the answer back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+from humanoid_stack.msg import LinkWrench
+from humanoid_stack.srv import InverseDynamics
+
+from humanoid_codegen.mechanism import JointKind, Mechanism
+from humanoid_model import Robot
+from humanoid_model.errors import InputError
+from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
+from humanoid_sim.world.ball_joint import BallJoint
+from humanoid_sim.world.joint_view import JointView
+
+
+class DynamicsCoordinates:
+    """Where the joints and the base of a robot are in the arguments q, v, a and the result tau of generated functions.
+
+    A ball joint is its three members, as in joint_states; joints that follow others have no coordinates.
+
+    Attributes:
+        joint_names: of the movable joints, in the order of the answer.
+
+    Raises:
+        InputError: a joint of the robot has several coordinates and is neither its base nor a ball joint.
+    """
+
+    def __init__(self, robot: Robot, mechanism: Mechanism) -> None:
+        """Look up the joints.
+
+        Args:
+            robot: the robot.
+            mechanism: made of it.
+        """
+        self._robot = robot
+        self._joints: list[JointView] = []
+        self._base: tuple[slice, slice] | None = None
+        own = [body for body in mechanism.bodies if body.name in mechanism.joint_names]
+        for body in own:
+            q, v = slice(body.first_q, body.first_q + body.nq), slice(body.first_v, body.first_v + body.nv)
+            if robot.base_joint is not None and body.name == robot.model.names[robot.base_joint]:
+                self._base = (q, v)
+            elif body.name in robot.ball_joints:
+                members = tuple(robot.ball_joints[body.name])
+                self._joints.append(JointView(members, q, v, BallJoint(robot.description, members), True))
+            elif body.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
+                self._joints.append(JointView((body.name,), q, v, None, True))
+            else:
+                raise InputError(
+                    f"its {body.kind.value} joint '{body.name}' has {body.nv} coordinates",
+                    element=f"robot '{robot.name}'",
+                    remedy="Write it as joints of one coordinate",
+                )
+        self._size = (mechanism.nq, mechanism.nv)
+        self.joint_names = tuple(name for joint in self._joints for name in joint.names)
+
+    def motion(self, request: InverseDynamics.Request) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arguments q (nq,), v (nv,) and a (nv,) that a request means.
+
+        Raises:
+            InputError: an unknown, repeated or following joint, a wrong number of values, a value that can't be used.
+        """
+        names, values = self._named_values(request)
+        given = dict(zip(names, zip(*values, strict=True), strict=True))
+        q, v, a = np.zeros(self._size[0]), np.zeros(self._size[1]), np.zeros(self._size[1])
+        for joint in self._joints:
+            at, rate, change = np.array([given.get(name, (0.0, 0.0, 0.0)) for name in joint.names]).T
+            q[joint.q] = joint.coordinates(at)
+            v[joint.v] = joint.velocity_coordinates(at, rate)
+            a[joint.v] = joint.velocity_coordinates(at, change)
+            if joint.ball is not None:
+                a[joint.v] += _carried_acceleration(joint.ball, at, rate)
+        self._place_base(request, q, v, a)
+        return q, v, a
+
+    def efforts(self, q: np.ndarray, tau: np.ndarray) -> list[float]:
+        """Efforts about the axes of :attr:`joint_names` [N m or N] of generalised efforts (nv,) at q (nq,)."""
+        return [float(value) for joint in self._joints for value in joint.efforts(q, tau)]
+
+    def base_wrench(self, tau: np.ndarray) -> np.ndarray:
+        """Force and torque on the base link in its frame, (6,) [N, N m]; zero where the base is fixed."""
+        return np.zeros(6) if self._base is None else tau[self._base[1]]
+
+    def _named_values(self, request: InverseDynamics.Request) -> tuple[list[str], list[np.ndarray]]:
+        """Joint names of a request, and their positions, velocities and accelerations."""
+        names = list(request.joint_names)
+        for i, name in enumerate(names):
+            element = f"joint_names[{i}]"
+            if name in self._robot.mimics:
+                leader = self._robot.mimics[name].joint
+                raise InputError(f"'{name}' follows '{leader}'", element=element, remedy=f"Give '{leader}' only")
+            if name not in self.joint_names:
+                raise InputError(
+                    f"the robot '{self._robot.name}' has no joint '{name}'",
+                    element=element,
+                    remedy=f"Joints are {', '.join(self.joint_names)}",
+                )
+            if name in names[:i]:
+                raise InputError(f"'{name}' comes twice", element=element, remedy="Name each joint once")
+        arrays = []
+        for field in ("positions", "velocities", "accelerations"):
+            values = np.array(getattr(request, field), dtype=float)
+            optional = field != "positions"
+            if len(values) != len(names) and not (optional and not len(values)):
+                raise InputError(
+                    f"has {len(values)} values for {len(names)} joint_names",
+                    element=field,
+                    remedy="Give one value per joint, or none" if optional else "Give one value per joint",
+                )
+            check_finite(values, field)
+            arrays.append(values if len(values) else np.zeros(len(names)))
+        return names, arrays
+
+    def _place_base(self, request: InverseDynamics.Request, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
+        base = placement(request.base, "base")
+        motions = []
+        for field in ("base_twist", "base_acceleration"):
+            message = getattr(request, field)
+            motions.append(np.concatenate([array(message.linear), array(message.angular)]))
+            check_finite(motions[-1], field)
+        if self._base is None:
+            moved = {"base": base != pin.SE3.Identity(), "base_twist": motions[0].any()}
+            moved["base_acceleration"] = motions[1].any()
+            for field, is_moved in moved.items():
+                if is_moved:
+                    raise InputError(
+                        f"the base of the robot '{self._robot.name}' is fixed to the world",
+                        element=field,
+                        remedy="Leave it at its default",
+                    )
+            return
+        joint = self._robot.base_joint
+        at, rows = self._base
+        q[at] = pin.SE3ToXYZQUAT(self._robot.model.jointPlacements[joint].actInv(base))
+        v[rows], a[rows] = motions
+
+
+def wrenches_at_origins(
+    wrenches: Sequence[LinkWrench], link_names: Sequence[str], rotations: np.ndarray
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Wrenches of a request as generated functions take them; several on one link are added.
+
+    Args:
+        wrenches: of the request.
+        link_names: all links of the robot.
+        rotations: of the links in the world, (L, 3, 3).
+
+    Returns:
+        The k links that wrenches act on, and force [N] and torque [N m] about each one's origin in world axes, (k, 6).
+
+    Raises:
+        InputError: an unknown link, or a value that is not finite.
+    """
+    found: dict[str, np.ndarray] = {}
+    for i, wrench in enumerate(wrenches):
+        if wrench.link not in link_names:
+            raise InputError(
+                f"there is no link '{wrench.link}'",
+                element=f"wrenches[{i}].link",
+                remedy=f"Links are {', '.join(link_names)}",
+            )
+        point, force, torque = array(wrench.point), array(wrench.wrench.force), array(wrench.wrench.torque)
+        for field, values in (("point", point), ("wrench.force", force), ("wrench.torque", torque)):
+            check_finite(values, f"wrenches[{i}].{field}")
+        rotation = rotations[link_names.index(wrench.link)]
+        if wrench.in_link_frame:
+            force, torque = rotation @ force, rotation @ torque
+        torque = torque + np.cross(rotation @ point, force)
+        found[wrench.link] = found.get(wrench.link, np.zeros(6)) + np.concatenate([force, torque])
+    return tuple(found), np.array(list(found.values())).reshape(-1, 6)
+
+
+def fill_answer(
+    response: InverseDynamics.Response, coordinates: DynamicsCoordinates, q: np.ndarray, tau: np.ndarray
+) -> None:
+    """Write efforts (nv,) at q (nq,) into a response.
+
+    Raises:
+        InputError: an effort is beyond the numbers.
+    """
+    if not np.isfinite(tau).all():
+        raise InputError(
+            "the efforts are beyond the range of numbers", remedy="Give smaller velocities, accelerations or wrenches"
+        )
+    response.joint_names = list(coordinates.joint_names)
+    response.efforts = coordinates.efforts(q, tau)
+    wrench = coordinates.base_wrench(tau)
+    fill_vector(response.base_wrench.force, wrench[:3])
+    fill_vector(response.base_wrench.torque, wrench[3:])
+
+
+def _carried_acceleration(ball: BallJoint, angles: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Angular acceleration of a ball joint whose members turn steadily, in its moving frame, (3,) [rad/s^2]."""
+    turning = ball.rate_matrix(angles) * rates
+    # What a member turns is seen turning the other way by those after it.
+    return np.cross(turning[:, 0], turning[:, 1] + turning[:, 2]) + np.cross(turning[:, 1], turning[:, 2])

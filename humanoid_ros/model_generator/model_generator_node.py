@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model generator node: dynamic models as code and equations, and the efforts of a motion."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from geometry_msgs.msg import Vector3
+from humanoid_stack.msg import GeneratedFile, GeneratedFunction
+from humanoid_stack.srv import GenerateModel, InverseDynamics
+
+from humanoid_codegen.function_names import function_names
+from humanoid_codegen.generate import LANGUAGE_NAMES, generate
+from humanoid_model import Robot, load_robot
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.messages.conversions import array, check_finite
+from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
+from humanoid_ros.model_generator.model_cache import ModelCache
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.parameter_declaration import declare_whole, whole
+from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, run
+
+
+class ModelGeneratorNode(AnsweringNode):
+    """Generates dynamic models and computes inverse dynamics; see docs/interfaces.md for its services.
+
+    Attributes:
+        workers: answer the requests.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("model_generator")
+        declare_whole(
+            self,
+            "cache_size",
+            8,
+            1,
+            1000,
+            "Robots whose equations inverse_dynamics keeps, and sets of gravity and loaded links kept of each",
+            read_only=True,
+        )
+        self._cache = ModelCache(whole(self, "cache_size"))
+        self.workers = ServiceWorkers(self)
+        self.workers.offer(GenerateModel, "generate_model", self._generate)
+        self.workers.offer(InverseDynamics, "inverse_dynamics", partial(answer_inverse_dynamics, self._cache))
+        self.get_logger().info(f"generates models in {', '.join(LANGUAGE_NAMES)}")
+
+    def _generate(self, request: GenerateModel.Request, response: GenerateModel.Response) -> None:
+        generated = generate(
+            _robot(request),
+            lang=request.language,
+            functions=function_names(request.functions),
+            out=_folder(request.folder),
+            gravity=_gravity(request.gravity),
+            base_parameters=request.base_parameters,
+            symbolic_parameters=request.symbolic_parameters,
+            derivatives=request.derivatives,
+            progress=self._check_closing,
+        )
+        response.files = [GeneratedFile(name=name, text=text) for name, text in generated.files.items()]
+        response.functions = [
+            GeneratedFunction(
+                name=function.name,
+                additions=count.additions,
+                multiplications=count.multiplications,
+                divisions=count.divisions,
+                trigonometric=count.trigonometric,
+            )
+            for function, count in generated.functions
+        ]
+        response.joint_names = list(generated.joint_names)
+        response.time = generated.time
+
+    def _check_closing(self, done: int, total: int, what: str) -> None:
+        if self.workers.closing.is_set():
+            raise HumanoidError(CLOSED)
+
+
+def _robot(request: GenerateModel.Request) -> Robot:
+    if not request.robot.strip():
+        raise InputError("is empty", element="robot", remedy="Give a name, the path of a URDF or its text")
+    return load_robot(request.robot, floating_base=request.floating_base, geometry=False)
+
+
+def _gravity(message: Vector3) -> tuple[float, ...]:
+    values = array(message)
+    check_finite(values, "gravity")
+    return tuple(values.tolist())
+
+
+def _folder(text: str) -> Path | None:
+    if not text:
+        return None
+    if not os.path.isabs(text):
+        raise InputError(
+            f"'{text}' is relative to a folder that only the node knows",
+            element="folder",
+            remedy="Give an absolute path",
+        )
+    return Path(text)
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("model_generator", ModelGeneratorNode)
+
+
+if __name__ == "__main__":
+    main()

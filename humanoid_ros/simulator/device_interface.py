@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Input devices of a simulation that speak ROS: their topics, and what they do to the scene."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from humanoid_stack.msg import DeviceState
+from humanoid_stack.srv import AttachDevice
+from numpy.typing import NDArray
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
+
+from humanoid_model.errors import InputError
+from humanoid_ros.messages.conversions import fill_vector
+from humanoid_ros.node.executor_future import answer_of
+from humanoid_ros.node.qos import COMMAND, SENSOR
+from humanoid_ros.node.request_fields import enumerated, known_name, not_negative, vector
+from humanoid_ros.simulator.simulation_loop import SimulationLoop
+from humanoid_ros.simulator.topic_device import TopicDevice
+from humanoid_sim import Simulation
+from humanoid_sim.interaction import AttachMode, TouchMode
+from humanoid_sim.interaction.body_point import BodyPoint
+from humanoid_sim.interaction.interaction import Interaction
+from humanoid_sim.interaction.multi_rate_log import MultiRateLog
+
+STIFFNESS, RADIUS, RATE, SMOOTHING = 500.0, 0.005, 1000.0, 0.015
+"""What a request that gives 0 gets: [N/m], [m], [Hz], [s]."""
+LOGGED = 10_000
+"""Instants that the log of an interaction keeps."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*")
+
+
+class Mode(IntEnum):
+    """What a device does, as AttachDevice has it."""
+
+    RELEASE = AttachDevice.Request.RELEASE
+    ATTACH = AttachDevice.Request.ATTACH
+    TOUCH = AttachDevice.Request.TOUCH
+
+
+@dataclass
+class _Coupled:
+    device: TopicDevice
+    module: Interaction
+    states: Subscription
+    forces: Publisher
+
+
+class DeviceInterface:
+    """Couples devices to one simulation, each by a module of its own.
+
+    Entities of the graph are made and destroyed in the executor's thread, modules added and removed in the
+    simulation's.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        loop: SimulationLoop,
+        world: str,
+        refuse: Callable[[str, str], None],
+        group: CallbackGroup,
+    ) -> None:
+        """Begin without devices.
+
+        Args:
+            node: that offers the topics.
+            simulation: that the devices act on; touched between steps only.
+            loop: runs it.
+            world: name of the world frame.
+            refuse: told where and why a message was refused.
+            group: of all callbacks; reentrant.
+        """
+        self._node = node
+        self._simulation = simulation
+        self._loop = loop
+        self._world = world
+        self._refuse = refuse
+        self._group = group
+        self._coupled: dict[str, _Coupled] = {}
+
+    # In the executor ------------------------------------------------------------------------------
+
+    async def serve(self, request: AttachDevice.Request) -> None:
+        """Do what a request says while the simulation runs.
+
+        Raises:
+            InputError: a field that can't be used, or a device to release that isn't there.
+        """
+        mode = self._check(request)
+        if mode is Mode.RELEASE:
+            known_name(request.device, self._coupled, "device", "device")
+            await answer_of(self._node, self._loop.call(partial(self._uncouple, request.device)))
+            self._destroy(request.device)
+            return
+        device, module = self._make(mode, request)
+        await answer_of(self._node, self._loop.call(partial(self._couple, request.device, module)))
+        self._create(device, module)
+
+    def couple(self, request: AttachDevice.Request) -> None:
+        """Do what a request says before the simulation runs; raises as :meth:`serve`."""
+        device, module = self._make(self._check(request), request)
+        self._couple(request.device, module)
+        self._create(device, module)
+
+    def _check(self, request: AttachDevice.Request) -> Mode:
+        if not _NAME.fullmatch(request.device):
+            raise InputError(
+                f"is '{request.device}'",
+                element="device",
+                remedy="Give letters, digits, _ and /, no part of the name beginning with a digit",
+            )
+        return enumerated(request.mode, Mode, "mode")
+
+    def _create(self, device: TopicDevice, module: Interaction) -> None:
+        """Topics of a device that is coupled now."""
+        self._destroy(device.name)
+        topic = f"devices/{device.name}"
+        self._coupled[device.name] = _Coupled(
+            device,
+            module,
+            self._node.create_subscription(
+                DeviceState, topic, partial(self._take, topic, device), COMMAND, callback_group=self._group
+            ),
+            self._node.create_publisher(WrenchStamped, f"{topic}/force", SENSOR),
+        )
+
+    def destroy(self) -> None:
+        """Take all topics off the graph."""
+        for name in list(self._coupled):
+            self._destroy(name)
+
+    def release_silent(self) -> None:
+        """Let devices go that nobody speaks for any more."""
+        for name, coupled in list(self._coupled.items()):
+            if coupled.device.present and not self._node.count_publishers(f"devices/{name}"):
+                coupled.device.release()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the devices that are coupled."""
+        return list(self._coupled)
+
+    def _take(self, topic: str, device: TopicDevice, message: DeviceState) -> None:
+        try:
+            device.take(message)
+        except InputError as error:
+            self._refuse(topic, str(error))
+
+    def _destroy(self, name: str) -> None:
+        coupled = self._coupled.pop(name, None)
+        if coupled is not None:
+            self._node.destroy_subscription(coupled.states)
+            self._node.destroy_publisher(coupled.forces)
+
+    def _make(self, mode: Mode, request: AttachDevice.Request) -> tuple[TopicDevice, Interaction]:
+        """Device and module of a request."""
+
+        def size(field: str, default: float, unit: str) -> float:
+            return not_negative(getattr(request, field), field, unit) or default
+
+        stiffness = size("stiffness", STIFFNESS, "N/m")
+        hold = None
+        if request.body and mode is Mode.ATTACH:
+            hold = self._place_of(request.body, vector(request.point, "point"))
+        device = TopicDevice(
+            request.device,
+            self._world,
+            rate=size("rate", RATE, "Hz"),
+            smoothing=size("smoothing", SMOOTHING, "s"),
+            max_force=size("max_force", np.inf, "N"),
+            motion_scale=size("motion_scale", 1.0, "-"),
+            hold=hold,
+        )
+        name, scale = f"device {request.device}", size("force_scale", 1.0, "-")
+        module: Interaction
+        if mode is Mode.TOUCH:
+            if request.body:
+                raise InputError(
+                    f"is '{request.body}'", element="body", remedy="Leave it empty: TOUCH pushes whatever is in the way"
+                )
+            radius = size("radius", RADIUS, "m")
+            module = TouchMode(device, radius=radius, stiffness=stiffness, force_scale=scale, name=name)
+        else:
+            module = AttachMode(
+                device,
+                body=request.body or None,
+                stiffness=stiffness * scale,
+                max_force=device.max_force * scale,
+                force_scale=scale,
+                name=name,
+            )
+        module.log = MultiRateLog(LOGGED)
+        return device, module
+
+    def _place_of(self, body: str, point: NDArray[np.float64]) -> Callable[[], NDArray[np.float64]]:
+        """Tells where a point of a body is, between two steps."""
+        found = BodyPoint(self._simulation, body, point)
+        if found.fixed:
+            raise InputError(f"'{body}' is fixed to the world", element="body", remedy="Hold something that can move")
+        return lambda: found.state(self._simulation).position
+
+    # In the simulation's thread -------------------------------------------------------------------
+
+    def publish(self, time: Time) -> None:
+        """Publish what the users of all devices are to feel, where anyone listens."""
+        for coupled in list(self._coupled.values()):
+            if coupled.forces.get_subscription_count():
+                message = WrenchStamped()
+                message.header.stamp, message.header.frame_id = time, self._world
+                fill_vector(message.wrench.force, coupled.device.displayed)
+                coupled.forces.publish(message)
+
+    def _couple(self, name: str, module: Interaction) -> None:
+        old = self._coupled.get(name)
+        if old is not None:
+            self._simulation.remove_module(old.module.name)
+        try:
+            self._simulation.add_module(module)
+        except InputError:
+            if old is not None:
+                self._simulation.add_module(old.module)
+            raise
+
+    def _uncouple(self, name: str) -> None:
+        self._simulation.remove_module(self._coupled[name].module.name)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Action, topics and service of a joint trajectory controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future as ThreadFuture
+from dataclasses import dataclass
+from functools import partial
+
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.srv import QueryTrajectoryState
+from rclpy.action import CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+from humanoid_model.errors import HumanoidError
+from humanoid_ros.messages.conversions import seconds, stamp
+from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.executor_future import answer_of, waking_future
+from humanoid_ros.node.qos import COMMAND, STATE
+from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController, Outcome
+from humanoid_ros.simulator.simulation_loop import SimulationLoop
+from humanoid_ros.simulator.trajectory_request import (
+    Tolerances,
+    TrajectoryRequest,
+    TrajectoryRequestError,
+    check_single_dof,
+    read_tolerances,
+    read_trajectory,
+    trajectory_point,
+)
+
+Result = FollowJointTrajectory.Result
+
+
+@dataclass(frozen=True)
+class ControllerSettings:
+    """What the node's parameters say to every controller.
+
+    Attributes:
+        partial: whether trajectories may leave joints out.
+        moving_end: whether the last point may have a velocity.
+        path: position tolerance while moving [rad or m]; 0: no limit.
+        goal: position tolerance at the end [rad or m]; 0: no limit.
+        stopped_velocity: velocity tolerance at the end [rad/s or m/s]; 0: no limit.
+        goal_time: how late the end may be reached [s]; 0: any time.
+    """
+
+    partial: bool
+    moving_end: bool
+    path: float
+    goal: float
+    stopped_velocity: float
+    goal_time: float
+
+    def tolerances(self, count: int) -> Tolerances:
+        """Default tolerances of ``count`` joints."""
+        return Tolerances.uniform(count, self.path, self.goal, self.stopped_velocity, self.goal_time)
+
+
+class JointTrajectoryServer:
+    """Offers a controller under ``<name>_controller/``.
+
+    ``follow_joint_trajectory`` executes a trajectory and watches it, ``joint_trajectory`` executes one without an
+    answer, ``query_state`` tells set points, ``controller_state`` the state.
+
+    ros2_control rejects a goal that it can't execute, which leaves no way to say why. Here such a goal is accepted
+    and aborted at once, with the error code and the reason in the result; what moves goes on moving.
+
+    Attributes:
+        controller: the controller; only the simulation's thread may touch it.
+        settings: of new trajectories.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        prefix: str,
+        controller: JointTrajectoryController,
+        loop: SimulationLoop,
+        settings: ControllerSettings,
+        refuse: Callable[[str, str], None],
+        group: CallbackGroup,
+    ) -> None:
+        """Create the entities.
+
+        Args:
+            node: that offers them.
+            prefix: of their names, ``""`` or ``"robot/"``.
+            controller: to offer.
+            loop: runs the simulation.
+            settings: of new trajectories.
+            refuse: told where and why a message was refused.
+            group: of all callbacks; reentrant.
+        """
+        self.controller = controller
+        self.settings = settings
+        self._node = node
+        self._loop = loop
+        self._refuse = refuse
+        self._name = f"{prefix}{controller.name}_controller"
+        self._finishers: dict[bytes, Callable[[Outcome], None]] = {}
+        self._feedback: ServerGoalHandle | None = None
+        self._idle: Future | None = None
+        self._state_publisher = node.create_publisher(
+            JointTrajectoryControllerState, f"{self._name}/controller_state", STATE
+        )
+        self._subscription = node.create_subscription(
+            JointTrajectory,
+            f"{self._name}/joint_trajectory",
+            self._on_trajectory,
+            COMMAND,
+            callback_group=group,
+        )
+        self._query = node.create_service(
+            QueryTrajectoryState, f"{self._name}/query_state", self._on_query, callback_group=group
+        )
+        self._actions = AnsweringActionServer(
+            node,
+            FollowJointTrajectory,
+            f"{self._name}/follow_joint_trajectory",
+            self._follow,
+            cancel_callback=self._on_cancel,
+            callback_group=group,
+        )
+
+    async def goals_ended(self) -> None:
+        """Wait until no goal is executed any more and all results are on their way."""
+        if self._finishers:
+            self._idle = waking_future(self._node)
+            await self._idle
+            # Results are sent by tasks of the executor that are waiting in front of this one.
+            sent = waking_future(self._node)
+            executor = self._node.executor
+            assert executor is not None
+            executor.create_task(sent.set_result, None)
+            await sent
+
+    def destroy(self) -> None:
+        """Take everything off the graph."""
+        self._actions.destroy()
+        self._node.destroy_service(self._query)
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._state_publisher)
+
+    # In the simulation's thread -------------------------------------------------------------------
+
+    def publish_state(self) -> None:
+        """Publish the controller's state, if anyone listens."""
+        if self._state_publisher.get_subscription_count() == 0:
+            return
+        now = self._loop.simulation.time
+        state = self.controller.state(now)
+        message = JointTrajectoryControllerState()
+        message.header.stamp = stamp(now)
+        message.joint_names = list(self.controller.joints)
+        message.reference = trajectory_point(state.desired, state.time)
+        message.feedback = trajectory_point(state.actual, state.time)
+        message.error = trajectory_point(state.error, state.time)
+        message.output = trajectory_point(state.output, state.time)
+        message.speed_scaling_factor = 1.0
+        self._state_publisher.publish(message)
+
+    def publish_feedback(self) -> None:
+        """Send feedback to the client of the present goal, if there is one."""
+        handle = self._feedback
+        if handle is None:
+            return
+        now = self._loop.simulation.time
+        state = self.controller.state(now)
+        feedback = FollowJointTrajectory.Feedback()
+        feedback.header.stamp = stamp(now)
+        feedback.joint_names = list(self.controller.joints)
+        feedback.desired = trajectory_point(state.desired, state.time)
+        feedback.actual = trajectory_point(state.actual, state.time)
+        feedback.error = trajectory_point(state.error, state.time)
+        handle.publish_feedback(feedback)
+
+    # In the executor ------------------------------------------------------------------------------
+
+    def _read(self, message: JointTrajectory) -> TrajectoryRequest:
+        return read_trajectory(
+            message,
+            self.controller.joints,
+            self._loop.simulation.time,
+            partial=self.settings.partial,
+            moving_end=self.settings.moving_end,
+        )
+
+    async def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        goal = handle.request
+        try:
+            check_single_dof(goal)
+            request = self._read(goal.trajectory)
+            defaults = self.settings.tolerances(len(self.controller.joints))
+            tolerances = read_tolerances(goal, self.controller.joints, defaults)
+        except TrajectoryRequestError as error:
+            self._refuse(f"{self._name}/follow_joint_trajectory", str(error))
+            handle.abort()
+            return Result(error_code=error.code, error_string=str(error))
+        ended = waking_future(self._node)
+
+        def finish(outcome: Outcome) -> None:
+            if self._feedback is handle:
+                self._feedback = None
+            ended.set_result(outcome)
+
+        def start() -> None:
+            self.controller.start(request, tolerances, self._loop.simulation.time, finish)
+            self._feedback = handle
+
+        key = bytes(handle.goal_id.uuid)
+        self._finishers[key] = finish
+        self._loop.call(start).add_done_callback(partial(_finish_if_not_started, finish))
+        outcome = await ended
+        del self._finishers[key]
+        if not self._finishers and self._idle is not None:
+            self._idle.set_result(None)
+        if outcome.successful:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+            return Result(error_code=Result.SUCCESSFUL, error_string=outcome.text)
+        else:
+            handle.abort()
+            self._tell_end(outcome)
+        return Result(error_code=outcome.code, error_string=outcome.text)
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        finish = self._finishers.get(bytes(handle.goal_id.uuid))
+        if finish is None:
+            return CancelResponse.REJECT
+        self._loop.call(lambda: self.controller.cancel_motion_of(finish, "Canceled; the joints are held."))
+        return CancelResponse.ACCEPT
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        topic = f"{self._name}/joint_trajectory"
+        if not message.points and not message.joint_names:
+            self._loop.call(lambda: self.controller.cancel("Canceled by an empty trajectory."))
+            return
+        try:
+            request = self._read(message)
+        except TrajectoryRequestError as error:
+            self._refuse(topic, str(error))
+            return
+        tolerances = self.settings.tolerances(len(self.controller.joints))
+
+        def finish(outcome: Outcome) -> None:
+            if not outcome.successful:
+                self._tell_end(outcome)
+
+        self._loop.call(lambda: self.controller.start(request, tolerances, self._loop.simulation.time, finish))
+
+    def _tell_end(self, outcome: Outcome) -> None:
+        self._node.get_logger().warning(f"{self._name}: the motion has ended: {outcome.text}")
+
+    async def _on_query(
+        self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
+    ) -> QueryTrajectoryState.Response:
+        asked = self._loop.call(lambda: self.controller.sample(self._loop.simulation.time, seconds(request.time)))
+        try:
+            sample = await answer_of(self._node, asked)
+        except HumanoidError as error:
+            response.message = str(error)
+            return response
+        if sample is None:
+            response.message = f"time: {seconds(request.time):g} s has passed. Give a time from now on."
+            return response
+        response.success = True
+        response.name = list(self.controller.joints)
+        response.position = sample.positions.tolist()
+        response.velocity = sample.velocities.tolist()
+        response.acceleration = sample.accelerations.tolist()
+        return response
+
+
+def _finish_if_not_started(finish: Callable[[Outcome], None], started: ThreadFuture[None]) -> None:
+    error = started.exception()
+    if error is not None:
+        finish(Outcome(Result.INVALID_GOAL, str(error)))

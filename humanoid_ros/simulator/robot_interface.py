@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that ROS sees of one simulated robot: topics, commands, controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from humanoid_stack.msg import JointCommand
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from humanoid_model.errors import InputError
+from humanoid_ros.messages.conversions import check_finite
+from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.simulator.joint_commands import JointCommands
+from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController
+from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
+from humanoid_ros.simulator.robot_topics import RobotTopics
+from humanoid_ros.simulator.simulation_loop import SimulationLoop
+from humanoid_sim.world.simulated_robot import SimulatedRobot
+
+WHOLE_BODY = "whole_body"
+"""Name of the controller of all driven joints."""
+
+
+class RobotInterface:
+    """Topics of a robot, its command topics, one controller per limb and one of the whole body.
+
+    Attributes:
+        topics: what it publishes.
+        commands: who commands its joints.
+        servers: its controllers.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        loop: SimulationLoop,
+        robot: SimulatedRobot,
+        prefix: str,
+        world: str,
+        *,
+        period: float,
+        settings: ControllerSettings,
+        interpolate_from_desired_state: bool,
+        refuse: Callable[[str, str], None],
+        group: CallbackGroup,
+    ) -> None:
+        """Create all entities of a robot.
+
+        Args:
+            node: that offers them.
+            loop: runs the simulation.
+            robot: the robot.
+            prefix: of names and frames, ``""`` or ``"robot/"``.
+            world: name of the world frame.
+            period: time between two updates of a controller [s].
+            settings: of the controllers.
+            interpolate_from_desired_state: where trajectories begin.
+            refuse: told where and why a message was refused.
+            group: of all callbacks; reentrant.
+        """
+        self._node = node
+        self._loop = loop
+        self._refuse = refuse
+        self._prefix = prefix
+        self.topics = RobotTopics(node, robot, prefix, world)
+        self.commands = JointCommands(robot)
+        joints = robot.robot.description.joints
+        self.servers = [
+            JointTrajectoryServer(
+                node,
+                prefix,
+                JointTrajectoryController(
+                    name,
+                    members,
+                    self.commands,
+                    continuous=[joint for joint in members if joints[joint].type == "continuous"],
+                    period=period,
+                    interpolate_from_desired_state=interpolate_from_desired_state,
+                ),
+                loop,
+                settings,
+                refuse,
+                group,
+            )
+            for name, members in controlled_joints(robot).items()
+        ]
+        self._subscriptions = [
+            node.create_subscription(
+                JointCommand,
+                f"{prefix}commands/{quantity}",
+                callback,
+                COMMAND,
+                callback_group=group,
+            )
+            for quantity, callback in (("position", self._on_position), ("effort", self._on_effort))
+        ]
+
+    async def destroy(self) -> None:
+        """Take all entities off the graph, once the results of goals are sent."""
+        for server in self.servers:
+            await server.goals_ended()
+            server.destroy()
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self.topics.destroy()
+
+    # In the simulation's thread -------------------------------------------------------------------
+
+    def control(self, now: float) -> None:
+        """Update the controllers that have a trajectory."""
+        moving = [server.controller for server in self.servers if server.controller.moving]
+        if moving:
+            state = self.commands.joint_state()
+            for controller in moving:
+                controller.update(now, *state)
+
+    def publish_controllers(self) -> None:
+        """Publish the state of each controller."""
+        for server in self.servers:
+            server.publish_state()
+
+    def publish_feedback(self) -> None:
+        """Send the feedback of each goal."""
+        for server in self.servers:
+            server.publish_feedback()
+
+    def restart(self, reason: str) -> None:
+        """End all motions, after the robot has been put elsewhere."""
+        self.commands.restart(reason)
+
+    # In the executor ------------------------------------------------------------------------------
+
+    def _on_position(self, message: JointCommand) -> None:
+        def command() -> None:
+            self._check_empty(message.efforts, "efforts")
+            indices, positions = self._values(message.names, message.positions, "positions")
+            velocities = None
+            if len(message.velocities):
+                _, velocities = self._values(message.names, message.velocities, "velocities")
+            self.commands.take(indices, None, "Preempted by a position command.")
+            self.commands.set_positions(indices, positions, velocities)
+
+        self._execute(command, f"{self._prefix}commands/position")
+
+    def _on_effort(self, message: JointCommand) -> None:
+        def command() -> None:
+            self._check_empty(message.positions, "positions")
+            self._check_empty(message.velocities, "velocities")
+            indices, efforts = self._values(message.names, message.efforts, "efforts")
+            self.commands.take(indices, None, "Preempted by an effort command.")
+            self.commands.set_efforts(indices, efforts)
+
+        self._execute(command, f"{self._prefix}commands/effort")
+
+    def _execute(self, command: Callable[[], None], topic: str) -> None:
+        def guarded() -> None:
+            try:
+                command()
+            except InputError as error:
+                self._refuse(topic, str(error))
+
+        self._loop.call(guarded)
+
+    def _values(self, names: Sequence[str], values: Sequence[float], field: str) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the joints and their values, checked."""
+        if not names:
+            raise InputError("is empty", element="names", remedy="Name the joints to command")
+        indices = self.commands.indices(names)
+        if len(values) != len(names):
+            raise InputError(
+                f"has {len(values)} values for {len(names)} names",
+                element=field,
+                remedy="Give one value per joint",
+            )
+        array = np.array(values)
+        check_finite(array, field)
+        return indices, array
+
+    @staticmethod
+    def _check_empty(values: Sequence[float], field: str) -> None:
+        if len(values):
+            raise InputError(f"has {len(values)} values", element=field, remedy="Leave it empty on this topic")
+
+
+def controlled_joints(robot: SimulatedRobot) -> Mapping[str, Sequence[str]]:
+    """Joints of each controller by its name: the limbs, and all driven joints as the whole body.
+
+    A joint that a spring moves or that mimics another one can't be commanded.
+    """
+    model = robot.robot
+    passive = {*model.springs, *model.mimics}
+    for ball in passive & set(model.ball_joints):
+        passive.update(model.ball_joints[ball])
+    limbs: dict[str, list[str]] = {}
+    for name, members in model.limbs.items():
+        joints = [joint for member in members for joint in model.ball_joints.get(member, (member,))]
+        driven = [joint for joint in joints if joint in robot.joint_names and joint not in passive]
+        if driven:
+            limbs[name] = driven
+    whole = [joint for joint in robot.joint_names if joint not in passive]
+    if whole:
+        limbs[WHOLE_BODY] = whole
+    return limbs

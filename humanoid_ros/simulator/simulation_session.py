@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One scene that is being simulated, with everything that ROS sees of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from geometry_msgs.msg import TransformStamped
+from humanoid_stack.srv import AttachDevice
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from humanoid_model.errors import InputError
+from humanoid_ros.messages.conversions import fill_transform, stamp
+from humanoid_ros.messages.scene_markers import scene_markers
+from humanoid_ros.messages.scene_view import scene_view
+from humanoid_ros.simulator.device_interface import DeviceInterface
+from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
+from humanoid_ros.simulator.robot_interface import RobotInterface
+from humanoid_ros.simulator.simulation_loop import LoopReport, SimulationLoop
+from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics, simulation_status
+from humanoid_ros.simulator.simulation_topics import SimulationTopics
+from humanoid_ros.simulator.state_request import apply_state
+from humanoid_ros.simulator.trace_markers import DrawnTrace
+from humanoid_sim import Simulation
+from humanoid_sim.simulation import SimulationState
+from humanoid_sim.state.state_file import read_state, write_state
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """What the node's parameters say to a session; rates are per second of simulated time [Hz].
+
+    Attributes:
+        real_time_factor: simulated seconds per second to aim at; 0: as fast as possible.
+        clock_rate: of /clock.
+        joint_state_rate: of joint_states.
+        transform_rate: of /tf.
+        odometry_rate: of the base's odometry.
+        imu_rate: of inertial measurement units.
+        wrench_rate: of force-torque sensors.
+        contact_rate: of contacts.
+        marker_rate: of contact markers.
+        controller_state_rate: of the controllers' states.
+        feedback_rate: of the feedback of trajectory goals.
+        control_rate: of the controllers' updates; fixed when a scene is loaded.
+        device_rate: of the forces that devices display.
+        trace_rate: of the ways of traced bodies.
+        status_rate: of the status, per second of wall-clock time.
+        diagnostics_rate: of diagnostics, per second of wall-clock time.
+        interpolate_from_desired_state: where trajectories begin; fixed when a scene is loaded.
+        controllers: settings of the controllers.
+        devices: names of the devices that are coupled when a scene is loaded.
+        traces: bodies and links whose ways are drawn.
+    """
+
+    real_time_factor: float
+    clock_rate: float
+    joint_state_rate: float
+    transform_rate: float
+    odometry_rate: float
+    imu_rate: float
+    wrench_rate: float
+    contact_rate: float
+    marker_rate: float
+    controller_state_rate: float
+    feedback_rate: float
+    device_rate: float
+    trace_rate: float
+    control_rate: float
+    status_rate: float
+    diagnostics_rate: float
+    interpolate_from_desired_state: bool
+    controllers: ControllerSettings
+    devices: tuple[str, ...]
+    traces: tuple[str, ...]
+
+
+class SimulationSession:
+    """Simulates a scene and publishes it; made anew for every scene.
+
+    Attributes:
+        simulation: only the loop's thread may touch it.
+        loop: runs it.
+        robots: what ROS sees of the robots.
+        devices: what ROS devices do to the scene.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        topics: SimulationTopics,
+        simulation: Simulation,
+        settings: SessionSettings,
+        *,
+        paused: bool,
+        refuse: Callable[[str, str], None],
+        refusals: Callable[[], tuple[int, str]],
+        group: CallbackGroup,
+    ) -> None:
+        """Set up; :meth:`start` lets time go.
+
+        Args:
+            node: that offers the topics.
+            topics: those of all scenes.
+            simulation: of the scene.
+            settings: rates and controllers.
+            paused: whether to begin paused.
+            refuse: told where and why a message was refused.
+            refusals: tells how many were, and why the last one was.
+            group: of all callbacks; reentrant.
+        """
+        self._node = node
+        self._topics = topics
+        self._refusals = refusals
+        self.simulation = simulation
+        self.loop = SimulationLoop(simulation, self, paused=paused)
+        several = len(simulation.robots) > 1
+        self._control_steps = self._steps(settings.control_rate)
+        self.robots = [
+            RobotInterface(
+                node,
+                self.loop,
+                robot,
+                f"{name}/" if several else "",
+                topics.world,
+                period=self._control_steps * simulation.dt,
+                settings=settings.controllers,
+                interpolate_from_desired_state=settings.interpolate_from_desired_state,
+                refuse=refuse,
+                group=group,
+            )
+            for name, robot in simulation.robots.items()
+        ]
+        self.devices = DeviceInterface(node, simulation, self.loop, topics.world, refuse, group)
+        for device in settings.devices:
+            self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
+        self._unsolved = UnsolvedSteps()
+        self._kept: SimulationState | None = None
+        self._trace: DrawnTrace | None = None
+        self._soles = {body if several else body.split("/", 1)[1]: sole for body, sole in simulation.soles.items()}
+        self._bodies: list[tuple[str, TransformStamped]] = []
+        fixed = [transform for robot in self.robots for transform in robot.topics.transforms.fixed]
+        for name, body in simulation.bodies.items():
+            transform = TransformStamped()
+            transform.header.frame_id, transform.child_frame_id = topics.world, name
+            if body.fixed:
+                fill_transform(transform.transform, body.placement_world_body)
+                fixed.append(transform)
+            else:
+                self._bodies.append((name, transform))
+        self._next_diagnostics = 0.0
+        self.configure(settings)
+        topics.publish_static_transforms(fixed)
+        mobile = {name for name, _ in self._bodies}
+        scene = simulation.scene
+        topics.publish_scene(scene_markers(scene, topics.world, mobile), scene_view(scene, topics.world))
+
+    def configure(self, settings: SessionSettings) -> None:
+        """Take over rates and controller settings; in the loop's thread once it runs."""
+        self.loop.real_time_factor = settings.real_time_factor
+        self.loop.report_period = 1.0 / settings.status_rate
+        self._diagnostics_period = 1.0 / settings.diagnostics_rate
+        for robot in self.robots:
+            for server in robot.servers:
+                server.settings = settings.controllers
+        schedule = (
+            (settings.clock_rate, self._publish_clock),
+            (settings.joint_state_rate, self._publish_joints),
+            (settings.transform_rate, self._publish_transforms),
+            (settings.odometry_rate, self._publish_odometry),
+            (settings.imu_rate, self._publish_imus),
+            (settings.wrench_rate, self._publish_wrenches),
+            (settings.contact_rate, self._publish_contacts),
+            (settings.marker_rate, self._publish_markers),
+            (settings.controller_state_rate, self._publish_controllers),
+            (settings.feedback_rate, self._publish_feedback),
+            (settings.device_rate, self._publish_device_forces),
+            (settings.trace_rate, self._publish_traces),
+        )
+        self._schedule = [(self._steps(rate), publish) for rate, publish in schedule]
+        self._trace_bodies(settings.traces)
+
+    def start(self) -> None:
+        """Publish the start and let time go."""
+        self.after_jump()
+        self.loop.start()
+
+    def stop(self, reason: str) -> None:
+        """Stop the simulation for good and end all motions."""
+        self.loop.shutdown()
+        for robot in self.robots:
+            robot.restart(reason)
+
+    async def destroy(self) -> None:
+        """Take robots and devices off the graph."""
+        self.devices.destroy()
+        for robot in self.robots:
+            await robot.destroy()
+
+    # What services ask for, in the loop's thread --------------------------------------------------
+
+    def reset(self) -> None:
+        """Bring everything back to the start: state, controllers, time."""
+        self.loop.reset()
+        for robot in self.robots:
+            robot.restart("The simulation was reset.")
+
+    def set_state(self, request: object) -> None:
+        """Put a robot or a body elsewhere; a robot whose joints were set holds them there."""
+        name, joints_moved = apply_state(self.simulation, request)
+        if joints_moved:
+            self.simulation.robots[name].hold()
+            for robot in self.robots:
+                if robot.topics.robot.name == name:
+                    robot.restart("The robot's state was set.")
+        self._publish_joints()
+        self._publish_transforms()
+        self._publish_odometry()
+
+    def save_state(self, path: str) -> float:
+        """Keep the state in a file, or in memory if the path is empty.
+
+        Returns:
+            Simulated time of it [s].
+
+        Raises:
+            InputError: the file can't be written.
+        """
+        if path:
+            write_state(self.simulation, path)
+        else:
+            self._kept = self.simulation.save_state()
+        return self.simulation.time
+
+    def restore_state(self, path: str) -> float:
+        """Go on from a kept state; motions end.
+
+        Returns:
+            Simulated time of it [s].
+
+        Raises:
+            InputError: nothing is kept, or a file that doesn't fit; all stays as it was.
+        """
+        self.loop.jump(partial(self._restore, path), "a restored state")
+        for robot in self.robots:
+            robot.restart("A saved state was restored.")
+        if self._trace is not None:
+            self._trace.clear()
+        return self.simulation.time
+
+    def _restore(self, path: str) -> None:
+        if path:
+            read_state(self.simulation, path)
+        elif self._kept is not None:
+            self.simulation.restore_state(self._kept)
+        else:
+            raise InputError(
+                "is empty, and no state of this scene is in memory",
+                element="path",
+                remedy="Save one first with an empty path, or give a file",
+            )
+
+    def _trace_bodies(self, bodies: tuple[str, ...]) -> None:
+        """Draw the ways of these bodies from now on."""
+        names = () if self._trace is None else self._trace.names
+        known = tuple(body for body in bodies if body in self.simulation.world.index)
+        if known == names:
+            return
+        if self._trace is not None:
+            self.simulation.remove_module(self._trace.name)
+        self._trace = DrawnTrace(known, spacing=0.002, every=10, most=600) if known else None
+        if self._trace is not None:
+            self.simulation.add_module(self._trace)
+
+    # LoopListener ---------------------------------------------------------------------------------
+
+    def before_step(self) -> None:
+        """Update the controllers."""
+        if self.simulation.step_count % self._control_steps == 0:
+            now = self.simulation.time
+            for robot in self.robots:
+                robot.control(now)
+
+    def after_step(self) -> None:
+        """Publish what is due."""
+        self._unsolved.look(self.simulation)
+        step = self.simulation.step_count
+        for period, publish in self._schedule:
+            if step % period == 0:
+                publish()
+
+    def after_jump(self) -> None:
+        """Publish everything."""
+        for _, publish in self._schedule:
+            publish()
+
+    def report(self, report: LoopReport) -> None:
+        """Publish the status, and diagnostics now and then."""
+        now = stamp(self.simulation.time)
+        status = simulation_status(self.simulation, report, self.loop.real_time_factor, now, self._topics.world)
+        self._topics.publish_status(status)
+        self.simulation.profile.reset()
+        self.devices.release_silent()
+        wall = time.monotonic()
+        if wall >= self._next_diagnostics or report.failure:
+            self._next_diagnostics = wall + self._diagnostics_period
+            message = diagnostics(
+                status,
+                self._unsolved,
+                self._node.get_name(),
+                *self._refusals(),
+                self._node.get_clock().now().to_msg(),
+            )
+            self._topics.publish_diagnostics(message)
+            self._unsolved.forget()
+
+    def failed(self, message: str, details: str) -> None:
+        """Say in the log why the simulation stands still."""
+        self._node.get_logger().error(f"the simulation is paused: {message}\n{details}".rstrip())
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _steps(self, rate: float) -> int:
+        """Whole number of steps between two messages of a rate [Hz]."""
+        return max(round(1.0 / (rate * self.simulation.dt)), 1)
+
+    def _publish_clock(self) -> None:
+        self._topics.publish_clock(stamp(self.simulation.time))
+
+    def _publish_joints(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_joints(now)
+
+    def _publish_transforms(self) -> None:
+        now = stamp(self.simulation.time)
+        transforms: list[TransformStamped] = []
+        for robot in self.robots:
+            transforms += robot.topics.transforms.update(robot.topics.robot.q, now)
+        for name, transform in self._bodies:
+            transform.header.stamp = now
+            fill_transform(transform.transform, self.simulation.bodies[name].placement_world_body)
+            transforms.append(transform)
+        if transforms:
+            self._topics.publish_transforms(transforms)
+
+    def _publish_odometry(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_odometry(now)
+
+    def _publish_imus(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_imus(now)
+
+    def _publish_wrenches(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_wrenches(now)
+
+    def _publish_contacts(self) -> None:
+        self._topics.publish_contacts(self.simulation, stamp(self.simulation.time))
+
+    def _publish_markers(self) -> None:
+        now = stamp(self.simulation.time)
+        self._topics.publish_markers(self.simulation, now)
+        self._topics.publish_soles(self._soles, now)
+
+    def _publish_traces(self) -> None:
+        self._topics.publish_traces(self._trace, stamp(self.simulation.time))
+
+    def _publish_device_forces(self) -> None:
+        self.devices.publish(stamp(self.simulation.time))
+
+    def _publish_controllers(self) -> None:
+        for robot in self.robots:
+            robot.publish_controllers()
+
+    def _publish_feedback(self) -> None:
+        for robot in self.robots:
+            robot.publish_feedback()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of a simulation as a whole, whatever scene it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TransformStamped
+from humanoid_stack.msg import ContactForces, SimulationStatus
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+from humanoid_ros.messages.contact_messages import contact_forces
+from humanoid_ros.node.qos import CLOCK, LATCHED, STATE, TRANSFORMS
+from humanoid_ros.simulator.simulation_markers import SimulationMarkers
+from humanoid_ros.simulator.sole_markers import SoleMarkers
+from humanoid_ros.simulator.trace_markers import trace_markers
+from humanoid_sim import Simulation
+from humanoid_sim.flexibility import DeformableSole
+from humanoid_sim.recording.path_trace import PathTrace
+
+
+class SimulationTopics:
+    """Publishers that outlive the scenes.
+
+    Attributes:
+        world: name of the world frame.
+        markers: makes the contact markers.
+        soles: makes those of deformable soles.
+    """
+
+    def __init__(self, node: Node, world: str, markers: SimulationMarkers, soles: SoleMarkers) -> None:
+        """Create the publishers.
+
+        Args:
+            node: that publishes.
+            world: name of the world frame.
+            markers: see the attributes.
+            soles: likewise.
+        """
+        self.world = world
+        self.markers = markers
+        self.soles = soles
+        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
+        self._transforms = node.create_publisher(TFMessage, "/tf", TRANSFORMS)
+        self._static_transforms = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+        self._contacts = node.create_publisher(ContactForces, "contacts", STATE)
+        self._markers = node.create_publisher(MarkerArray, "markers", STATE)
+        self._sole_markers = node.create_publisher(MarkerArray, "sole_markers", STATE)
+        self._traces = node.create_publisher(MarkerArray, "traces", STATE)
+        self._scene_markers = node.create_publisher(MarkerArray, "scene_markers", LATCHED)
+        self._scene_view = node.create_publisher(MarkerArray, "scene_view", LATCHED)
+        self._status = node.create_publisher(SimulationStatus, "status", LATCHED)
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
+
+    def publish_clock(self, time: Time) -> None:
+        """Publish simulated time."""
+        self._clock.publish(Clock(clock=time))
+
+    def publish_transforms(self, transforms: list[TransformStamped]) -> None:
+        """Publish moving transforms."""
+        self._transforms.publish(TFMessage(transforms=transforms))
+
+    def publish_static_transforms(self, transforms: list[TransformStamped]) -> None:
+        """Publish all transforms that never change; a later message replaces the one before."""
+        self._static_transforms.publish(TFMessage(transforms=transforms))
+
+    def publish_contacts(self, simulation: Simulation, time: Time) -> None:
+        """Publish contacts with their forces, if anyone listens."""
+        if self._contacts.get_subscription_count():
+            self._contacts.publish(contact_forces(simulation.contacts, time, self.world))
+
+    def publish_markers(self, simulation: Simulation, time: Time) -> None:
+        """Publish the contact markers, if anyone listens."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(self.markers.update(simulation.contacts, time))
+
+    def publish_soles(self, soles: Mapping[str, DeformableSole], time: Time) -> None:
+        """Publish deformable soles by their frames, if there are or were any and anyone listens."""
+        if self._sole_markers.get_subscription_count():
+            message = self.soles.update(soles, time)
+            if message.markers:
+                self._sole_markers.publish(message)
+
+    def publish_traces(self, trace: PathTrace | None, time: Time) -> None:
+        """Publish the ways of traced bodies, if anyone listens."""
+        if self._traces.get_subscription_count():
+            self._traces.publish(trace_markers(trace, self.world, time))
+
+    def publish_scene(self, markers: MarkerArray, view: MarkerArray) -> None:
+        """Publish what stands in the scene, and its camera and lights."""
+        self._scene_markers.publish(markers)
+        self._scene_view.publish(view)
+
+    def publish_status(self, status: SimulationStatus) -> None:
+        """Publish how the simulation goes."""
+        self._status.publish(status)
+
+    def publish_diagnostics(self, message: DiagnosticArray) -> None:
+        """Publish diagnostics."""
+        self._diagnostics.publish(message)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaits on the embedded view: what the panel asks for goes to the action `generate_gait`, a gait comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from humanoid_stack.action import GenerateGait
+from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
+from rclpy.node import Node
+from rclpy.task import Future
+
+from humanoid_model import Robot
+from humanoid_model.errors import HumanoidError
+from humanoid_ros.contact_planner.posture_markers import link_placements
+from humanoid_ros.gait_generator import gait_figure
+from humanoid_ros.gait_generator.gait_markers import footprints
+from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
+from humanoid_ros.gait_generator.gait_request import DIRECT, INDIRECT, LIFT
+from humanoid_ros.messages.conversions import duration, seconds
+from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.viewer import request as wish
+from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
+from humanoid_ros.viewer.gait_panel import BOTH, HIDDEN, STRIP, WALKS, GaitPanel
+from humanoid_ros.viewer.gait_plots import GaitCurves
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.posture_drawing import painted
+from humanoid_ros.viewer.robot_drawing import RobotDrawing
+
+PATH = "/gait"
+PAUSE = 0.7
+"""Between two rounds of the walking figure [s]."""
+GHOST = np.array([0.45, 0.55, 0.68, 0.75])
+"""Colour of the robot that walks, where it is known."""
+WORDS = {
+    GaitPhase.CONTACT_VIOLATION: "contact forces that the ground can't give",
+    GaitPhase.LIMIT_VIOLATION: "a limit is passed",
+}
+
+
+class GaitStudio:
+    """Asks for gaits, tells how far they are, and draws and plots them; all of it in the node's executor.
+
+    Args:
+        node: that asks.
+        page: that is drawn on.
+        panel: of gaits.
+        arrow_scale: length of an arrow per force [m/N].
+        time_limit: wall-clock time of a request [s].
+    """
+
+    def __init__(self, node: Node, page: Page, panel: GaitPanel, *, arrow_scale: float, time_limit: float) -> None:
+        self._page, self._panel = page, panel
+        self._time_limit = time_limit
+        self._client = GuardedActionClient(node, GenerateGait, "generate_gait")
+        self._root = page.server.scene.add_frame(PATH, show_axes=False)
+        self._drawing = GaitDrawing(page.server.scene, PATH, arrow_scale)
+        self._shown = wish.ShowGait(BOTH, True, 0.8)
+        self._view: GaitView | None = None
+        self._began = 0.0
+        self._gait: Gait | None = None
+        self._point_times: np.ndarray = np.zeros(0)
+        self._robot: Robot | None = None
+        self._loaded = ("", "")
+        self._ghost: RobotDrawing | None = None
+        self._goal: Any = None
+        self._round = 0
+        self._cancelled = False
+        self._apply()
+
+    def answer(self, request: wish.GaitRequest) -> None:
+        """Do what a person asks for on the panel."""
+        if isinstance(request, wish.GenerateGait):
+            self._generate(request)
+        elif isinstance(request, wish.CancelGait):
+            self._cancelled = True
+            if self._goal is not None:
+                self._goal.cancel_goal_async()
+        else:
+            self._shown = request
+            self._apply()
+
+    def update(self, now: float) -> None:
+        """Let the figure walk on.
+
+        Args:
+            now: monotonic time [s].
+        """
+        if self._panel.working and not self._client.server_is_ready():
+            self._end("The node that generated the gait is gone.", False)
+        if self._view is None or self._shown.figure in (HIDDEN, STRIP):
+            return
+        time = now - self._began
+        if time > self._view.duration + PAUSE:
+            self._began, time = now, 0.0
+        self._drawing.update(time)
+        self._move_ghost(time)
+
+    # Requests and answers -----------------------------------------------------------------------------------------
+
+    def _generate(self, request: wish.GenerateGait) -> None:
+        if self._panel.working:
+            return
+        if not self._client.server_is_ready():
+            self._panel.say("No node offers generate_gait. Start gait_generator.", False)
+            return
+        message = GaitRequest(
+            model=request.model,
+            speed=0.0 if request.whole else request.speed,
+            step_length=0.0 if request.whole else request.step_length,
+            cycles=request.steps,
+            lift=request.whole,
+            options=GaitSolverOptions(
+                method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
+            ),
+        )
+        self._panel.working = True
+        self._cancelled = False
+        self._round += 1
+        self._panel.say("Asked for.")
+        own = self._round
+        sent = self._client.send_goal_async(
+            GenerateGait.Goal(request=message), feedback_callback=lambda item: self._on_feedback(own, item.feedback)
+        )
+        sent.add_done_callback(lambda future: self._on_goal(own, future))
+
+    def _on_goal(self, own: int, future: Future) -> None:
+        goal = future.result()
+        if own != self._round:
+            return
+        if goal is None or not goal.accepted:
+            self._end("The gait generator didn't take the request.", False)
+            return
+        self._goal = goal
+        if self._cancelled:
+            goal.cancel_goal_async()
+        goal.get_result_async().add_done_callback(lambda result: self._on_result(own, result))
+
+    def _on_feedback(self, own: int, feedback: GenerateGait.Feedback) -> None:
+        if own != self._round or not self._panel.working:
+            return
+        figures = [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
+        figures += [f"{feedback.nodes} nodes"] if feedback.nodes else []
+        figures += [f"residual {feedback.residual:.1e}"] if np.isfinite(feedback.residual) else []
+        stage = f"Phase {feedback.phase + 1}: {feedback.stage}"
+        if feedback.stage.startswith(LIFT):
+            stage, figures = feedback.stage, []
+            if np.isfinite(feedback.residual):
+                figures = [f"zero-moment point off by {1e3 * feedback.residual:.1f} mm"]
+        self._panel.say(f"{stage}\n{', '.join(figures)}")
+
+    def _on_result(self, own: int, future: Future) -> None:
+        if own != self._round:
+            return
+        answer = future.result()
+        result = None if answer is None else answer.result
+        if result is None:
+            self._end("The gait generator gave no answer.", False)
+        elif not result.success:
+            self._end(result.message, False)
+        else:
+            self._end(_summary(result.gait, result.message), not result.message)
+        if result is not None and result.gait.figure.times and result.success:
+            self._take(result.gait)
+
+    def _end(self, message: str, good: bool) -> None:
+        self._panel.working = False
+        self._goal = None
+        self._round += 1
+        self._panel.say(message, good)
+
+    # Drawing ------------------------------------------------------------------------------------------------------
+
+    def _take(self, gait: Gait) -> None:
+        self._gait = gait
+        self._view = gait_view(gait)
+        self._drawing.set(self._view)
+        self._began = float("-inf")
+        self._point_times = np.array([seconds(point.time_from_start) for point in gait.trajectory.joints.points])
+        self._take_robot(gait)
+        self._panel.plots.show(gait_curves(gait))
+        self._panel.offer_figures()
+        self._apply()
+        extent = self._drawing.extent()
+        if extent is not None:
+            centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
+            height = float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0])))
+            self._page.look_through(Camera.framing(centre, height))
+
+    def _take_robot(self, gait: Gait) -> None:
+        name = gait.trajectory.robot, gait.model
+        if self._robot is not None and self._loaded == name:
+            return
+        if self._ghost is not None:
+            self._ghost.remove()
+        self._robot = self._ghost = None
+        if not gait.trajectory.robot:
+            return
+        try:
+            self._robot, self._loaded = gait_robot(gait), name
+        except HumanoidError:
+            return  # a stick figure walks where only the generator knows the robot's file
+        self._ghost = RobotDrawing(self._page.server.scene, "robot", painted(self._robot.description, GHOST), PATH)
+
+    def _move_ghost(self, time: float) -> None:
+        if self._ghost is None or self._robot is None or self._gait is None or not len(self._point_times):
+            return
+        index = min(int(np.searchsorted(self._point_times, time)), len(self._point_times) - 1)
+        q = trajectory_posture(self._gait.trajectory, self._robot, index)
+        self._ghost.update(link_placements(self._robot, q))
+
+    def _apply(self) -> None:
+        """Show what is to be shown, where it is to be shown."""
+        self._root.position = (0.0, self._shown.aside, 0.0)
+        self._drawing.walks = self._shown.figure in (WALKS, BOTH)
+        self._drawing.sticks = self._ghost is None
+        self._drawing.strip = self._shown.figure in (STRIP, BOTH)
+        self._drawing.forces = self._shown.forces
+        self._drawing.update(0.0)
+        if self._ghost is not None:
+            self._ghost.visible = self._drawing.walks
+
+
+def gait_view(gait: Gait) -> GaitView:
+    """What the page draws of a gait."""
+    figure = gait.figure
+    names = list(figure.point_names)
+    lines = np.array(figure.lines, dtype=int).reshape(-1, 2)
+    sides = {"left": LEFT_COLOUR, "right": RIGHT_COLOUR}
+    colours = [sides.get(names[end].partition("_")[0], BODY_COLOUR) for end in lines[:, 1]]
+    at, forces = gait_figure.figure_forces(figure)
+    prints = [corners for _, corners in footprints(figure)]
+    times, points = np.array(figure.times), gait_figure.figure_points(figure)
+    return GaitView(times, points, lines, np.array(colours), at, forces, prints)
+
+
+def gait_curves(gait: Gait) -> GaitCurves:
+    """What the page plots of a gait: torques of its trajectory, forces of its figure, Hamiltonian of its phases."""
+    points = gait.trajectory.joints.points
+    times = np.array([seconds(point.time_from_start) for point in points])
+    efforts = np.array([point.effort for point in points]).reshape(len(points), -1)
+    torques = {name: efforts[:, j] for j, name in enumerate(gait.trajectory.joints.joint_names)}
+    _, forces = gait_figure.figure_forces(gait.figure)
+    feet = {
+        f"{foot} {word}": forces[:, i, axis]
+        for i, foot in enumerate(gait.figure.foot_names)
+        for axis, word in ((2, "normal"), (0, "along"))
+    }
+    phases = [phase for phase in gait.phases if len(phase.hamiltonian)]
+    along = [np.array(phase.times) + phase.start for phase in phases] or [np.zeros(0)]
+    H = [np.array(phase.hamiltonian) for phase in phases] or [np.zeros(0)]
+    loaded = {name: torque for name, torque in torques.items() if np.any(torque)}
+    return GaitCurves(times, loaded, np.array(gait.figure.times), feet, np.concatenate(along), np.concatenate(H))
+
+
+def _summary(gait: Gait, message: str) -> str:
+    """What was found, in a few lines."""
+    way = f"{gait.distance:.2f} m in {gait.duration:.2f} s"
+    lines = [
+        f"{gait.speed:.2f} m/s, {way if gait.margin else f'steps of {way}'}",
+        f"cost {gait.cost:.4g}, cost of transport {gait.cost_of_transport:.3f}",
+    ]
+    if gait.margin:
+        lines.append(f"zero-moment point {1e3 * gait.margin:.0f} mm or more inside what bears")
+    worst = max((phase.report.required_friction for phase in gait.phases), default=0.0)
+    lines.append(f"needs a friction of {worst:.2f}")
+    broken = sorted({WORDS.get(phase.status, "") for phase in gait.phases} - {""})
+    if broken:
+        lines.append(f"Not kept: {'; '.join(broken)}.")
+        lines.append(message)
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint servos of all robots of a world, as arrays over its velocity coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.actuator import default_gains
+from humanoid_sim.stepping.step_data import JointArrays
+from humanoid_sim.world.world import World
+
+_NO_LIMIT = 1e10
+"""Larger position limits are none."""
+
+
+@dataclass
+class Servos:
+    """Proportional-derivative servos, feed-forward efforts and passive joint properties.
+
+    Attributes:
+        q_target: target configuration of the world, shape (nq,).
+        v_target: target velocity, shape (nv,).
+        stiffness: position gains in force, zero for a joint in effort mode [N m/rad or N/m], shape (nv,).
+        damping: velocity gains in force [N m s/rad or N s/m], shape (nv,).
+        servo_stiffness: position gains of joints in position mode, shape (nv,).
+        servo_damping: velocity gains of joints in position mode, shape (nv,).
+        passive_damping: viscous friction of the joints, shape (nv,).
+        feedforward: efforts given directly [N m or N], shape (nv,).
+        limit: largest efforts of the actuators [N m or N], shape (nv,).
+        lowest: least efforts that the actuators can give at present [N m or N], shape (nv,).
+        highest: largest efforts that they can give at present [N m or N], shape (nv,).
+        dry_friction: largest dry friction of the joints [N m or N], shape (nv,).
+        saturated: which actuators gave -limit (-1) or +limit (1) in the last step, shape (nv,).
+    """
+
+    q_target: NDArray[np.float64]
+    v_target: NDArray[np.float64]
+    stiffness: NDArray[np.float64]
+    damping: NDArray[np.float64]
+    servo_stiffness: NDArray[np.float64]
+    servo_damping: NDArray[np.float64]
+    passive_damping: NDArray[np.float64]
+    feedforward: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    dry_friction: NDArray[np.float64]
+    saturated: NDArray[np.int64]
+
+    @classmethod
+    def of_world(cls, world: World) -> Servos:
+        """Servos with the gains of the robots' actuators, holding the initial configuration.
+
+        A passive spring is a servo that holds its rest position without an effort limit. A joint that
+        mimics another one is held at the place that the other one dictates by a stiff servo.
+        """
+        nv = world.model.nv
+        stiffness = np.zeros(nv)
+        damping = np.zeros(nv)
+        limit = np.full(nv, np.inf)
+        q_target = world.q.copy()
+        for placed in world.scene.robots:
+            robot, place = placed.robot, world.robots[placed.name]
+            supports = {
+                robot.parts.links[contact.link].joint_id
+                for contact in robot.contacts.values()
+                if contact.support
+            }
+            default_stiffness, default_damping = default_gains(robot.model, supports)
+            for name in robot.joint_names:
+                joint = world.model.joints[place.joints[name]]
+                dofs = slice(joint.idx_v, joint.idx_v + joint.nv)
+                if name in robot.actuators:
+                    actuator = robot.actuators[name]
+                    stiffness[dofs] = actuator.stiffness
+                    damping[dofs] = actuator.damping
+                    limit[dofs] = actuator.effort
+                elif name in robot.springs:
+                    spring = robot.springs[name]
+                    stiffness[dofs] = spring.stiffness
+                    damping[dofs] = spring.damping
+                    q_target[joint.idx_q] = spring.rest
+                elif name in robot.mimics:
+                    own = slice(robot.index_v(name), robot.index_v(name) + joint.nv)
+                    stiffness[dofs] = default_stiffness[own]
+                    damping[dofs] = default_damping[own]
+        return cls(
+            q_target=q_target,
+            v_target=np.zeros(nv),
+            stiffness=stiffness,
+            damping=damping,
+            servo_stiffness=stiffness.copy(),
+            servo_damping=damping.copy(),
+            passive_damping=np.array(world.model.damping),
+            feedforward=np.zeros(nv),
+            limit=limit,
+            lowest=-limit,
+            highest=limit.copy(),
+            dry_friction=np.array(world.model.friction, dtype=float),
+            saturated=np.zeros(nv, dtype=np.int64),
+        )
+
+    def position_mode(self, dofs: slice | NDArray[np.int64]) -> None:
+        """Let the servos of some coordinates work, without feed-forward."""
+        self.stiffness[dofs] = self.servo_stiffness[dofs]
+        self.damping[dofs] = self.servo_damping[dofs]
+        self.feedforward[dofs] = 0.0
+
+    def effort_mode(self, dofs: slice, efforts: NDArray[np.float64]) -> None:
+        """Switch the servos of some coordinates off and give efforts directly [N m or N]."""
+        self.stiffness[dofs] = 0.0
+        self.damping[dofs] = 0.0
+        self.feedforward[dofs] = efforts
+
+    def assign(self, other: Servos) -> None:
+        """Take all values of another one into the arrays that are there: the simulation's step shares them."""
+        for field in fields(self):
+            getattr(self, field.name)[:] = getattr(other, field.name)
+
+    def joint_arrays(self, world: World) -> JointArrays:
+        """These arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
+        model = world.model
+        nv = model.nv
+        lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+        idx_q = np.zeros(nv, dtype=np.int64)
+        for joint in model.joints[1:]:
+            if joint.nq == joint.nv:  # coordinates that are numbers of their own
+                for k in range(joint.nv):
+                    idx_q[joint.idx_v + k] = joint.idx_q + k
+                    low, high = model.lowerPositionLimit[joint.idx_q + k], model.upperPositionLimit[joint.idx_q + k]
+                    if abs(low) < _NO_LIMIT:
+                        lower[joint.idx_v + k] = low
+                    if abs(high) < _NO_LIMIT:
+                        upper[joint.idx_v + k] = high
+        return JointArrays(
+            self.q_target, self.v_target, self.stiffness, self.damping, self.passive_damping, self.dry_friction,
+            self.feedforward, self.lowest, self.highest, self.saturated, np.zeros(nv), np.zeros(nv), np.zeros(nv),
+            np.zeros(nv), lower, upper, idx_q, *_mimics(world),
+        )  # fmt: skip
+
+    def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Target minus position in the tangent space, shape (nv,); a rotation vector for a ball joint."""
+        return np.asarray(pin.difference(model, q, self.q_target))
+
+
+def _mimics(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Joints that follow others: both places in the configuration; factor and offset."""
+    places, laws = [], []
+    for placed in world.scene.robots:
+        ids = world.robots[placed.name].joints
+        for name, mimic in placed.robot.mimics.items():
+            places.append((world.model.joints[ids[name]].idx_q, world.model.joints[ids[mimic.joint]].idx_q))
+            laws.append((mimic.multiplier, mimic.offset))
+    return np.array(places, dtype=np.int64).reshape(-1, 2), np.array(laws, dtype=float).reshape(-1, 2)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Criteria: their formulas, gradients and Hessians."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.planner_robots import finite_difference
+from fixtures.posture_problems import HALF_SITTING, HRP2, feet_and_hand
+
+from humanoid_model import InputError, Stance
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
+from humanoid_planner.posture.problem.criterion import (
+    CentreOfMassNear,
+    Comfort,
+    LeastTorque,
+    NearReference,
+    NoCriterion,
+    WeightedSum,
+    near_middle,
+)
+from humanoid_planner.posture.problem.problem import PostureProblem
+
+KINEMATICS = RobotKinematics(HRP2)
+WEIGHT = 9.81 * KINEMATICS.total_mass
+
+
+def criteria() -> dict:
+    nx = KINEMATICS.size
+    return {
+        "K0": NoCriterion(),
+        "K1": NearReference(KINEMATICS, HALF_SITTING),
+        "K1 weighted": NearReference(KINEMATICS, HALF_SITTING, np.arange(nx) / nx),
+        "K2": near_middle(KINEMATICS),
+        "K5": CentreOfMassNear([0.1, 0.2]),
+        "K7": LeastTorque(KINEMATICS, WEIGHT),
+        "K8": Comfort(lambda x: float(np.sum(np.sin(x))), np.cos),
+        "sum": WeightedSum([(0.3, near_middle(KINEMATICS)), (2.0, LeastTorque(KINEMATICS, WEIGHT))]),
+    }
+
+
+@pytest.fixture(scope="module")
+def problem() -> PostureProblem:
+    return PostureProblem(HRP2, feet_and_hand(), stability="forces", start=HALF_SITTING)
+
+
+@pytest.mark.parametrize("name", criteria())
+def test_gradient_agrees_with_finite_differences(name: str, problem: PostureProblem) -> None:
+    criterion, state = criteria()[name], problem.state
+    x = problem.start(HALF_SITTING) + 0.1 * np.random.default_rng(0).standard_normal(state.size)
+
+    def value(y: np.ndarray) -> list[float]:
+        state.set(y)
+        return [criterion.value(state)]
+
+    expected = finite_difference(value, x)[0]
+    state.set(x)
+    np.testing.assert_allclose(criterion.gradient(state), expected, atol=1e-6)
+    assert name == "K0" or np.abs(expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["K1", "K2"])
+def test_quadratic_criteria_have_an_exact_hessian(name: str, problem: PostureProblem) -> None:
+    criterion, state = criteria()[name], problem.state
+    x = problem.start(HALF_SITTING)
+
+    def gradient(y: np.ndarray) -> np.ndarray:
+        state.set(y)
+        return criterion.gradient(state).copy()
+
+    np.testing.assert_allclose(criterion.hessian(state), finite_difference(gradient, x), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["K5", "K7", "sum"])
+def test_approximate_hessians_are_positive_semidefinite(name: str, problem: PostureProblem) -> None:
+    criterion, state = criteria()[name], problem.state
+    state.set(problem.start(HALF_SITTING))
+    H = criterion.hessian(state)
+    np.testing.assert_allclose(H, H.T)
+    assert np.linalg.eigvalsh(H).min() > -1e-9 * np.abs(H).max()
+
+
+def test_half_way_reference_is_formula_4_11(problem: PostureProblem) -> None:
+    state = problem.state
+    state.set(problem.start(HALF_SITTING))
+    q = state.x[6 : KINEMATICS.size]
+    lower, upper = KINEMATICS.lower[6:], KINEMATICS.upper[6:]
+    expected = float(np.sum((q - (lower + upper) / 4) ** 2))
+    assert criteria()["K2"].value(state) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_are_those_of_the_user(problem: PostureProblem) -> None:
+    state = problem.state
+    state.set(problem.start(HALF_SITTING) + 0.1)
+    off = state.x[: KINEMATICS.size] - KINEMATICS.coordinates(HALF_SITTING)
+    expected = float(np.sum(np.arange(KINEMATICS.size) / KINEMATICS.size * off**2))
+    assert criteria()["K1 weighted"].value(state) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_centre_of_mass_is_measured_from_its_target(problem: PostureProblem) -> None:
+    state = problem.state
+    x = problem.start(HALF_SITTING)
+    state.set(x)
+    com = pin.centerOfMass(HRP2.model, HRP2.model.createData(), problem.posture(x))
+    expected = (com[0] - 0.1) ** 2 + (com[1] - 0.2) ** 2
+    assert criteria()["K5"].value(state) == pytest.approx(expected, rel=1e-9)
+
+
+def test_torques_count_by_their_limits(problem: PostureProblem) -> None:
+    """K7: a wrist at its limit counts as much as a knee at its own."""
+    state = problem.state
+    state.set(problem.start(HALF_SITTING) + 0.1)
+    shares = state.efforts[6:] / HRP2.limits.effort[6:]
+    assert criteria()["K7"].value(state) == pytest.approx(float(shares @ shares), rel=1e-12)
+
+
+def test_a_steep_base_is_measured_from_the_same_orientation_as_the_variables() -> None:
+    """Lying on the back, the base's angles count from there; a sum hands that on to its terms."""
+    turned = pin.SE3(pin.utils.rotate("y", -np.pi / 2), np.array([0.0, 0.0, 0.2]))
+    lying = HRP2.place_base(HALF_SITTING, turned)
+    for term in (NearReference, ReactiveBlend):
+        options = {"base": True} if term is NearReference else {}
+        criterion = WeightedSum([(2.0, term(RobotKinematics(HRP2), lying, **options))])
+        problem = PostureProblem(HRP2, Stance(()), criterion=criterion, stability="none", start=lying)
+        problem.state.set(problem.start(lying))
+        np.testing.assert_allclose(problem.state.x[3:6], 0.0, atol=1e-12)
+        assert criterion.value(problem.state) == pytest.approx(0.0, abs=1e-20)
+
+
+def test_the_base_counts_only_when_asked_for(problem: PostureProblem) -> None:
+    state = problem.state
+    x = problem.start(HALF_SITTING)
+    x[:6] += 1.0
+    state.set(x)
+    assert NearReference(KINEMATICS, HALF_SITTING).value(state) == pytest.approx(0.0, abs=1e-20)
+    assert NearReference(KINEMATICS, HALF_SITTING, base=True).value(state) == pytest.approx(6.0)
+
+
+def test_bad_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="weights have shape"):
+        NearReference(KINEMATICS, HALF_SITTING, [1.0, 2.0])
+    with pytest.raises(InputError, match="weight is -1"):
+        WeightedSum([(-1.0, NoCriterion())])

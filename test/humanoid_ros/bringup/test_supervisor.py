@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The supervisor with real processes: small Python programs that talk, die, hang or leave children."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_ros.bringup.supervisor import Process, Supervisor, SupervisorError, describe_exit
+
+TALK = "import time; print('hello', flush=True); time.sleep(60)"
+IGNORE_INTERRUPT = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print('ready', flush=True)
+time.sleep(60)
+"""
+IGNORE_ALL = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('ready', flush=True)
+time.sleep(60)
+"""
+
+
+def python(name: str, program: str, **settings: object) -> Process:
+    return Process(name, (sys.executable, "-c", program), **settings)
+
+
+def wait_until(condition, timeout: float = 20.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_output_is_prefixed_by_the_name():
+    output = io.StringIO()
+    both = [python("one", "print('a\\nb')"), python("other", "print('c')")]
+    assert Supervisor(both, output=output).run() == 0
+    lines = output.getvalue().splitlines()
+    assert [line for line in lines if line.startswith("[one]")] == ["[one]   a", "[one]   b"]
+    assert "[other] c" in lines
+
+
+def test_output_without_a_final_newline_and_undecodable_bytes_arrive():
+    output = io.StringIO()
+    program = "import sys; sys.stdout.buffer.write(b'caf\\xff'); sys.stderr.write(' end')"
+    Supervisor([python("p", program)], output=output).run()
+    assert "[p] caf� end" in output.getvalue()
+
+
+def test_colours_differ_between_processes():
+    output = io.StringIO()
+    Supervisor([python("a", "print(1)"), python("b", "print(2)")], output=output, colour=True).run()
+    colours = {line[:5] for line in output.getvalue().splitlines() if line.endswith(("1", "2"))}
+    assert len(colours) == 2
+    assert all(colour.startswith("\x1b[") for colour in colours)
+
+
+def test_stop_ends_processes_by_interrupt():
+    program = """
+import time
+print('ready', flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print('interrupted')
+"""
+    output = io.StringIO()
+    with Supervisor([python("p", program)], output=output):
+        wait_until(lambda: "ready" in output.getvalue())
+    assert "interrupted" in output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [(IGNORE_INTERRUPT, ["SIGTERM"]), (IGNORE_ALL, ["SIGTERM", "SIGKILL"])]
+)
+def test_stop_goes_on_to_stronger_signals(program, said):
+    output = io.StringIO()
+    start = 0.0
+    with Supervisor([python("p", program)], output=output, patience=(0.3, 0.3)):
+        wait_until(lambda: "ready" in output.getvalue())
+        start = time.monotonic()
+    assert time.monotonic() - start < 10.0
+    assert [line.split()[-1] for line in output.getvalue().splitlines() if "still" in line] == said
+
+
+def test_a_required_process_that_dies_stops_the_others():
+    output = io.StringIO()
+    supervisor = Supervisor(
+        [python("vital", "raise SystemExit(3)", required=True), python("other", TALK)],
+        output=output,
+    )
+    start = time.monotonic()
+    assert supervisor.run() == 3
+    assert time.monotonic() - start < 20.0
+    assert "vital ended with exit code 3" in output.getvalue()
+
+
+def test_a_process_that_may_die_is_reported_and_the_others_go_on():
+    output = io.StringIO()
+    other = "import time; time.sleep(1.5); print('still here')"
+    code = Supervisor(
+        [python("weak", "import os; os.abort()"), python("other", other)], output=output
+    ).run()
+    assert code == 128 + signal.SIGABRT
+    assert "weak was killed by SIGABRT; the others go on" in output.getvalue()
+    assert "still here" in output.getvalue()
+
+
+def test_a_process_is_started_again_as_configured(tmp_path):
+    mark = tmp_path / "starts"
+    program = f"open({str(mark)!r}, 'a').write('x')"
+    output = io.StringIO()
+    with Supervisor(
+        [python("p", program, respawn=True, respawn_delay=0.1)], output=output
+    ) as supervisor:
+
+        def started_thrice() -> bool:
+            supervisor.check()
+            return mark.exists() and len(mark.read_text()) >= 3
+
+        wait_until(started_thrice)
+    assert "p ended with exit code 0; starting it again in 0.1 s" in output.getvalue()
+
+
+def test_check_raises_when_a_required_process_is_gone():
+    with Supervisor(
+        [python("vital", "pass", required=True)], output=io.StringIO()
+    ) as supervisor:
+
+        def gone() -> bool:
+            try:
+                supervisor.check()
+            except SupervisorError as error:
+                return "vital ended with exit code 0" in str(error)
+            return False
+
+        wait_until(gone)
+
+
+def test_children_of_a_process_end_with_it():
+    program = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])
+print(child.pid, flush=True)
+"""
+    output = io.StringIO()
+    assert Supervisor([python("p", program)], output=output).run() == 0
+    child = int(output.getvalue().split("[p] ")[1].split()[0])
+    wait_until(lambda: not alive(child))
+
+
+def test_a_missing_program_is_named_and_the_others_are_stopped():
+    supervisor = Supervisor(
+        [python("p", TALK), Process("q", ("/nowhere/program",))], output=io.StringIO()
+    )
+    with pytest.raises(SupervisorError, match="q: /nowhere/program can't be started: No such file"):
+        supervisor.start()
+    assert not any(running.alive for running in supervisor._all)
+
+
+def test_equal_names_are_refused():
+    with pytest.raises(InputError, match="two processes are named 'p'"):
+        Supervisor([python("p", ""), python("p", "")])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_all_with_exit_code_0(number, tmp_path):
+    script = tmp_path / "supervise.py"
+    script.write_text(
+        "import sys\n"
+        "from humanoid_ros.bringup.supervisor import Process, Supervisor\n"
+        f"talk = {TALK!r}\n"
+        "all = [Process(n, (sys.executable, '-c', talk)) for n in ('a', 'b')]\n"
+        "sys.exit(Supervisor(all).run())\n"
+    )
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{root}:{os.environ.get('PYTHONPATH', '')}"},
+    ) as popen:
+        lines = [popen.stdout.readline(), popen.stdout.readline()]
+        popen.send_signal(number)
+        popen.stdout.read()
+        assert popen.wait(20.0) == 0
+    assert sorted(lines) == ["[a] hello\n", "[b] hello\n"]
+
+
+def test_exit_codes_in_words():
+    assert describe_exit(0) == "ended with exit code 0"
+    assert describe_exit(-11) == "was killed by SIGSEGV"
+    assert describe_exit(-99) == "was killed by signal 99"

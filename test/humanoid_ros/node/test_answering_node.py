@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An answer that the middleware drops, because its client isn't known yet, is sent again."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from rclpy.node import Node
+from rclpy.service import Service
+from std_srvs.srv import Trigger
+
+from humanoid_ros.node.answering_node import ATTEMPTS, LOST, AnsweringNode, send_until_heard
+
+
+class Middleware:
+    """Drops the first answers it is given, as rclpy tells of it."""
+
+    def __init__(self, dropped: int) -> None:
+        self.dropped = dropped
+        self.sent = 0
+
+    def __call__(self) -> None:
+        self.sent += 1
+        if self.sent <= self.dropped:
+            warnings.warn(f"{LOST}: client will not receive response", RuntimeWarning, stacklevel=2)
+
+
+@pytest.mark.parametrize("dropped", [0, 1, 7])
+def test_an_answer_is_sent_until_it_is_heard(dropped: int) -> None:
+    middleware = Middleware(dropped)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        send_until_heard(middleware)
+    assert middleware.sent == dropped + 1
+
+
+def test_in_the_end_the_loss_is_told() -> None:
+    middleware = Middleware(1000)
+    with pytest.warns(RuntimeWarning, match="client will not receive response"):
+        send_until_heard(middleware)
+    assert middleware.sent == ATTEMPTS
+
+
+def test_other_warnings_are_passed_on_and_nothing_is_sent_twice() -> None:
+    sent = []
+
+    def send() -> None:
+        sent.append(1)
+        warnings.warn("the answer is long", UserWarning, stacklevel=2)
+
+    with pytest.warns(UserWarning, match="the answer is long"):
+        send_until_heard(send)
+    assert len(sent) == 1
+
+
+def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
+    answering_and_asking: tuple[AnsweringNode, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, client = answering_and_asking
+    middleware = Middleware(2)
+    send = Service.send_response
+
+    def send_response(service: Any, response: Any, header: Any) -> None:
+        middleware()
+        if middleware.sent > middleware.dropped:
+            send(service, response, header)
+
+    monkeypatch.setattr(Service, "send_response", send_response)
+
+    def answer(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = True
+        return response
+
+    server.create_service(Trigger, "greet", answer)
+    greet = client.create_client(Trigger, "greet")
+    assert greet.wait_for_service(10.0)
+    done = threading.Event()
+    future = greet.call_async(Trigger.Request())
+    future.add_done_callback(lambda _: done.set())
+    assert done.wait(10.0)
+    assert future.result().success
+    assert middleware.sent == 3
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("simulator_node", "SimulatorNode"),
+        ("model_generator_node", "ModelGeneratorNode"),
+        ("contact_planner_node", "ContactPlannerNode"),
+        ("gait_generator_node", "GaitGeneratorNode"),
+        ("viewer_node", "ViewerNode"),
+    ],
+)
+def test_every_node_of_the_stack_is_one(module: str, name: str) -> None:
+    assert issubclass(getattr(import_module(f"humanoid_ros.{module}"), name), AnsweringNode)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers that come while the request is still being noted down are heard."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+
+from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.executor_future import waking_future
+from humanoid_ros.node.guarded_action_client import GuardedActionClient
+
+PATIENCE = 10.0
+
+
+def outcome(future: Any) -> Any:
+    done = threading.Event()
+    future.add_done_callback(lambda _: done.set())
+    assert done.wait(PATIENCE), "no answer"
+    return future.result()
+
+
+def test_goal_cancel_and_result_are_heard_however_quickly_they_come(
+    answering_and_asking: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, asking = answering_and_asking
+    cancelled = waking_future(server)
+
+    async def execute(goal: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        await cancelled
+        goal.canceled()
+        return FollowJointTrajectory.Result(error_code=3)
+
+    def cancel(_: ServerGoalHandle) -> CancelResponse:
+        cancelled.set_result(None)
+        return CancelResponse.ACCEPT
+
+    AnsweringActionServer(server, FollowJointTrajectory, "follow", execute, cancel_callback=cancel)
+    client = GuardedActionClient(asking, FollowJointTrajectory, "follow")
+    assert client.wait_for_server(PATIENCE)
+
+    def late(send: Any) -> Any:
+        """Of a busy machine: the answer is there before the sender goes on."""
+
+        def send_late(handle: Any, request: Any) -> Any:
+            number = send(handle, request)
+            time.sleep(0.3)
+            return number
+
+        return send_late
+
+    handle = type(client._client_handle)
+    for name in ("send_goal_request", "send_cancel_request", "send_result_request"):
+        monkeypatch.setattr(handle, name, late(getattr(handle, name)))
+    goal = outcome(client.send_goal_async(FollowJointTrajectory.Goal()))
+    assert goal.accepted
+    assert len(outcome(goal.cancel_goal_async()).goals_canceling) == 1
+    answer = outcome(goal.get_result_async())
+    assert (answer.status, answer.result.error_code) == (GoalStatus.STATUS_CANCELED, 3)

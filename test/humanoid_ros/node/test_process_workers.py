@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks in processes: news and results come back, a cancel ends them, what dies is replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_ros.node.process_workers import ProcessWorkers, Task, WorkerError
+
+TASKS = """
+import os, time
+from humanoid_model.errors import InputError
+
+def double(number, tell):
+    tell(f"got {number}")
+    return 2 * number, os.getpid()
+
+def sleep(seconds, tell):
+    tell(os.getpid())
+    time.sleep(seconds)
+
+def refuse(name, tell):
+    raise InputError(f"is {name}", element="name", remedy="Give another one")
+
+def fail(tell):
+    return {}["nothing"]
+"""
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessWorkers]:
+    (tmp_path / "small_tasks.py").write_text(TASKS)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[3]}:{os.environ.get('PYTHONPATH', '')}")
+    workers = ProcessWorkers(2, "small_tasks")
+    yield workers
+    workers.close()
+    assert workers.busy == 0
+
+
+def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
+    """A task that is under way, and the process that does it."""
+    begun, told = threading.Event(), []
+    task = workers.submit("small_tasks:sleep", (60.0,), lambda pid: (told.append(pid), begun.set()))
+    assert begun.wait(20.0)
+    return task, told[0]
+
+
+def children() -> list[int]:
+    """Processes that this one started, by any of its threads."""
+    found: list[int] = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # of a thread that has ended meanwhile
+            found += [int(word) for word in path.read_text().split()]
+    return found
+
+
+def gone(pid: int) -> bool:
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def wait_gone(pid: int) -> None:
+    end = time.monotonic() + 5.0
+    while not gone(pid):
+        assert time.monotonic() < end, "it goes on"
+        time.sleep(0.01)
+
+
+def test_news_and_results_come_back_from_processes_that_stay(workers: ProcessWorkers) -> None:
+    told: list[str] = []
+    answers = [workers.submit("small_tasks:double", (n,), told.append).outcome.result(20.0) for n in (1, 2, 3, 4)]
+    assert [value for value, _ in answers] == [2, 4, 6, 8]
+    assert told == ["got 1", "got 2", "got 3", "got 4"]
+    assert len({pid for _, pid in answers}) <= 2
+    assert os.getpid() not in {pid for _, pid in answers}
+
+
+def test_errors_come_back_as_they_are(workers: ProcessWorkers) -> None:
+    with pytest.raises(InputError, match=r"name: is Tom\. Give another one\."):
+        workers.submit("small_tasks:refuse", ("Tom",), print).outcome.result(20.0)
+    with pytest.raises(WorkerError, match="KeyError: 'nothing'"):
+        workers.submit("small_tasks:fail", (), print).outcome.result(20.0)
+    with pytest.raises(WorkerError, match="no attribute 'nowhere'"):
+        workers.submit("small_tasks:nowhere", (), print).outcome.result(20.0)
+    assert workers.submit("small_tasks:double", (1,), print).outcome.result(20.0)[0] == 2
+
+
+def test_a_cancel_ends_what_is_under_way_and_what_waits(workers: ProcessWorkers) -> None:
+    tasks = [sleeping(workers) for _ in range(2)]
+    waiting = workers.submit("small_tasks:sleep", (60.0,), print)
+    assert workers.busy == 3
+    waiting.cancel()
+    with pytest.raises(CancelledError):
+        waiting.outcome.result(1.0)
+    task, pid = tasks[0]
+    task.cancel()
+    with pytest.raises(CancelledError):
+        task.outcome.result(5.0)
+    wait_gone(pid)
+    assert workers.submit("small_tasks:double", (1,), print).outcome.result(20.0)[0] == 2  # by another one
+    assert not tasks[1][0].outcome.done()
+    tasks[1][0].cancel()
+
+
+def test_a_process_that_dies_is_told_and_replaced(workers: ProcessWorkers) -> None:
+    task, pid = sleeping(workers)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(WorkerError, match="ended with code -9"):
+        task.outcome.result(5.0)
+    for n in range(3):
+        assert workers.submit("small_tasks:double", (n,), print).outcome.result(20.0)[0] == 2 * n
+
+
+def test_ctrl_c_does_not_reach_them_even_while_they_start(
+    workers: ProcessWorkers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    interrupted: set[int] = set()
+    answers = [workers.submit("small_tasks:double", (n,), print).outcome for n in range(2)]
+    while not all(answer.done() for answer in answers):
+        for pid in children():
+            os.kill(pid, signal.SIGINT)
+            interrupted.add(pid)
+        time.sleep(0.001)
+    assert {answer.result()[1] for answer in answers} <= interrupted
+    assert capfd.readouterr().err == ""
+
+
+def test_closing_leaves_no_process(workers: ProcessWorkers) -> None:
+    task, pid = sleeping(workers)
+    workers.close()
+    with pytest.raises(CancelledError):
+        task.outcome.result(5.0)
+    wait_gone(pid)
+    with pytest.raises(CancelledError):
+        workers.submit("small_tasks:double", (1,), print).outcome.result(5.0)

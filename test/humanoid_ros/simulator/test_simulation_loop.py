@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thread that runs a simulation, with a simulation that only counts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numba")
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.simulator.simulation_loop import LoopReport, LoopStoppedError, SimulationLoop
+
+
+class Counter:
+    """Counts steps; fails at one of them."""
+
+    dt = 1e-3
+
+    def __init__(self) -> None:
+        self.step_count = 0
+        self.fails_at = -1
+        self.error: Exception = HumanoidError("it burst")
+
+    @property
+    def time(self) -> float:
+        return self.step_count * self.dt
+
+    def step(self) -> None:
+        if self.step_count == self.fails_at:
+            raise self.error
+        self.step_count += 1
+
+    def reset(self) -> None:
+        self.step_count = 0
+
+
+class Notes:
+    """Notes what the loop does."""
+
+    def __init__(self) -> None:
+        self.before: list[int] = []
+        self.after: list[int] = []
+        self.jumps: list[int] = []
+        self.reports: list[LoopReport] = []
+        self.failures: list[tuple[str, str]] = []
+        self.threads: set[int] = set()
+        self.simulation: Any = None
+        self.reported = threading.Event()
+
+    def before_step(self) -> None:
+        self.before.append(self.simulation.step_count)
+        self.threads.add(threading.get_ident())
+
+    def after_step(self) -> None:
+        self.after.append(self.simulation.step_count)
+
+    def after_jump(self) -> None:
+        self.jumps.append(self.simulation.step_count)
+
+    def report(self, report: LoopReport) -> None:
+        self.reports.append(report)
+        self.reported.set()
+
+    def failed(self, message: str, details: str) -> None:
+        self.failures.append((message, details))
+
+
+@pytest.fixture
+def notes() -> Notes:
+    return Notes()
+
+
+@pytest.fixture
+def loop(notes: Notes) -> Iterator[SimulationLoop]:
+    notes.simulation = Counter()
+    loop = SimulationLoop(notes.simulation, notes, real_time_factor=0.0, paused=True)
+    loop.start()
+    yield loop
+    loop.shutdown()
+    assert not any(thread.name == "simulation" for thread in threading.enumerate())
+
+
+def test_single_steps_are_exact(loop: SimulationLoop, notes: Notes) -> None:
+    assert loop.step(1).result(5.0) == pytest.approx(1e-3)
+    assert loop.step(41).result(5.0) == pytest.approx(42e-3)
+    assert notes.simulation.step_count == 42
+    assert notes.before == list(range(42))
+    assert notes.after == list(range(1, 43))
+    assert notes.jumps == [1, 42]
+
+
+def test_actions_are_done_between_steps_in_order(loop: SimulationLoop, notes: Notes) -> None:
+    loop.call(loop.resume).result(5.0)
+    done: list[tuple[int, int]] = []
+
+    def act(number: int) -> int:
+        done.append((number, threading.get_ident()))
+        return len(notes.before) - len(notes.after)
+
+    answers = [loop.call(lambda number=number: act(number)) for number in range(50)]
+    # Every step that was begun was ended: nothing happens inside one.
+    assert {answer.result(5.0) for answer in answers} == {0}
+    assert [number for number, _ in done] == list(range(50))
+    loop.call(loop.pause).result(5.0)
+    assert {thread for _, thread in done} <= notes.threads
+    assert threading.get_ident() not in notes.threads
+
+
+def test_what_an_action_raises_comes_back(loop: SimulationLoop) -> None:
+    def fail() -> None:
+        raise InputError("no")
+
+    with pytest.raises(InputError, match=r"no\."):
+        loop.call(fail).result(5.0)
+    assert loop.step(1).result(5.0) == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("count", [0, -3])
+def test_refuses_to_step_by(loop: SimulationLoop, count: int) -> None:
+    with pytest.raises(InputError, match=f"steps: is {count}. Give at least 1."):
+        loop.step(count).result(5.0)
+
+
+def test_refuses_to_step_while_running(loop: SimulationLoop) -> None:
+    loop.call(loop.resume).result(5.0)
+    with pytest.raises(InputError, match="steps: can't do 2 single steps while the simulation runs"):
+        loop.step(2).result(5.0)
+
+
+def test_one_stepping_at_a_time_ended_by_a_pause(loop: SimulationLoop) -> None:
+    long = loop.step(10**9)
+    with pytest.raises(InputError, match="can't do 5 steps while"):
+        loop.step(5).result(5.0)
+    loop.call(loop.pause).result(5.0)
+    with pytest.raises(HumanoidError, match="stopped by a pause"):
+        long.result(5.0)
+    assert loop.step(1).result(5.0) > 0.0
+
+
+def test_resume_and_reset_end_stepping(loop: SimulationLoop, notes: Notes) -> None:
+    long = loop.step(10**9)
+    loop.call(loop.resume).result(5.0)
+    with pytest.raises(HumanoidError, match="the simulation runs on"):
+        long.result(5.0)
+    loop.call(loop.pause).result(5.0)
+    long = loop.step(10**9)
+    loop.call(loop.reset).result(5.0)
+    with pytest.raises(HumanoidError, match="stopped by a reset"):
+        long.result(5.0)
+    assert loop.call(lambda: (loop.paused, notes.simulation.step_count)).result(5.0) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "has_details"),
+    [
+        (HumanoidError("it burst"), "it burst.", False),
+        (ZeroDivisionError("x / 0"), "ZeroDivisionError: x / 0.", True),
+    ],
+)
+def test_a_failure_pauses_until_reset(
+    loop: SimulationLoop, notes: Notes, error: Exception, text: str, has_details: bool
+) -> None:
+    notes.simulation.fails_at, notes.simulation.error = 3, error
+    with pytest.raises(HumanoidError, match=text):
+        loop.step(10).result(5.0)
+    assert loop.call(lambda: (loop.paused, loop.failure)).result(5.0) == (True, text)
+    assert notes.failures[0][0] == text
+    assert ("Traceback" in notes.failures[0][1]) == has_details
+    assert notes.reports[-1].failure == text
+    for request in (lambda: loop.step(1), lambda: loop.call(loop.resume)):
+        with pytest.raises(HumanoidError, match="Reset it first"):
+            request().result(5.0)
+    notes.simulation.fails_at = -1
+    loop.call(loop.reset).result(5.0)
+    assert loop.call(lambda: (loop.paused, loop.failure)).result(5.0) == (True, "")
+    assert loop.step(5).result(5.0) == pytest.approx(5e-3)
+
+
+def test_a_failure_while_running_goes_on_after_reset(loop: SimulationLoop, notes: Notes) -> None:
+    notes.simulation.fails_at = 20
+    loop.call(loop.resume).result(5.0)
+    while not notes.failures:
+        notes.reported.clear()
+        assert notes.reported.wait(5.0)
+    notes.simulation.fails_at = -1
+    loop.call(loop.reset).result(5.0)
+    assert loop.call(lambda: (loop.paused, loop.failure)).result(5.0) == (False, "")
+
+
+def test_reports_come_while_paused(loop: SimulationLoop, notes: Notes) -> None:
+    for _ in range(3):
+        notes.reported.clear()
+        assert notes.reported.wait(5.0)
+    assert all(report.paused and report.real_time_factor == 0.0 for report in notes.reports)
+
+
+def test_a_report_that_fails_is_told(loop: SimulationLoop, notes: Notes) -> None:
+    def burst(report: LoopReport) -> None:
+        notes.reported.set()
+        raise RuntimeError("no network")
+
+    notes.report = burst  # type: ignore[method-assign]
+    assert notes.reported.wait(5.0)
+    assert loop.step(1).result(5.0) == pytest.approx(1e-3)
+    assert "no network" in notes.failures[0][0]
+
+
+def test_never_ahead_of_its_pace(notes: Notes) -> None:
+    notes.simulation = Counter()
+    loop = SimulationLoop(notes.simulation, notes, real_time_factor=0.5, report_period=0.05)
+    simulated, passed = [], []
+    start = time.perf_counter()
+    loop.start()
+    try:
+        while len(notes.reports) < 6:
+            notes.reported.clear()
+            assert notes.reported.wait(5.0)
+            simulated.append(notes.simulation.step_count * notes.simulation.dt)
+            passed.append(time.perf_counter() - start)
+    finally:
+        loop.shutdown()
+    # Half as fast as the wall clock since the start, but for the step under way. A busy machine may be slower, and
+    # faster for a moment where it catches up.
+    assert simulated[-1] > 0.0
+    assert all(t <= 0.5 * wall + 2.0 * notes.simulation.dt for t, wall in zip(simulated, passed, strict=True))
+
+
+def test_shutdown_answers_everybody(notes: Notes) -> None:
+    notes.simulation = Counter()
+    loop = SimulationLoop(notes.simulation, notes, paused=True)
+    loop.start()
+    long = loop.step(10**9)
+    loop.call(lambda: None).result(5.0)
+    loop.shutdown()
+    late = [long, loop.call(lambda: None), loop.step(1)]
+    loop.shutdown()
+    for answer in late:
+        with pytest.raises(LoopStoppedError, match="replaced or shut down"):
+            answer.result(5.0)
