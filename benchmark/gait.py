@@ -70,12 +70,12 @@ from humanoid_planner.gait.optimal_control.effort import QuadraticEffort, energi
 from humanoid_planner.gait.optimal_control.penalties import Obstacle  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  # noqa: E402
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion  # noqa: E402
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
 
 INTERVALS = DirectOptions().intervals
 

@@ -25,28 +25,28 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import Robot, load_robot
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.phase_spec import (
-    PhaseKind,
-    PhaseSpec,
-    PlannedPhase,
-    plan_phase,
-    walk_between_rests,
-)
-from humanoid_planner.gait.phases.synthesize_gait import (
+from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import (
     GaitSettings,
     GaitSolution,
     PhaseSettings,
     phase_problem,
     synthesize_gait,
 )
-from humanoid_planner.gait.phases.walker import BipWalker
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.phase_spec import (
+    PhaseKind,
+    PhaseSpec,
+    PlannedPhase,
+    plan_phase,
+    walk_between_rests,
+)
+from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer

@@ -17,17 +17,17 @@ from tqdm import tqdm
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.picture_file import save_picture
 from humanoid_model.resources import list_resources
-from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.step_data import WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.walker_by_name import MODELS, load_walker
 from humanoid_studies.experiments import add_experiment_command
 from humanoid_studies.gait import EXPERIMENTS

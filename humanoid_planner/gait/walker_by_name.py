@@ -12,7 +12,7 @@ from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.models.bip import load_bip
 from humanoid_planner.gait.models.rabbit import load_rabbit
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 MODELS = ("bip", "rabbit")
 """Planar bipeds that come with the stack."""

@@ -11,9 +11,9 @@ import numpy as np
 from humanoid_stack.msg import GaitFigure
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 
 Real = NDArray[np.floating[Any]]
 

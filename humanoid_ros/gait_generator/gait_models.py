@@ -12,14 +12,14 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.yaml_node import read_yaml
-from humanoid_planner.gait.boundary.step_data import RestData, load_walk
 from humanoid_planner.gait.lift.level_walk import LAST, START, level_step, with_reserves
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip, load_bip
 from humanoid_planner.gait.models.five_bar import load_five_bar
 from humanoid_planner.gait.models.rabbit import load_rabbit
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection, project_to_sagittal_plane
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.step_data import RestData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 BIP, RABBIT, FIVE_BAR = "bip", "rabbit", "five_bar"
 NAMES = (BIP, RABBIT, FIVE_BAR)

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, PlannedPhase, plan_phase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, phase_problem
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, phase_problem
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.phase_spec import PhaseKind as SpecKind
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_ros.gait_generator.gait_request import AskedBounds, AskedGait, AskedPhase, AskedWeights, PhaseKind
 
 Real = NDArray[np.float64]

@@ -25,7 +25,6 @@ from humanoid_stack.msg import (
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData, StepData
 from humanoid_planner.gait.lift.level_walk import level_lift
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
@@ -35,6 +34,7 @@ from humanoid_planner.gait.solvers.continuation import Stage
 from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.shooting import ShootingOptions
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.specification.step_data import RestData, StepData
 from humanoid_ros.gait_generator.gait_lift_request import check_lift, level_stride
 from humanoid_ros.gait_generator.gait_models import FootSizes, GaitModel, load_gait_model, load_whole_model
 from humanoid_ros.messages.conversions import array, seconds

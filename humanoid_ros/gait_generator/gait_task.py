@@ -24,13 +24,13 @@ from humanoid_planner.gait.lift.level_walk import level_phases, level_settings, 
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings, lift_gait
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.exchange_legs import exchange_legs
-from humanoid_planner.gait.phases.gait_plan import GaitPlan, plan_gait
-from humanoid_planner.gait.phases.phase_spec import PhaseKind as SpecKind
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, plan_phase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution, phase_problem
+from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_planner.gait.solvers.synthesize import Progress, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution, phase_problem
+from humanoid_planner.gait.specification.gait_plan import GaitPlan, plan_gait
+from humanoid_planner.gait.specification.phase_spec import PhaseKind as SpecKind
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec, plan_phase
 from humanoid_planner.gait.trajectory import gait_trajectory
 from humanoid_ros.gait_generator.gait_figure import chain_figure, gait_figure
 from humanoid_ros.gait_generator.gait_lift_messages import lifted_figure, lifted_trajectory

@@ -12,7 +12,6 @@ from humanoid_stack.msg import GaitRequest
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import WalkData
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
@@ -20,7 +19,8 @@ from humanoid_planner.gait.models.bip import Bip
 from humanoid_planner.gait.models.leg_joint import LegJoint
 from humanoid_planner.gait.models.rabbit import Rabbit
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.step_data import WalkData
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_ros.gait_generator.gait_phase_problems import plan_asked_gait
 from humanoid_ros.gait_generator.gait_request import DIRECT, INDIRECT, METHODS, AskedGait
 

@@ -18,7 +18,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait, GlobalStatus
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_step
-from humanoid_planner.gait.phases.walker import Walker
+from humanoid_planner.gait.specification.walker import Walker
 
 
 @dataclass(frozen=True)

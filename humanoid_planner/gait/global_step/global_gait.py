@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import StepData
 from humanoid_planner.gait.global_step.global_problem import GlobalPhase, GlobalProblem
 from humanoid_planner.gait.global_step.optimality import OptimalityProof
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
@@ -22,11 +20,13 @@ from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase
+from humanoid_planner.gait.specification.step_data import StepData
+from humanoid_planner.gait.specification.walker import Walker
 
 Real = NDArray[np.floating[Any]]
 

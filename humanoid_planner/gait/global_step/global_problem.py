@@ -26,8 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.multiphase_program import EndSymbols, MultiphaseProgram
 from humanoid_planner.gait.global_step.transition_map import TransitionMap
@@ -38,9 +36,6 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
-from humanoid_planner.gait.phases.stairs import over_stairs
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.direct import (
     MOST_MEMORY,
     Transcription,
@@ -50,6 +45,11 @@ from humanoid_planner.gait.solvers.direct import (
     variable_bounds,
 )
 from humanoid_planner.gait.solvers.guess import cubic_guess
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.stairs import over_stairs
+from humanoid_planner.gait.specification.step_data import RestData
+from humanoid_planner.gait.specification.walker import Walker
 
 Real = NDArray[np.floating[Any]]
 

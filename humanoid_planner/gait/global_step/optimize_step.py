@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import WalkData
 from humanoid_planner.gait.global_step.global_gait import (
     Ends,
     GlobalGait,
@@ -27,10 +26,11 @@ from humanoid_planner.gait.global_step.solve_global import GlobalIterate, solve_
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
 from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions, check_transcription
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.synthesize import Feedback
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec, cyclic_walk
+from humanoid_planner.gait.specification.step_data import WalkData
+from humanoid_planner.gait.specification.walker import Walker
 
 _COARSE = (12, 20)
 """Intervals of double and single support of the first solve."""

@@ -7,9 +7,9 @@ import dataclasses
 import math
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
+from humanoid_planner.gait.specification.similar_walk import LegSize, legs_of, similar_walk
+from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker
 
 _NATURAL = 0.5
 """Exponent of speed that a free step length is guessed to grow with."""

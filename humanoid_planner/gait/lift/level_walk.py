@@ -11,23 +11,23 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import (
+from humanoid_planner.gait.lift.bearing import SoleGeometry, sole_of_leg
+from humanoid_planner.gait.lift.lifted_gait import LiftSettings
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
+from humanoid_planner.gait.optimal_control.penalties import Penalties
+from humanoid_planner.gait.solvers.synthesize import Feedback
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
+from humanoid_planner.gait.specification.similar_walk import (
     LegSize,
     centre_from_hips,
     legs_of,
     lowered_walk,
     similar_walk,
 )
-from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
-from humanoid_planner.gait.lift.bearing import SoleGeometry, sole_of_leg
-from humanoid_planner.gait.lift.lifted_gait import LiftSettings
-from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker
-from humanoid_planner.gait.solvers.synthesize import Feedback
+from humanoid_planner.gait.specification.step_data import WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker
 
 START, STEADY, LAST = "bip2000_first", "bip2000_steady", "bip2000_last"
 """Step data of the walk: the double supports after the swing from rest, between steady steps, before the last swing."""

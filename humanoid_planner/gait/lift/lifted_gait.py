@@ -28,9 +28,9 @@ from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_point
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PhaseKind
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import ViolationKind
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 Real = NDArray[np.floating[Any]]
 Tell = Callable[[str, float], None]

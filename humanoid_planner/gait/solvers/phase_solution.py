@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
+from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.contact.foot_series import foot_series
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.optimal_control.foot_series import foot_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PlannedPhase
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval, merged, phase_contacts
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 from humanoid_planner.gait.trajectory.robot_motion import PlanarRootMotion, ProjectedMotion, RobotMotion

@@ -18,9 +18,6 @@ from humanoid_planner.gait.optimal_control.control_rows import root_point
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, most_nodes, solve_collocation
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT, DirectOptions, solve_direct
@@ -28,6 +25,9 @@ from humanoid_planner.gait.solvers.guess import cubic_extremal_guess
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, Tolerances
 from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 HUGE = DirectOptions(intervals=50_000)
 NAN, INF = math.nan, math.inf

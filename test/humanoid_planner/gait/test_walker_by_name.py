@@ -6,7 +6,7 @@ from fixtures.gait_models import CYCLIC
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.walker_by_name import load_walker
 
 

@@ -53,11 +53,11 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
-from humanoid_planner.gait.boundary import seven_link  # noqa: E402
-from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.models.bip import load_bip  # noqa: E402
 from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
 from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
+from humanoid_planner.gait.specification import seven_link  # noqa: E402
+from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
 from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 

@@ -14,7 +14,7 @@ from fixtures.gait_requests import BIP, cycle
 from humanoid_stack.msg import Gait, GaitSolverOptions
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_planner.gait.phases.exchange_legs import exchange_legs
+from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
 from humanoid_ros.gait_generator import gait_task
 from humanoid_ros.gait_generator.gait_request import GaitDefaults
 from humanoid_ros.gait_generator.gait_task import GaitNews, StageNews, generate

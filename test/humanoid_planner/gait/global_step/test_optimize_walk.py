@@ -6,12 +6,12 @@ import pytest
 from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_walk
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.step_data import RestData
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 COARSE = GlobalSettings(double_intervals=8, single_intervals=14)
 

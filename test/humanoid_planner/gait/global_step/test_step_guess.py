@@ -4,9 +4,9 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
-from humanoid_planner.gait.phases.gait_plan import plan_gait
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.gait_plan import plan_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 
 def test_the_published_step_comes_back_as_it_is():

@@ -24,10 +24,10 @@ from humanoid_planner.gait.lift.level_walk import (
 )
 from humanoid_planner.gait.lift.lifted_gait import lift_gait
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, plan_phase, walk_through
-from humanoid_planner.gait.phases.synthesize_gait import phase_problem, synthesize_gait
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, ViolationKind
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import phase_problem, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, plan_phase, walk_through
 
 
 def changed_bip(directory, changes, contacts=()):

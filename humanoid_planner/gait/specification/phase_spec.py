@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData, StepData, WalkData
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
-from humanoid_planner.gait.phases.walker import Walker
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData
+from humanoid_planner.gait.specification.walker import Walker
 
 START_DURATION = 0.45
 """Of the swing from rest, as the thesis has it (III.3.2.8 a) [s]."""

@@ -9,9 +9,9 @@ from fixtures.gait_models import BIP, MODELS
 from fixtures.gait_oracles import samples
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
-from humanoid_planner.gait.contact.stance_foot import stance_forces
 from humanoid_planner.gait.optimal_control.control_rows import cut_foot
+from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_series
+from humanoid_planner.gait.optimal_control.stance_foot import stance_forces
 
 HEEL, TOE = -0.29, 0.0
 

@@ -10,15 +10,6 @@ import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.seven_link import double_support_end, double_support_start, rest
-from humanoid_planner.gait.boundary.similar_walk import (
-    LegSize,
-    centre_from_hips,
-    legs_of,
-    lowered_walk,
-    similar_walk,
-)
-from humanoid_planner.gait.boundary.step_data import load_walk
 from humanoid_planner.gait.lift.level_walk import (
     LAST,
     MADE_FOR,
@@ -32,8 +23,17 @@ from humanoid_planner.gait.lift.level_walk import (
 )
 from humanoid_planner.gait.models.foot_triangle import FootTriangle
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.seven_link import double_support_end, double_support_start, rest
+from humanoid_planner.gait.specification.similar_walk import (
+    LegSize,
+    centre_from_hips,
+    legs_of,
+    lowered_walk,
+    similar_walk,
+)
+from humanoid_planner.gait.specification.step_data import load_walk
 
 BIP2000 = project_to_sagittal_plane(load_robot("bip"))
 

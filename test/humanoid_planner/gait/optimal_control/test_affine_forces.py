@@ -6,9 +6,9 @@ import pytest
 from fixtures.gait_models import BIP, MODELS
 from fixtures.gait_oracles import ORACLES, samples
 
-from humanoid_planner.gait.contact.affine_forces import affine_rows, ground_force
-from humanoid_planner.gait.contact.stance_foot import flat_foot, stance_forces
+from humanoid_planner.gait.optimal_control.affine_forces import affine_rows, ground_force
 from humanoid_planner.gait.optimal_control.control_rows import cut_foot, evaluate_rows, root_point
+from humanoid_planner.gait.optimal_control.stance_foot import flat_foot, stance_forces
 
 CASES = ["rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_ssp_cyclic"]
 

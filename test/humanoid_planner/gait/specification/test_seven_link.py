@@ -10,8 +10,8 @@ from fixtures.gait_models import BIP, BRAKING, CYCLIC, MODELS
 from fixtures.gait_oracles import ORACLES, samples
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary import seven_link
-from humanoid_planner.gait.boundary.step_data import RestData
+from humanoid_planner.gait.specification import seven_link
+from humanoid_planner.gait.specification.step_data import RestData
 
 STEP = CYCLIC.step
 START, END = seven_link.double_support_start(BIP, STEP), seven_link.double_support_end(BIP, STEP)

@@ -12,14 +12,14 @@ from fixtures.gait_oracles import ORACLES
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 RABBIT_EFFORT = QuadraticEffort(force_weight=0.1, force_scale=1e-2)
 RABBIT_SETTINGS = GaitSettings(

@@ -33,9 +33,9 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
-from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
+from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
 from humanoid_ros.gait_generator import gait_task  # noqa: E402
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402

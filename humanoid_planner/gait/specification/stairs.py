@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from humanoid_planner.gait.boundary.step_data import StepData
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
+from humanoid_planner.gait.specification.step_data import StepData
 
 _FAR = 100.0
 """Length of a stair that goes on [m]."""

@@ -6,7 +6,7 @@ import pytest
 from fixtures.gait_models import CYCLIC
 
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
-from humanoid_planner.gait.phases.stairs import over_stairs
+from humanoid_planner.gait.specification.stairs import over_stairs
 
 LENGTH = 0.29
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from humanoid_planner.gait.boundary import five_link, seven_link
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData, StepData
-from humanoid_planner.gait.contact.stance_foot import stance_forces
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.bip import Bip
 from humanoid_planner.gait.models.rabbit import Rabbit
 from humanoid_planner.gait.optimal_control.control_rows import FootForces, root_point
+from humanoid_planner.gait.optimal_control.stance_foot import stance_forces
+from humanoid_planner.gait.specification import five_link, seven_link
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.step_data import RestData, StepData
 
 
 class Walker(Protocol):

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.phases.phase_spec import MOST_PHASES, PhaseKind, PhaseSpec, PlannedPhase, plan_phase
-from humanoid_planner.gait.phases.walker import Walker
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.phase_spec import MOST_PHASES, PhaseKind, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.walker import Walker
 
 Real = NDArray[np.float64]
 

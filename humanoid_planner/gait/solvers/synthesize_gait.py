@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow, cut_foot
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.gait_plan import GaitPlan, GaitTotals, TransitionJump, plan_gait
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, PlannedPhase
-from humanoid_planner.gait.phases.stairs import over_stairs
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize import Feedback, SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan, GaitTotals, TransitionJump, plan_gait
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec, PlannedPhase
+from humanoid_planner.gait.specification.stairs import over_stairs
+from humanoid_planner.gait.specification.walker import Walker
 
 Real = NDArray[np.float64]
 

@@ -10,11 +10,17 @@ from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, RABBIT, RAB
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData, WalkData
-from humanoid_planner.gait.phases.gait_plan import GaitPlan, GaitTotals, plan_gait
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, plan_phase, walk_between_rests
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan, GaitTotals, plan_gait
+from humanoid_planner.gait.specification.phase_spec import (
+    PhaseKind,
+    PhaseSpec,
+    cyclic_walk,
+    plan_phase,
+    walk_between_rests,
+)
+from humanoid_planner.gait.specification.step_data import RestData, WalkData
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 WALKER = BipWalker(BIP)
 

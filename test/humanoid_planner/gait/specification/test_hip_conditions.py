@@ -10,9 +10,9 @@ import pytest
 from fixtures.gait_models import BIP, CYCLIC, MODELS
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.hip_conditions import all_of, closed_and_still, hip_height_and_speed
-from humanoid_planner.gait.boundary.seven_link import double_support_start
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
+from humanoid_planner.gait.specification.hip_conditions import all_of, closed_and_still, hip_height_and_speed
+from humanoid_planner.gait.specification.seven_link import double_support_start
 
 
 def evaluated(conditions, model, state):

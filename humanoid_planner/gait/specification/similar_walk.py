@@ -14,8 +14,8 @@ import math
 from dataclasses import dataclass
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData, StepData, WalkData
 from humanoid_planner.gait.models.bip import Bip
+from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData
 
 
 @dataclass(frozen=True)

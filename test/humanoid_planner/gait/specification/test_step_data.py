@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
-from humanoid_planner.gait.boundary.step_data import RestData, StepData, WalkData, load_walk
+from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk
 
 
 def test_shipped_steps():

@@ -10,8 +10,7 @@ from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, MODELS, RAB
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData, load_walk
-from humanoid_planner.gait.phases.phase_spec import (
+from humanoid_planner.gait.specification.phase_spec import (
     PhaseKind,
     PhaseSpec,
     cyclic_walk,
@@ -19,7 +18,8 @@ from humanoid_planner.gait.phases.phase_spec import (
     walk_between_rests,
     walk_through,
 )
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.step_data import RestData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 WALKER = BipWalker(BIP)
 STEP = CYCLIC.step

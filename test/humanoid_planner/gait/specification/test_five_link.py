@@ -10,8 +10,8 @@ from fixtures.gait_models import MODELS, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary import five_link
-from humanoid_planner.gait.boundary.step_data import RestData
+from humanoid_planner.gait.specification import five_link
+from humanoid_planner.gait.specification.step_data import RestData
 
 STEP = RABBIT_WALK.step
 START, END = five_link.double_support_start(RABBIT, STEP), five_link.double_support_end(RABBIT, STEP)

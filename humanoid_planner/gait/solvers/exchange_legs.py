@@ -17,11 +17,11 @@ import numpy as np
 
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow, FootForces, cut_foot
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.phase_spec import PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PlannedPhase
+from humanoid_planner.gait.specification.walker import Walker
 
 ALIKE = 1e-9
 """Greatest difference of the mass matrix' constants, relative to the largest of them, that counts as none."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.contact.affine_forces import affine_rows
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
+from humanoid_planner.gait.optimal_control.affine_forces import affine_rows
 from humanoid_planner.gait.optimal_control.control_rows import FootForces
 
 Real = NDArray[np.float64]

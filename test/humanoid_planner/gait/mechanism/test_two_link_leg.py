@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.two_link_leg import leg_angles, leg_rates
+from humanoid_planner.gait.mechanism.two_link_leg import leg_angles, leg_rates
 
 
 def random_legs(count=200):

@@ -6,8 +6,8 @@ import pytest
 from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES, samples
 
-from humanoid_planner.gait.contact.foot_series import foot_series
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.optimal_control.foot_series import foot_series
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData, StepData
-from humanoid_planner.gait.boundary.two_link_leg import leg_angles, leg_rates
+from humanoid_planner.gait.mechanism.two_link_leg import leg_angles, leg_rates
 from humanoid_planner.gait.models.rabbit import Rabbit
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.step_data import RestData, StepData
 
 
 def double_support_start(rabbit: Rabbit, step: StepData) -> BoundaryState:

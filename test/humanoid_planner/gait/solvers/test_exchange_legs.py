@@ -13,19 +13,19 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 from humanoid_model import load_robot
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.exchange_legs import exchange_legs
-from humanoid_planner.gait.phases.gait_plan import plan_gait
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import (
+from humanoid_planner.gait.solvers.direct import DirectOptions
+from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
+from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize_gait import (
     GaitSettings,
     GaitSolution,
     PhaseSettings,
     phase_problem,
     synthesize_gait,
 )
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
-from humanoid_planner.gait.solvers.direct import DirectOptions
-from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions
+from humanoid_planner.gait.specification.gait_plan import plan_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 DIRECT = SynthesisOptions("direct")
 SETTINGS = GaitSettings(synthesis=DIRECT)
