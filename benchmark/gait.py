@@ -391,7 +391,7 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
                 retried += len(solution.log) > 2
                 times.append(solution.seconds)
                 if len(solution.log) > 2:
-                    tqdm.write(f"{name} {index} {planned.spec.kind.value}: {solution.status.value}, {solution.message}")
+                    tqdm.write(f"{name} {index} {planned.spec.kind.label}: {solution.status.value}, {solution.message}")
                     tqdm.write("\n".join(f"  {line}" for line in solution.log), file=sys.stdout)
                     if not solution.converged:
                         tqdm.write(f"  {planned.spec}")

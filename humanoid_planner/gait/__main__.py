@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import get_context
@@ -16,6 +17,7 @@ from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.picture_file import save_picture
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.resources import list_resources
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
@@ -36,7 +38,7 @@ _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""
 MOST_WORKERS = 61
 """As many processes as Python's executors take on every system."""
-_KINDS = tuple(kind.value for kind in PhaseKind)
+_KINDS = tuple(kind.label for kind in PhaseKind if kind is not PhaseKind.BRAKE)
 _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --cycles 2 --out walk
   python -m humanoid_planner.gait walk --between-rests --friction 0.3 --rates --out walk
@@ -152,10 +154,10 @@ def _walk(options: argparse.Namespace) -> int:
 
 def _phase(options: argparse.Namespace) -> int:
     walker, walk = _walker(options), _step(options)
-    kind = PhaseKind(options.kind)
+    kind = PhaseKind[options.kind.upper()]
     spec = next(spec for spec in walk_between_rests(walk, walk) if spec.kind is kind)
     if options.duration is not None:
-        spec = PhaseSpec(kind, options.duration, spec.step, spec.previous, spec.next, spec.rest)
+        spec = dataclasses.replace(spec, duration=options.duration)
     return _solve(options, walker, (spec,), alone=True)
 
 
@@ -190,10 +192,9 @@ def _tell_rescues(gait: GaitSolution) -> None:
                 tqdm.write(f"  {line}", file=sys.stderr)
 
 
-def _teller() -> Callable[[str, float, float], bool]:
-    def tell(stage: str, residual: float, cost: float) -> bool:
-        tqdm.write(stage, file=sys.stderr)
-        return False
+def _teller() -> ProgressCallback:
+    def tell(progress: Progress) -> None:
+        tqdm.write(progress.stage, file=sys.stderr)
 
     return tell
 

@@ -17,6 +17,7 @@ from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from humanoid_model.field_checks import known_name
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
@@ -37,7 +38,6 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.qos import LATCHED, STATE
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.node.service_workers import ServiceWorkers, run
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.problem.placed_contact import place_contact
@@ -30,7 +31,7 @@ from humanoid_ros.contact_planner.posture_task_messages import load
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
-from humanoid_ros.node.request_fields import enumerated, vector
+from humanoid_ros.node.request_fields import vector
 
 UNITS = {
     EquilibriumMethod.SUPPORT_POLYGON: "m",

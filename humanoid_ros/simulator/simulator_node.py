@@ -32,6 +32,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.field_checks import known_name
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
@@ -46,7 +47,6 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     texts,
 )
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.option_parameters import declare_options, options_of
 from humanoid_ros.simulator.scene_text import read_scene_text

@@ -224,13 +224,13 @@ def final_plan(problem: GlobalProblem, iterate: GlobalIterate, ends: tuple[Ends,
         spec, duration = phase.planned.spec, iterate.phases[i].duration
         if phase.length is not None:
             count = phase.length + 1
-            new = PhaseSpec(PhaseKind.DOUBLE, duration, step=steps[phase.length])
+            new = PhaseSpec(PhaseKind.DOUBLE_SUPPORT, duration, step=steps[phase.length])
         else:
             new = PhaseSpec(
                 spec.kind,
                 duration,
-                previous=steps[count - 1] if spec.previous is not None else None,
-                next=steps[count % len(steps)] if spec.next is not None else None,
+                step=steps[count - 1] if spec.before is not None else None,
+                next_step=steps[count % len(steps)] if spec.next_step is not None else None,
                 rest=spec.rest,
             )
         model = final_model(problem, iterate, phase)
@@ -253,19 +253,19 @@ def _step(problem: GlobalProblem, iterate: GlobalIterate, ends: tuple[Ends, ...]
         turn, rate = min(0.0, float(end.q[rear] - start.q[rear])), float(end.v[rear])
     for front in flat_coordinates(problem.walker, model)[1]:
         sole = max(0.0, float(start.q[front] - end.q[front]))
-    found = problem.phases[first].planned.spec.step
+    found = problem.phases[first].planned.spec.own
     assert found is not None
     return found.replace(
         step_length=float(iterate.step_lengths[length]),
-        hip_start=places[0],
-        hip_end=places[1],
-        hip_velocity_start=speeds[0],
-        hip_velocity_end=speeds[1],
-        trunk_start=float(start.q[trunk]),
-        trunk_end=float(end.q[trunk]),
-        sole_angle=sole,
-        rear_foot_turn=turn,
-        rear_foot_rate=rate,
+        initial_hip=places[0],
+        final_hip=places[1],
+        initial_hip_velocity=speeds[0],
+        final_hip_velocity=speeds[1],
+        initial_trunk_angle=float(start.q[trunk]),
+        final_trunk_angle=float(end.q[trunk]),
+        initial_sole_angle=sole,
+        final_rear_foot_angle=turn,
+        final_rear_foot_rate=rate,
     )
 
 

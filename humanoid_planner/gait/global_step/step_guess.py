@@ -68,11 +68,11 @@ def scaled_walk(
         trial: StepData = step.replace(
             step_length=length,
             step_height=step_height,
-            hip_start=hip(step.hip_start, min(0.0, step_height)),
-            hip_end=hip(step.hip_end, min(0.0, step_height) + 0.5 * abs(step_height)),
-            hip_velocity_start=quicker * (step.hip_velocity_start + 0.2j * step_height),
-            hip_velocity_end=quicker * (step.hip_velocity_end + 1j * step_height),
-            rear_foot_rate=quicker * step.rear_foot_rate,
+            initial_hip=hip(step.initial_hip, min(0.0, step_height)),
+            final_hip=hip(step.final_hip, min(0.0, step_height) + 0.5 * abs(step_height)),
+            initial_hip_velocity=quicker * (step.initial_hip_velocity + 0.2j * step_height),
+            final_hip_velocity=quicker * (step.final_hip_velocity + 1j * step_height),
+            final_rear_foot_rate=quicker * step.final_rear_foot_rate,
         )
         try:
             walker.double_support_start(trial)

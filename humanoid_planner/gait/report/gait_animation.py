@@ -148,7 +148,7 @@ def write_strip(gait: GaitSolution, path: str | Path, count: int = 10) -> None:
 
 def _caption(gait: GaitSolution, series: GaitSeries, sample: int) -> str:
     index = int(series.phase[sample])
-    kind = gait.plan.phases[index].spec.kind.value.replace("_", " ")
+    kind = gait.plan.phases[index].spec.kind.label.replace("_", " ")
     return f"{series.t[sample]:.3f} s   {index + 1}: {kind}"
 
 

@@ -267,7 +267,7 @@ def robot_weight(walker: Walker, specs: Sequence[PhaseSpec]) -> float:
         walker: who walks.
         specs: phases, of which one names a step, as every kind of phase does.
     """
-    step = next(step for spec in specs for step in (spec.step, spec.previous, spec.next) if step is not None)
+    step = next(step for spec in specs for step in (spec.step, spec.next_step) if step is not None)
     tree = walker.double_support(step).tree
     return float(tree.mass * tree.gravity)
 
@@ -327,7 +327,7 @@ def _phase(gait: GaitSolution, series: GaitSeries, index: int) -> GaitPhaseRepor
         least[leg], friction[leg] = forces.least_normal, forces.required_friction
     return GaitPhaseReport(
         number=index + 1,
-        kind=gait.plan.phases[index].spec.kind.value,
+        kind=gait.plan.phases[index].spec.kind.label,
         bears=tuple(leg for leg in bears if leg in least),
         start=float(gait.starts[index]),
         distance=float(hip[-1] - hip[0]),
@@ -376,7 +376,7 @@ def _sole_depth(gait: GaitSolution, series: GaitSeries, index: int) -> np.ndarra
     """(samples of the phase,) how far heel or toe of the front foot are below the ground that it comes down on [m]."""
     rows = series.phase == index
     leg = leg_roles(gait.plan, index)["front"]
-    step = gait.plan.phases[index].spec.step
+    step = gait.plan.phases[index].spec.own
     ground = gait.plan.offsets[index][1] + (step.step_height if step is not None else 0.0)
     heights = np.stack([series.points[f"{leg}_{place}"][rows, 1] for place in ("heel", "toe")])
     return np.asarray(ground - heights.min(axis=0))

@@ -275,7 +275,7 @@ def _leg_forces(
     count: int,
 ) -> dict[str, LegForces]:
     """Forces by leg; a rear foot with one force presses at its toe, a front foot at its heel."""
-    offset, step = plan.offsets[index], plan.phases[index].spec.step
+    offset, step = plan.offsets[index], plan.phases[index].spec.own
     nothing = np.full(count, np.nan)
     found = {leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS}
     for name, series in forces.items():

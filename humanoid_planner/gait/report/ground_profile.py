@@ -51,9 +51,9 @@ def ground_profile(plan: GaitPlan) -> GroundProfile:
     for phase, offset in zip(plan.phases, plan.offsets, strict=True):
         here, spec = complex(*offset), phase.spec
         toes.append(here)
-        if spec.previous is not None:
-            toes.append(here - spec.previous.foothold)
-        for step in (spec.step, spec.next):
+        if spec.before is not None:
+            toes.append(here - spec.before.foothold)
+        for step in (spec.own, spec.next_step):
             if step is not None:
                 toes.append(here + step.foothold)
     toes.sort(key=lambda toe: toe.real)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 
 import numpy as np
 
+from humanoid_model.progress import ProgressCallback, as_part
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow, FootForces, cut_foot
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.phase_spec import PlannedPhase
 from humanoid_planner.gait.specification.walker import Walker
@@ -26,15 +26,12 @@ from humanoid_planner.gait.specification.walker import Walker
 ALIKE = 1e-9
 """Greatest difference of the mass matrix' constants, relative to the largest of them, that counts as none."""
 
-Watch = Callable[[int, Progress], bool]
-"""Told of a phase and of the progress in it; returns True to cancel."""
-
 
 def exchange_legs(
     solution: GaitSolution,
     options: SynthesisOptions | None = None,
     cycles: int = 1,
-    watch: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> GaitSolution:
     """The gait of the robot with its legs exchanged: what ``gait_trajectory`` takes as ``exchanged``.
 
@@ -43,7 +40,7 @@ def exchange_legs(
         options: how phases are solved; their time limit is that of all of them.
         cycles: how many times the gait will be repeated. Phases in which the legs are exchanged in none of them are
             given back as they are, and so are all of a robot whose legs are alike.
-        watch: told of what is going on; cancels by returning True.
+        progress: told of what is going on in each phase, its part; cancels by returning True.
 
     Returns:
         The gait; a phase that couldn't be solved is there with its best iterate.
@@ -63,10 +60,7 @@ def exchange_legs(
         if id(phase) not in solved:  # phases that repeat share their solution
             own = dataclasses.replace(chosen, time_limit=max(deadline - time.perf_counter(), 1e-3))
 
-            def told(progress: Progress, number: int = index) -> bool:
-                return watch is not None and watch(number, progress)
-
-            solved[id(phase)] = synthesize_phase(problem, own, watch=told)
+            solved[id(phase)] = synthesize_phase(problem, own, as_part(progress, index, "legs exchanged: "))
         found[index] = solved[id(phase)]
     return GaitSolution(dataclasses.replace(plan, walker=walker, phases=tuple(phases)), tuple(found))
 
@@ -76,7 +70,7 @@ def _exchanged(
 ) -> PhaseProblem:
     """The problem of a solved phase with the legs' data exchanged, its duration the one that was found."""
     problem = phase.problem
-    fresh = exchanged.single_support() if planned.spec.step is None else exchanged.double_support(planned.spec.step)
+    fresh = exchanged.single_support() if planned.spec.own is None else exchanged.double_support(planned.spec.own)
     model = problem.model.replace(tree=fresh.tree)
     before, root = walker.root_forces(problem.model), exchanged.root_forces(model)
     feet = problem.feet

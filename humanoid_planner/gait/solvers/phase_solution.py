@@ -153,6 +153,33 @@ class PhaseSolution:
     seconds: float
 
     @property
+    def hip_advance(self) -> float:
+        """Way of the hip along x [m]; 0 of a mechanism without one."""
+        hip = self.problem.scaled_model.points.get("hip")
+        return 0.0 if hip is None else float(hip.position(self.q[-1])[0] - hip.position(self.q[0])[0])
+
+    @property
+    def centre_of_pressure(self) -> Real:
+        """(K,) of all feet together along x in the phase's frame, NaN where nothing presses [m]."""
+        total, moment = np.zeros(len(self.t)), np.zeros(len(self.t))
+        for foot in self.forces.values():
+            total += foot.total_normal
+            moment += (foot.normal * foot.places).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(total > 0.0, moment / total, np.nan)
+
+    @property
+    def transversality(self) -> float:
+        """Largest costate of a free state at its end over the largest of that component; 0 where all are given."""
+        worst = 0.0
+        for at, end in ((0, self.problem.start), (-1, self.problem.end)):
+            free = np.concatenate(end.free_masks(self.problem.model))
+            sizes = np.abs(self.costates).max(axis=0)
+            scaled = np.abs(self.costates[at]) / np.where(sizes > 0.0, sizes, 1.0)
+            worst = max(worst, float(scaled[free].max(initial=0.0)))
+        return worst
+
+    @property
     def converged(self) -> bool:
         """Whether the numbers are a solution, kept limits or not."""
         return self.status not in (PhaseStatus.NOT_CONVERGED, PhaseStatus.UNREACHABLE)

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback, as_part
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow, cut_foot
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import Feedback, SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
 from humanoid_planner.gait.specification.gait_plan import GaitPlan, GaitTotals, TransitionJump, plan_gait
 from humanoid_planner.gait.specification.phase_spec import PhaseSpec, PlannedPhase
@@ -157,7 +158,7 @@ class GaitSolution:
         lines = []
         for planned, solution in zip(self.plan.phases, self.phases, strict=True):
             lines.append(
-                f"{planned.spec.kind.value:15} {solution.duration:6.3f} s  J {solution.cost:9.6f}  "
+                f"{planned.spec.kind.label:15} {solution.duration:6.3f} s  J {solution.cost:9.6f}  "
                 f"J_e {solution.energies.total:7.2f} J  friction {solution.friction_required:5.3f}  "
                 f"{solution.status.value}: {solution.message}"
             )
@@ -188,8 +189,8 @@ def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -
     if math.isfinite(own.root_friction):
         rows += root.friction(own.root_friction)
     penalties, spec = own.penalties, phase.spec
-    if spec.previous is not None and spec.next is not None:
-        penalties = over_stairs(penalties, spec.previous, spec.next, walker.foot_length)
+    if spec.before is not None and spec.next_step is not None:
+        penalties = over_stairs(penalties, spec.before, spec.next_step, walker.foot_length)
     return PhaseProblem(
         phase.model,
         EndState(phase.start.q, phase.start.v),
@@ -208,7 +209,7 @@ def synthesize_gait(
     specs: Sequence[PhaseSpec],
     settings: GaitSettings | None = None,
     executor: Executor | None = None,
-    feedback: Feedback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> GaitSolution:
     """Plans a gait, solves its phases and joins them.
 
@@ -217,8 +218,8 @@ def synthesize_gait(
         specs: phases in order, :func:`.phase_spec.walk_between_rests` for example.
         settings: criterion, penalties and solver; those of the reference solutions if left out.
         executor: that phases are solved on side by side; one after the other here if left out.
-        feedback: called between stages, its stage preceded by the phase; cancels by returning True. Executors can't be
-            watched that closely: there it is called as phases are done, and cancels those not yet begun.
+        progress: told between stages, each preceded by the phase; cancels by returning True. Executors can't be watched
+            that closely: there it is told as phases are done, and cancels those not yet begun.
 
     Returns:
         Solutions of all phases, each with its status: what didn't converge is there with its best iterate.
@@ -233,33 +234,45 @@ def synthesize_gait(
     solved: dict[PhaseSpec, PhaseSolution] = {}
     if executor is None:
         cancelled = False
-        for spec, problem in problems.items():
 
-            def watched(stage: str, residual: float, cost: float, kind: str = spec.kind.value) -> bool:
-                nonlocal cancelled
-                cancelled = cancelled or (feedback is not None and feedback(f"{kind}: {stage}", residual, cost))
-                return cancelled
+        def watched(item: Progress) -> bool:
+            nonlocal cancelled
+            cancelled = cancelled or (progress is not None and bool(progress(item)))
+            return cancelled
 
-            solved[spec] = synthesize_phase(problem, chosen.synthesis, watched)
+        for index, (spec, problem) in enumerate(problems.items()):
+            told = as_part(watched, index, f"{spec.kind.label}: ")
+            solved[spec] = synthesize_phase(problem, chosen.synthesis, told)
     else:
-        solved = _side_by_side(problems, chosen.synthesis, executor, feedback)
+        solved = solve_side_by_side(problems, chosen.synthesis, executor, progress)
     return GaitSolution(plan, tuple(solved[phase.spec] for phase in plan.phases))
 
 
-def _side_by_side(
-    problems: dict[PhaseSpec, PhaseProblem], options: SynthesisOptions, executor: Executor, feedback: Feedback | None
+def solve_side_by_side(
+    problems: dict[PhaseSpec, PhaseProblem],
+    options: SynthesisOptions,
+    executor: Executor,
+    progress: ProgressCallback | None,
 ) -> dict[PhaseSpec, PhaseSolution]:
-    """Solves problems on an executor; those cancelled before they began are told as stopped at once."""
+    """Solves problems on an executor; those cancelled before they began are told as stopped at once.
+
+    Args:
+        problems: of different phases.
+        options: how each is solved.
+        executor: that they are solved on.
+        progress: told as phases are done; cancels those not yet begun by returning True.
+    """
     futures: dict[PhaseSpec, Future[PhaseSolution]] = {
         spec: executor.submit(synthesize_phase, problem, options) for spec, problem in problems.items()
     }
     solved: dict[PhaseSpec, PhaseSolution] = {}
     for spec, future in futures.items():
         if future.cancelled():
-            solved[spec] = synthesize_phase(problems[spec], options, lambda stage, residual, cost: True)
+            solved[spec] = synthesize_phase(problems[spec], options, lambda _: True)
             continue
         solved[spec] = future.result()
-        if feedback is not None and feedback(f"{spec.kind.value}: done", solved[spec].residual, solved[spec].cost):
+        done = Progress(f"{spec.kind.label}: done", residual=solved[spec].residual, cost=solved[spec].cost)
+        if progress is not None and progress(done):
             for other in futures.values():
                 other.cancel()
     return solved

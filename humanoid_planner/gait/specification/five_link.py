@@ -19,7 +19,7 @@ def double_support_start(rabbit: Rabbit, step: StepData) -> BoundaryState:
     Raises:
         InputError: a leg can't reach, or would be straight.
     """
-    return _closed(rabbit, step, step.hip_start, step.hip_velocity_start, step.trunk_start, "at the start")
+    return _closed(rabbit, step, step.initial_hip, step.initial_hip_velocity, step.initial_trunk_angle, "at the start")
 
 
 def double_support_end(rabbit: Rabbit, step: StepData) -> BoundaryState:
@@ -28,7 +28,7 @@ def double_support_end(rabbit: Rabbit, step: StepData) -> BoundaryState:
     Raises:
         InputError: a leg can't reach, or would be straight.
     """
-    return _closed(rabbit, step, step.hip_end, step.hip_velocity_end, step.trunk_end, "at the end")
+    return _closed(rabbit, step, step.final_hip, step.final_hip_velocity, step.final_trunk_angle, "at the end")
 
 
 def single_from_double(state: BoundaryState) -> BoundaryState:
@@ -50,7 +50,7 @@ def rest(rabbit: Rabbit, data: RestData) -> BoundaryState:
     """
     r1, r2, _, _ = rabbit.lengths
     q1, q2 = leg_angles(complex(data.hip_ahead, data.hip_height), r1, r2, 1, "legs at rest")
-    return BoundaryState(np.array([q1, q2, q2 - math.pi, q1 - math.pi, data.trunk]), np.zeros(5))
+    return BoundaryState(np.array([q1, q2, q2 - math.pi, q1 - math.pi, data.trunk_angle]), np.zeros(5))
 
 
 def _closed(rabbit: Rabbit, step: StepData, hip: complex, speed: complex, trunk: float, when: str) -> BoundaryState:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
-from humanoid_planner.gait.specification.phase_spec import MOST_PHASES, PhaseKind, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.phase_spec import MOST_PHASES, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.specification.walker import Walker
 
 Real = NDArray[np.float64]
@@ -207,9 +207,9 @@ def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0)
     if not 1 <= len(specs) <= MOST_PHASES:
         raise InputError(f"has {len(specs) or 'no'} phases", element="gait", remedy=f"Give 1 to {MOST_PHASES}")
     for first, second in itertools.pairwise(specs):
-        if (first.kind is PhaseKind.DOUBLE) == (second.kind is PhaseKind.DOUBLE):
+        if first.kind.double == second.kind.double:
             raise InputError(
-                f"{second.kind.value} follows {first.kind.value}",
+                f"{second.kind.label} follows {first.kind.label}",
                 element="gait",
                 remedy="Let single and double support take turns",
             )

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import check_numbers, not_negative
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData
@@ -31,13 +31,34 @@ _CLOSED = 1e-9
 """Greatest gap [m] and speed of a gap [m/s] at the ends of a double support."""
 
 
-class PhaseKind(str, enum.Enum):
-    """The four kinds of phases of the thesis."""
+class PhaseKind(enum.IntEnum):
+    """The kinds of phases of a walk, numbered as in messages."""
 
-    DOUBLE = "double_support"
-    SINGLE = "single_support"
-    START = "start"
-    STOP = "stop"
+    DOUBLE_SUPPORT = 0
+    SINGLE_SUPPORT = 1
+    START = 2
+    BRAKE = 3
+    STOP = 4
+
+    @property
+    def label(self) -> str:
+        """In reports, files and on the command line: ``double_support``."""
+        return self.name.lower()
+
+    @property
+    def double(self) -> bool:
+        """Whether both feet bear."""
+        return self in (PhaseKind.DOUBLE_SUPPORT, PhaseKind.BRAKE)
+
+
+_HAS = {
+    PhaseKind.DOUBLE_SUPPORT: ("step",),
+    PhaseKind.BRAKE: ("step",),
+    PhaseKind.SINGLE_SUPPORT: ("step", "next_step"),
+    PhaseKind.START: ("rest", "next_step"),
+    PhaseKind.STOP: ("step", "rest"),
+}
+"""Data of each kind."""
 
 
 @dataclass(frozen=True)
@@ -46,46 +67,74 @@ class PhaseSpec:
 
     Attributes:
         kind: of the phase.
-        duration: [s].
-        step: of a double support.
-        previous: double support before a single support or a stop.
-        next: double support after a single support or a start.
-        rest: before a start or after a stop.
+        duration: [s]; 0: free, optimised too.
+        step: the double support itself, or the one before a single support or a stop.
+        next_step: double support after a single support or a start.
+        rest: before a start or after a stop; of a :class:`.GaitSpec` the model's own if left out.
+        initial_state: absolute angles of the segments, then their rates [rad, rad/s]; empty: from the step. Mechanisms
+            that don't walk need both states and no step.
+        final_state: likewise.
+        free_initial: which components of the initial state are free; empty: none.
+        free_final: likewise of the final state.
     """
 
     kind: PhaseKind
     duration: float
     step: StepData | None = None
-    previous: StepData | None = None
-    next: StepData | None = None
+    next_step: StepData | None = None
     rest: RestData | None = None
+    initial_state: tuple[float, ...] = ()
+    final_state: tuple[float, ...] = ()
+    free_initial: tuple[bool, ...] = ()
+    free_final: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the phase has the data of its kind and no other.
+        """Check what doesn't depend on the walker.
 
         Raises:
-            InputError: no kind, the duration isn't positive, or data are missing or don't belong to the kind.
+            InputError: no kind, a duration that isn't one, numbers that aren't, or data that don't belong to the kind.
         """
         if not isinstance(self.kind, PhaseKind):
             known = ", ".join(f"PhaseKind.{kind.name}" for kind in PhaseKind)
-            raise InputError(f"is {self.kind!r}", element="phase.kind", remedy=f"Use one of {known}")
-        if not (math.isfinite(self.duration) and self.duration > 0.0):
+            raise InputError(f"is {self.kind!r}", element="kind", remedy=f"Use one of {known}")
+        not_negative(self.duration, "duration", "s; 0: free")
+        for end in ("initial_state", "final_state"):
+            check_numbers(np.array(getattr(self, end), dtype=float), end)
+        for name in ("step", "next_step", "rest"):
+            if getattr(self, name) is not None and name not in _HAS[self.kind]:
+                raise InputError(
+                    f"is given, but a phase of kind {self.kind.name} has none", element=name, remedy="Leave it empty"
+                )
+        step = self.step
+        if self.kind is PhaseKind.BRAKE and step and step.final_hip_velocity.real >= step.initial_hip_velocity.real:
             raise InputError(
-                f"is {self.duration} s", element=f"{self.kind.value}.duration", remedy="Give a time above 0"
+                f"is {step.final_hip_velocity.real:g} m/s, not below {step.initial_hip_velocity.real:g} m/s before",
+                element="step.final_hip_velocity",
+                remedy="Give a lower one, or kind 0 (DOUBLE_SUPPORT)",
             )
-        needed = {
-            PhaseKind.DOUBLE: {"step"},
-            PhaseKind.SINGLE: {"previous", "next"},
-            PhaseKind.START: {"rest", "next"},
-            PhaseKind.STOP: {"previous", "rest"},
-        }[self.kind]
-        given = {name for name in ("step", "previous", "next", "rest") if getattr(self, name) is not None}
-        if given != needed:
-            raise InputError(
-                f"has {', '.join(sorted(given)) or 'no data'}",
-                element=self.kind.value,
-                remedy=f"Give {' and '.join(sorted(needed))} and nothing else",
-            )
+
+    @property
+    def before(self) -> StepData | None:
+        """The double support before, of phases that come after one."""
+        return None if self.kind.double else self.step
+
+    @property
+    def own(self) -> StepData | None:
+        """The double support that this phase is; None of others."""
+        return self.step if self.kind.double else None
+
+    def check_data(self) -> None:
+        """Refuse a phase of a walker that lacks what its kind needs.
+
+        Raises:
+            InputError: it does.
+        """
+        for name in _HAS[self.kind]:
+            if getattr(self, name) is None:
+                what = "how it rests" if name == "rest" else "step length, hips and their velocities"
+                raise InputError(
+                    f"is empty, but a phase of kind {self.kind.name} needs it", element=name, remedy=f"Give {what}"
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +156,12 @@ class PlannedPhase:
     @property
     def double(self) -> bool:
         """Whether both feet bear."""
-        return self.spec.kind is PhaseKind.DOUBLE
+        return self.spec.kind.double
 
     @property
     def advance(self) -> complex:
         """From the frame of this phase to that of the next one: double support hands over to the front foot [m]."""
-        return self.spec.step.foothold if self.spec.step is not None else 0j
+        return self.spec.own.foothold if self.spec.own is not None else 0j
 
     def limit_violations(self) -> tuple[str, ...]:
         """Which joints are out of their range or too fast at one of the ends, in words."""
@@ -143,25 +192,26 @@ def plan_phase(walker: Walker, spec: PhaseSpec) -> PlannedPhase:
     Raises:
         InputError: a leg can't reach at one of the ends; the message says which one and by how much.
     """
-    if spec.step is not None:
-        model = walker.double_support(spec.step)
-        start, end = walker.double_support_start(spec.step), walker.double_support_end(spec.step)
+    spec.check_data()
+    if spec.own is not None:
+        model = walker.double_support(spec.own)
+        start, end = walker.double_support_start(spec.own), walker.double_support_end(spec.own)
         for name, state in (("start", start), ("end", end)):
             gap = float(np.abs(model.closure(state.q)).max())
             rate = float(np.abs(model.closure_jacobian(state.q) @ state.v).max())
             if max(gap, rate) > _CLOSED:
                 raise InputError(
                     f"front foot off by {gap:.1e} m and {rate:.1e} m/s",
-                    element=f"{spec.kind.value} {name}",
+                    element=f"{spec.kind.label} {name}",
                     remedy="Give a state in which the loop is closed",
                 )
         return PlannedPhase(spec, model, start, end)
-    if spec.previous is not None:
-        start = walker.single_from_double(walker.double_support_end(spec.previous))
+    if spec.step is not None:
+        start = walker.single_from_double(walker.double_support_end(spec.step))
     else:
         start = walker.rest(_given(spec.rest))
-    if spec.next is not None:
-        end = walker.single_from_touch_down(walker.double_support_start(spec.next))
+    if spec.next_step is not None:
+        end = walker.single_from_touch_down(walker.double_support_start(spec.next_step))
     else:
         end = walker.rest(_given(spec.rest))
     return PlannedPhase(spec, walker.single_support(), start, end)
@@ -179,8 +229,8 @@ def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
     """
     if not (isinstance(cycles, (int, np.integer)) and 1 <= cycles <= MOST_CYCLES):
         raise InputError(f"is {cycles}", element="cycles", remedy=f"Give a whole number from 1 to {MOST_CYCLES}")
-    double = PhaseSpec(PhaseKind.DOUBLE, walk.double_support, step=walk.step)
-    single = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=walk.step)
+    double = PhaseSpec(PhaseKind.DOUBLE_SUPPORT, walk.double_support, step=walk.step)
+    single = PhaseSpec(PhaseKind.SINGLE_SUPPORT, walk.single_support, step=walk.step, next_step=walk.step)
     return (double, single) * cycles
 
 
@@ -204,13 +254,13 @@ def walk_between_rests(
         InputError: fewer than one cycle, or a duration that isn't positive.
     """
     steady = cyclic_walk(walk, cycles)
-    last = PhaseSpec(PhaseKind.SINGLE, walk.single_support, previous=walk.step, next=braking.step)
+    last = PhaseSpec(PhaseKind.SINGLE_SUPPORT, walk.single_support, step=walk.step, next_step=braking.step)
     return (
-        PhaseSpec(PhaseKind.START, start_duration, next=walk.step, rest=walk.rest),
+        PhaseSpec(PhaseKind.START, start_duration, next_step=walk.step, rest=walk.rest),
         *steady[:-1],
         last,
-        PhaseSpec(PhaseKind.DOUBLE, braking.double_support, step=braking.step),
-        PhaseSpec(PhaseKind.STOP, stop_duration, previous=braking.step, rest=braking.rest),
+        PhaseSpec(PhaseKind.DOUBLE_SUPPORT, braking.double_support, step=braking.step),
+        PhaseSpec(PhaseKind.STOP, stop_duration, step=braking.step, rest=braking.rest),
     )
 
 
@@ -236,16 +286,15 @@ def walk_through(
     """
     if not steps:
         raise InputError("no step", element="steps", remedy="Give one or more")
-    phases = [PhaseSpec(PhaseKind.START, start_duration, next=steps[0].step, rest=before)]
+    phases = [PhaseSpec(PhaseKind.START, start_duration, next_step=steps[0].step, rest=before)]
     for first, second in itertools.pairwise(steps):
-        phases.append(PhaseSpec(PhaseKind.DOUBLE, first.double_support, step=first.step))
-        phases.append(PhaseSpec(PhaseKind.SINGLE, first.single_support, previous=first.step, next=second.step))
-    phases.append(PhaseSpec(PhaseKind.DOUBLE, steps[-1].double_support, step=steps[-1].step))
-    phases.append(PhaseSpec(PhaseKind.STOP, stop_duration, previous=steps[-1].step, rest=after))
+        phases.append(PhaseSpec(PhaseKind.DOUBLE_SUPPORT, first.double_support, step=first.step))
+        phases.append(PhaseSpec(PhaseKind.SINGLE_SUPPORT, first.single_support, step=first.step, next_step=second.step))
+    phases.append(PhaseSpec(PhaseKind.DOUBLE_SUPPORT, steps[-1].double_support, step=steps[-1].step))
+    phases.append(PhaseSpec(PhaseKind.STOP, stop_duration, step=steps[-1].step, rest=after))
     return tuple(phases)
 
 
 def _given(rest: RestData | None) -> RestData:
-    if rest is None:
-        raise InputError("has no rest", element="phase", remedy="Give it")
+    assert rest is not None
     return rest

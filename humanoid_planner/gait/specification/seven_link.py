@@ -25,23 +25,24 @@ def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
     """
     foot = bip.foot
     r = [bip.segments[name].length for name in ("rear_shank", "rear_thigh", "front_thigh", "front_shank")]
-    hip, speed = step.hip_start, step.hip_velocity_start
+    hip, speed = step.initial_hip, step.initial_hip_velocity
     q1 = math.pi - foot.toe_angle
     q2, q3 = leg_angles(hip - cmath.rect(foot.ankle_toe, q1), r[0], r[1], 1, "rear leg at the start")
     v2, v3 = leg_rates(q2, q3, r[0], r[1], speed)
-    q6 = foot.heel_angle + step.sole_angle - math.pi
+    q6 = foot.heel_angle + step.initial_sole_angle - math.pi
     heel = step.foothold - foot.length
     ankle = heel - cmath.rect(foot.ankle_heel, q6)
     q4, q5 = leg_angles(ankle - hip, r[2], r[3], -1, "front leg at the start")
-    if step.sole_angle == 0.0:
+    if step.initial_sole_angle == 0.0:
         v4, v5 = leg_rates(q4, q5, r[2], r[3], -speed)
         return BoundaryState(
-            np.array([q1, q2, q3, q4, q5, q6, step.trunk_start]), np.array([0.0, v2, v3, v4, v5, 0.0, 0.0])
+            np.array([q1, q2, q3, q4, q5, q6, step.initial_trunk_angle]), np.array([0.0, v2, v3, v4, v5, 0.0, 0.0])
         )
     # Shank and foot turn as one link from the knee to the heel: (A.12), (A.13).
     lower = cmath.rect(r[3], q5) + cmath.rect(foot.ankle_heel, q6)
     v4, v5 = leg_rates(q4, cmath.phase(lower), r[2], abs(lower), -speed)
-    return BoundaryState(np.array([q1, q2, q3, q4, q5, q6, step.trunk_start]), np.array([0.0, v2, v3, v4, v5, v5, 0.0]))
+    q = np.array([q1, q2, q3, q4, q5, q6, step.initial_trunk_angle])
+    return BoundaryState(q, np.array([0.0, v2, v3, v4, v5, v5, 0.0]))
 
 
 def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
@@ -52,8 +53,8 @@ def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
     """
     foot = bip.foot
     r = [bip.segments[name].length for name in ("rear_shank", "rear_thigh", "front_thigh", "front_shank")]
-    hip, speed = step.hip_end, step.hip_velocity_end
-    q1, v1 = math.pi - foot.toe_angle + step.rear_foot_turn, step.rear_foot_rate
+    hip, speed = step.final_hip, step.final_hip_velocity
+    q1, v1 = math.pi - foot.toe_angle + step.final_rear_foot_angle, step.final_rear_foot_rate
     ankle = cmath.rect(foot.ankle_toe, q1)
     q2, q3 = leg_angles(hip - ankle, r[0], r[1], 1, "rear leg at the end")
     v2, v3 = leg_rates(q2, q3, r[0], r[1], speed - 1j * v1 * ankle)
@@ -61,7 +62,8 @@ def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
     front_ankle = step.foothold - foot.length - cmath.rect(foot.ankle_heel, q6)
     q4, q5 = leg_angles(front_ankle - hip, r[2], r[3], -1, "front leg at the end")
     v4, v5 = leg_rates(q4, q5, r[2], r[3], -speed)
-    return BoundaryState(np.array([q1, q2, q3, q4, q5, q6, step.trunk_end]), np.array([v1, v2, v3, v4, v5, 0.0, 0.0]))
+    q = np.array([q1, q2, q3, q4, q5, q6, step.final_trunk_angle])
+    return BoundaryState(q, np.array([v1, v2, v3, v4, v5, 0.0, 0.0]))
 
 
 def single_from_double(state: BoundaryState) -> BoundaryState:
@@ -100,5 +102,5 @@ def rest(bip: Bip, data: RestData) -> BoundaryState:
     r1, r2 = bip.segments["rear_shank"].length, bip.segments["rear_thigh"].length
     hip = complex(data.hip_ahead, data.hip_height - bip.foot.ankle_height)
     q1, q2 = leg_angles(hip, r1, r2, 1, "legs at rest")
-    q = np.array([q1, q2, q2 - math.pi, q1 - math.pi, -bip.foot.toe_angle, data.trunk])
+    q = np.array([q1, q2, q2 - math.pi, q1 - math.pi, -bip.foot.toe_angle, data.trunk_angle])
     return BoundaryState(q, np.zeros(6))

@@ -104,7 +104,7 @@ def similar_walk(walk: WalkData, made_for: LegSize, size: LegSize, stride: float
     def shorter(vector: complex) -> complex:
         return complex(stride * vector.real, vector.imag)
 
-    landing = walk.step.hip_start - (made_for.ankle + walk.step.step_length)
+    landing = walk.step.initial_hip - (made_for.ankle + walk.step.step_length)
     room = length * (1.0 - stride) * abs(landing.real)
     ahead = size.centre - length * made_for.centre
     back = math.copysign(min(abs(ahead), room), ahead)
@@ -115,11 +115,11 @@ def similar_walk(walk: WalkData, made_for: LegSize, size: LegSize, stride: float
     step: StepData = walk.step.replace(
         step_length=stride * length * walk.step.step_length,
         step_height=length * walk.step.step_height,
-        hip_start=hip(walk.step.hip_start),
-        hip_end=hip(walk.step.hip_end),
-        hip_velocity_start=root * shorter(walk.step.hip_velocity_start),
-        hip_velocity_end=root * shorter(walk.step.hip_velocity_end),
-        rear_foot_rate=walk.step.rear_foot_rate / root,
+        initial_hip=hip(walk.step.initial_hip),
+        final_hip=hip(walk.step.final_hip),
+        initial_hip_velocity=root * shorter(walk.step.initial_hip_velocity),
+        final_hip_velocity=root * shorter(walk.step.final_hip_velocity),
+        final_rear_foot_rate=walk.step.final_rear_foot_rate / root,
     )
     rest: RestData = dataclasses.replace(
         walk.rest,
@@ -142,15 +142,15 @@ def lowered_walk(walk: WalkData, bip: Bip) -> WalkData:
     foot, shank, thigh = bip.foot, bip.segments["rear_shank"].length, bip.segments["rear_thigh"].length
     longest = abs(shank + cmath.rect(thigh, max(0.0, bip.joints["knee"].lower)))
     rear = complex(-foot.toe_ahead, foot.ankle_height)
-    raised = cmath.rect(foot.ankle_toe, math.pi - foot.toe_angle + walk.step.rear_foot_turn)
+    raised = cmath.rect(foot.ankle_toe, math.pi - foot.toe_angle + walk.step.final_rear_foot_angle)
     front = rear + walk.step.step_length
     rest = complex(walk.rest.hip_ahead, walk.rest.hip_height)
     drop = 0.0
     for name, hip, ankle in (
-        ("step.hip_start", walk.step.hip_start, rear),
-        ("step.hip_start", walk.step.hip_start, front),
-        ("step.hip_end", walk.step.hip_end, raised),
-        ("step.hip_end", walk.step.hip_end, front),
+        ("step.initial_hip", walk.step.initial_hip, rear),
+        ("step.initial_hip", walk.step.initial_hip, front),
+        ("step.final_hip", walk.step.final_hip, raised),
+        ("step.final_hip", walk.step.final_hip, front),
         ("rest.hip_ahead", rest, complex(0.0, foot.ankle_height)),
     ):
         span = hip - ankle
@@ -162,7 +162,7 @@ def lowered_walk(walk: WalkData, bip: Bip) -> WalkData:
                 remedy="Give a shorter step, or knees that may be straighter",
             )
         drop = max(drop, span.imag - math.sqrt(longest**2 - span.real**2))
-    step = walk.step.replace(hip_start=walk.step.hip_start - 1j * drop, hip_end=walk.step.hip_end - 1j * drop)
+    step = walk.step.replace(initial_hip=walk.step.initial_hip - 1j * drop, final_hip=walk.step.final_hip - 1j * drop)
     return dataclasses.replace(
         walk, step=step, rest=dataclasses.replace(walk.rest, hip_height=walk.rest.hip_height - drop)
     )

@@ -23,29 +23,29 @@ class StepData:
 
     Attributes:
         step_length: LPAS, from toe to toe [m].
-        hip_start: place of the hip when the front foot touches [m].
-        hip_end: place of the hip when the rear foot leaves [m].
-        hip_velocity_start: velocity of the hip at the beginning [m/s].
-        hip_velocity_end: velocity of the hip at the end [m/s].
-        trunk_start: angle of the trunk at the beginning, pi/2 upright [rad].
-        trunk_end: angle of the trunk at the end [rad].
-        sole_angle: delta, of the front sole when its heel touches [rad]; robots with feet only.
-        rear_foot_turn: angle q_1 of the rear foot at the end less that of the flat foot [rad]; robots with feet only.
-        rear_foot_rate: omega_1, rate of the rear foot at the end [rad/s]; robots with feet only.
+        initial_hip: place of the hip when the front foot touches [m].
+        final_hip: place of the hip when the rear foot leaves [m].
+        initial_hip_velocity: velocity of the hip at the beginning [m/s].
+        final_hip_velocity: velocity of the hip at the end [m/s].
+        initial_trunk_angle: angle of the trunk at the beginning, pi/2 upright [rad].
+        final_trunk_angle: angle of the trunk at the end [rad].
+        initial_sole_angle: delta, of the front sole when its heel touches [rad]; robots with feet only.
+        final_rear_foot_angle: q_1 of the rear foot at the end less that of the flat foot [rad]; robots with feet only.
+        final_rear_foot_rate: omega_1, rate of the rear foot at the end [rad/s]; robots with feet only.
         step_height: of the ground under the front foot above that under the rear one [m]: a stair, up or down. The
             thesis walks on level ground.
     """
 
     step_length: float
-    hip_start: complex
-    hip_end: complex
-    hip_velocity_start: complex
-    hip_velocity_end: complex
-    trunk_start: float = math.pi / 2
-    trunk_end: float = math.pi / 2
-    sole_angle: float = 0.0
-    rear_foot_turn: float = DEFAULT_REAR_FOOT_TURN
-    rear_foot_rate: float = 0.0
+    initial_hip: complex
+    final_hip: complex
+    initial_hip_velocity: complex
+    final_hip_velocity: complex
+    initial_trunk_angle: float = math.pi / 2
+    final_trunk_angle: float = math.pi / 2
+    initial_sole_angle: float = 0.0
+    final_rear_foot_angle: float = DEFAULT_REAR_FOOT_TURN
+    final_rear_foot_rate: float = 0.0
     step_height: float = 0.0
 
     @property
@@ -66,23 +66,23 @@ class StepData:
                 raise InputError(f"is {value}", element=f"step.{field.name}", remedy="Give finite values")
         if self.step_length <= 0.0:
             raise InputError(f"is {self.step_length:g} m", element="step.step_length", remedy="Give more than 0")
-        for name in ("hip_start", "hip_end"):
+        for name in ("initial_hip", "final_hip"):
             if getattr(self, name).imag <= max(0.0, self.step_height):
                 raise InputError(
                     f"is {getattr(self, name).imag:g} m high",
                     element=f"step.{name}",
                     remedy="Put the hip above the ground",
                 )
-        if not 0.0 <= self.sole_angle < math.pi / 2:
+        if not 0.0 <= self.initial_sole_angle < math.pi / 2:
             raise InputError(
-                f"is {self.sole_angle:g} rad",
-                element="step.sole_angle",
+                f"is {self.initial_sole_angle:g} rad",
+                element="step.initial_sole_angle",
                 remedy="Give an angle from 0 to pi/2: the heel touches first",
             )
-        if not -math.pi / 2 < self.rear_foot_turn <= 0.0:
+        if not -math.pi / 2 < self.final_rear_foot_angle <= 0.0:
             raise InputError(
-                f"is {self.rear_foot_turn:g} rad",
-                element="step.rear_foot_turn",
+                f"is {self.final_rear_foot_angle:g} rad",
+                element="step.final_rear_foot_angle",
                 remedy="Give an angle from -pi/2 to 0: the rear heel rises",
             )
 
@@ -102,12 +102,12 @@ class RestData:
     Attributes:
         hip_height: above the ground [m].
         hip_ahead: of the ankle, or of the tip of a robot without feet [m].
-        trunk: angle [rad].
+        trunk_angle: [rad].
     """
 
     hip_height: float = 0.85
     hip_ahead: float = 0.0
-    trunk: float = math.pi / 2
+    trunk_angle: float = math.pi / 2
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -115,7 +115,7 @@ class RestData:
         Raises:
             InputError: one isn't finite, or the hip isn't above the ground.
         """
-        for name in ("hip_height", "hip_ahead", "trunk"):
+        for name in ("hip_height", "hip_ahead", "trunk_angle"):
             if not math.isfinite(getattr(self, name)):
                 raise InputError(f"is {getattr(self, name)}", element=f"rest.{name}", remedy="Give a finite value")
         if self.hip_height <= 0.0:
@@ -221,7 +221,7 @@ def load_walk(name_or_path: str | Path) -> WalkData:
 
 def _rest(node: YamlNode) -> RestData:
     values = node.mapping(("hip_height", "hip_ahead", "trunk"))
-    given = {name: value.number() for name, value in values.items()}
+    given = {"trunk_angle" if name == "trunk" else name: value.number() for name, value in values.items()}
     try:
         return RestData(**given)
     except InputError as problem:

@@ -32,16 +32,16 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.progress import Progress  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_planner.gait import GaitDefaults, generation  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
 from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
-from humanoid_ros.gait_generator import gait_task  # noqa: E402
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture  # noqa: E402
-from humanoid_ros.gait_generator.gait_request import GaitDefaults  # noqa: E402
-from humanoid_ros.gait_generator.gait_task import GaitAnswer, GaitNews, StageNews, generate  # noqa: E402
+from humanoid_ros.gait_generator.gait_task import GaitAnswer, GaitNews, generate  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
@@ -70,7 +70,7 @@ class Planned:
         self.told: list[Any] = []
         self.solutions: list[PhaseSolution] = []
         self.lifted: LiftedGait | None = None
-        synthesize, lift = gait_task.synthesize_phase, gait_task.lift_gait
+        synthesize, lift = generation.synthesize_phase, generation.lift_gait
 
         def kept(*arguments: Any, **named: Any) -> PhaseSolution:
             self.solutions.append(synthesize(*arguments, **named))
@@ -81,15 +81,15 @@ class Planned:
             return self.lifted
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gait_task, "synthesize_phase", kept)
-            patch.setattr(gait_task, "lift_gait", kept_lift)
+            patch.setattr(generation, "synthesize_phase", kept)
+            patch.setattr(generation, "lift_gait", kept_lift)
             self.answer = answered(walk(), self.told.append)
         self.gait = deserialize_message(self.answer.gait, Gait)
 
     def again(self, patch: pytest.MonkeyPatch, request: GaitRequest, **changes: Any) -> GaitAnswer:
         """The answer to a request with the same phases, without solving them once more."""
         solutions = iter(self.solutions)
-        patch.setattr(gait_task, "synthesize_phase", lambda *_, **__: next(solutions))
+        patch.setattr(generation, "synthesize_phase", lambda *_, **__: next(solutions))
         return answered(request, self.told.append, dataclasses.replace(DEFAULTS, **changes))
 
 
@@ -118,12 +118,12 @@ def times(gait: Gait) -> np.ndarray:
 
 
 def test_stages_are_told_and_what_is_solved(planned: Planned) -> None:
-    stages = [item for item in planned.told if isinstance(item, StageNews)]
+    stages = [item for item in planned.told if isinstance(item, Progress)]
     lifts = [item for item in stages if item.stage.startswith("lift: ")]
     count = len(planned.gait.phases)
-    assert {item.phase for item in stages} <= set(range(count + 1))
+    assert {item.part for item in stages} <= set(range(count + 1))
     assert stages[-len(lifts) :] == lifts  # after all phases are solved
-    assert all(item.phase == count for item in lifts)
+    assert all(item.part == count for item in lifts)
     passes = [item.residual for item in lifts if "filter pass" in item.stage]
     assert len(passes) == 5
     assert passes[0] > 5e-3 > 1e-3 > passes[-1]
@@ -327,7 +327,7 @@ def test_limits_that_the_whole_robot_passes_are_told(
         limits, upper=upper, effort=np.array(limits.effort) / 1.5, velocity=np.full(len(limits.velocity), 2.0)
     )
     lifted = dataclasses.replace(planned.lifted, robot=dataclasses.replace(bip, limits=weak))
-    monkeypatch.setattr(gait_task, "lift_gait", lambda *_: lifted)
+    monkeypatch.setattr(generation, "lift_gait", lambda *_: lifted)
     answer = planned.again(monkeypatch, walk())
     assert answer.success
     shares = np.abs([point.effort for point in points]).max(axis=0)

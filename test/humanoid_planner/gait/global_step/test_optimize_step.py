@@ -11,6 +11,7 @@ import pytest
 from fixtures.gait_models import BIP, RABBIT, RABBIT_WALK
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress
 from humanoid_planner.gait.global_step.global_gait import (
     GlobalGait,
     GlobalStatus,
@@ -301,8 +302,8 @@ def test_a_program_written_plainly_finds_the_same_step():
 def test_feedback_is_told_and_cancels():
     told = []
 
-    def feedback(stage: str, residual: float, cost: float) -> bool:
-        told.append((stage, residual, cost))
+    def feedback(progress: Progress) -> bool:
+        told.append((progress.stage, progress.residual, progress.cost))
         return len(told) >= 5
 
     found = optimize_step(RabbitWalker(RABBIT), 0.8, 0.4, COARSE, feedback)
@@ -315,7 +316,7 @@ def test_feedback_is_told_and_cancels():
 
 
 def test_what_the_feedback_raises_comes_out():
-    def feedback(stage: str, residual: float, cost: float) -> bool:
+    def feedback(progress: Progress) -> bool:
         raise RuntimeError("the watcher broke")
 
     with pytest.raises(RuntimeError, match="watcher broke"):

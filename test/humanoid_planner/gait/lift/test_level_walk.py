@@ -102,7 +102,7 @@ def test_a_stride_that_leaves_the_loop_open_is_not_called_converged():
     """HRP-2 at 0.7 of its stride: the front heel is 20 mm off the place where it stands at the end of the phase."""
     projection = with_reserves(project_to_sagittal_plane(load_robot("hrp2", geometry=False)))
     walker, settings = level_walker(projection), level_settings(projection)
-    steady = next(spec for spec in level_phases(projection, 1, 0.7)[3:] if spec.kind is PhaseKind.DOUBLE)
+    steady = next(spec for spec in level_phases(projection, 1, 0.7)[3:] if spec.kind is PhaseKind.DOUBLE_SUPPORT)
     planned = plan_phase(walker, steady)
     solution = synthesize_phase(phase_problem(walker, planned, settings), settings.synthesis)
     assert solution.status is PhaseStatus.LIMIT_VIOLATION

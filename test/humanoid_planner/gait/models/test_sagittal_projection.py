@@ -249,7 +249,7 @@ def test_robots_can_take_steps():
     for name, scale in (("hrp2", 0.68), ("bip", 0.98)):
         projection = PROJECTIONS[name]
         step = CYCLIC.step.replace(
-            step_length=0.4 * scale, hip_start=scale * (0.05 + 0.845j), hip_end=scale * (0.15 + 0.83j)
+            step_length=0.4 * scale, initial_hip=scale * (0.05 + 0.845j), final_hip=scale * (0.15 + 0.83j)
         )
         for state in (
             seven_link.double_support_start(projection.bip, step),

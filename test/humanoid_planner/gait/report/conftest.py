@@ -30,5 +30,5 @@ def bip_gait():
 def stopped_gait():
     """Stopped at once."""
     return synthesize_gait(
-        RabbitWalker(RABBIT, ankle_torque=True), cyclic_walk(RABBIT_WALK), _SETTINGS, feedback=lambda *_: True
+        RabbitWalker(RABBIT, ankle_torque=True), cyclic_walk(RABBIT_WALK), _SETTINGS, progress=lambda _: True
     )

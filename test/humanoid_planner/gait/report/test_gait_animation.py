@@ -75,7 +75,7 @@ def test_later_phase_is_shown_at_a_transition(bip_gait):
 
 def test_stairs_are_drawn():
     walk = load_walk("bip_stairs_up")
-    gait = synthesize_gait(BipWalker(BIP), cyclic_walk(walk), feedback=lambda *_: True)
+    gait = synthesize_gait(BipWalker(BIP), cyclic_walk(walk), progress=lambda _: True)
     heights = {float(y) for axes in gait_strip(gait, 2).axes for line in axes.lines for y in line.get_ydata()}
     assert {0.0, 0.08, 0.16} <= {round(value, 9) for value in heights}
 

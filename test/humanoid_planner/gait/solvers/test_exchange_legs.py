@@ -11,11 +11,12 @@ import pytest
 from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 
 from humanoid_model import load_robot
+from humanoid_model.progress import Progress
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
-from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.solvers.synthesize_gait import (
     GaitSettings,
     GaitSolution,
@@ -77,7 +78,7 @@ def test_the_problems_are_those_of_the_exchanged_walker() -> None:
     held = PhaseSettings(penalties=Penalties(), root_force_lower=20.0, root_friction=0.7)
     coarse = SynthesisOptions("direct", DirectOptions(intervals=3))
     settings = GaitSettings(held, held, 0.7, coarse)
-    before = synthesize_gait(walker, cyclic_walk(CYCLIC), settings, feedback=lambda stage, residual, cost: True)
+    before = synthesize_gait(walker, cyclic_walk(CYCLIC), settings, progress=lambda _: True)
     found = exchange_legs(before, coarse, 2, lambda phase, progress: True)
     other = walker.with_legs_exchanged()
     changed = 0.0
@@ -112,11 +113,10 @@ def test_the_motion_is_optimal_for_the_other_legs(gait: GaitSolution, exchanged:
 def test_only_what_is_walked_with_legs_exchanged_is_solved(gait: GaitSolution) -> None:
     told: list[int] = []
 
-    def watch(phase: int, _: Progress) -> bool:
-        told.append(phase)
-        return False
+    def watch(progress: Progress) -> None:
+        told.append(progress.part)
 
-    once = exchange_legs(gait, DIRECT, watch=watch)
+    once = exchange_legs(gait, DIRECT, progress=watch)
     assert once.phases[0] is gait.phases[0]
     assert once.phases[1] is not gait.phases[1]
     assert set(told) == {1}
@@ -133,7 +133,7 @@ def test_phases_that_repeat_are_solved_once(gait: GaitSolution) -> None:
 
 
 def test_a_cancelled_exchange_has_not_converged(gait: GaitSolution) -> None:
-    found = exchange_legs(gait, DIRECT, watch=lambda phase, progress: True)
+    found = exchange_legs(gait, DIRECT, progress=lambda _: True)
     assert not found.converged
     assert not exchange_legs(gait, dataclasses.replace(DIRECT, time_limit=1e-3)).converged
 

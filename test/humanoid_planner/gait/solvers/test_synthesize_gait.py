@@ -85,12 +85,12 @@ def test_times_of_the_gait(rabbits):
 
 
 def test_cancelling():
-    def stop(stage, residual, cost):
-        heard.append(stage)
+    def stop(progress):
+        heard.append(progress.stage)
         return True
 
     heard = []
-    gait = synthesize_gait(WALKING, cyclic_walk(RABBIT_WALK), RABBIT_SETTINGS, feedback=stop)
+    gait = synthesize_gait(WALKING, cyclic_walk(RABBIT_WALK), RABBIT_SETTINGS, progress=stop)
     assert not gait.converged
     assert heard[0].startswith("double_support: transcription")
     assert {solution.status for solution in gait.phases} == {PhaseStatus.NOT_CONVERGED}
@@ -185,9 +185,9 @@ def test_robots_from_their_urdf(name, scale):
         scale * (0.16 + 0.815j),
         scale**0.5 * (0.6 - 0.1j),
         scale**0.5 * (0.6 + 0.04j),
-        sole_angle=math.radians(5.0),
-        rear_foot_turn=math.radians(-15.0),
-        rear_foot_rate=-2.0,
+        initial_sole_angle=math.radians(5.0),
+        final_rear_foot_angle=math.radians(-15.0),
+        final_rear_foot_rate=-2.0,
     )
     walk = WalkData(step, 0.2 * scale**0.5, 0.5 * scale**0.5)
     held = Penalties(range_weight=1.0, rate_weight=1.0)

@@ -49,7 +49,7 @@ def test_closed_in_place_and_rate(state):  # U-13
 
 
 def test_hip_above_the_support():  # F-047: where the printed formulas divide by zero
-    step = STEP.replace(step_length=0.3, hip_start=0.0 + 0.7j)
+    step = STEP.replace(step_length=0.3, initial_hip=0.0 + 0.7j)
     state = five_link.double_support_start(RABBIT, step)
     np.testing.assert_allclose(MODELS["rabbit_dsp"].points["hip"].position(state.q), [0.0, 0.7], atol=1e-15)
 
@@ -67,6 +67,6 @@ def test_unreachable():
     with pytest.raises(InputError, match=re.escape("front leg at the start: has to span 0.9")):
         five_link.double_support_start(RABBIT, STEP.replace(step_length=0.8))
     with pytest.raises(InputError, match=re.escape("rear leg at the end: has to span 0.8")):
-        five_link.double_support_end(RABBIT, STEP.replace(hip_end=0.45 + 0.7j))
+        five_link.double_support_end(RABBIT, STEP.replace(final_hip=0.45 + 0.7j))
     with pytest.raises(InputError, match="legs at rest: is straight"):
         five_link.rest(RABBIT, RestData(hip_height=0.8))

@@ -83,8 +83,8 @@ def test_stairs(height):
     step = level.replace(
         step_height=height,
         step_length=0.4,
-        hip_start=level.hip_start - 0.03 + (-0.06j if height > 0 else height * 1j - 0.02j),
-        hip_end=level.hip_end + (0.3j * height if height > 0 else -0.02j),
+        initial_hip=level.initial_hip - 0.03 + (-0.06j if height > 0 else height * 1j - 0.02j),
+        final_hip=level.final_hip + (0.3j * height if height > 0 else -0.02j),
     )
     walk = WalkData(step, 0.2, 0.6)
     plan = plan_gait(WALKER, cyclic_walk(walk, 3))
@@ -100,7 +100,7 @@ def test_stairs(height):
         swing = plan.phases[index + 1]
         assert plan.place(index + 1, "swing_toe", swing.start.q)[1] == pytest.approx(stair - height, abs=1e-12)
     rabbit_step = RABBIT_WALK.step.replace(
-        step_height=0.05, step_length=0.4, hip_start=0.12 + 0.7j, hip_end=0.22 + 0.73j
+        step_height=0.05, step_length=0.4, initial_hip=0.12 + 0.7j, final_hip=0.22 + 0.73j
     )
     rabbit = plan_gait(RabbitWalker(RABBIT), cyclic_walk(WalkData(rabbit_step, 0.1, 0.4), 2))
     assert all(jump.within(1e-12) for jump in rabbit.jumps())
@@ -109,7 +109,7 @@ def test_stairs(height):
 
 def test_ends_are_held_against_ranges_and_rates():
     assert [phase.limit_violations() for phase in five().phases] == [()] * 5
-    knees = CYCLIC.step.replace(rear_foot_rate=-9.0, hip_end=0.2 + 0.38j)
+    knees = CYCLIC.step.replace(final_rear_foot_rate=-9.0, final_hip=0.2 + 0.38j)
     (phase, _) = (plan_phase(WALKER, spec) for spec in cyclic_walk(WalkData(knees, 0.2, 0.5)))
     messages = phase.limit_violations()
     assert any("front_knee is at" in message and "its range is 0 to 2.2" in message for message in messages)
@@ -147,8 +147,8 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="double_support follows double_support"):
         plan_gait(WALKER, (cyclic[0], cyclic[0]))
     with pytest.raises(InputError, match="stop follows single_support"):
-        plan_gait(WALKER, (cyclic[1], PhaseSpec(PhaseKind.STOP, 0.5, previous=CYCLIC.step, rest=RestData())))
-    other = PhaseSpec(PhaseKind.DOUBLE, 0.2, step=CYCLIC.step.replace(hip_velocity_start=0.7 - 0.2j))
+        plan_gait(WALKER, (cyclic[1], PhaseSpec(PhaseKind.STOP, 0.5, step=CYCLIC.step, rest=RestData())))
+    other = PhaseSpec(PhaseKind.DOUBLE_SUPPORT, 0.2, step=CYCLIC.step.replace(initial_hip_velocity=0.7 - 0.2j))
     with pytest.raises(InputError, match=re.escape("from phase 1 to 2: jumps by")):
         plan_gait(WALKER, (cyclic[1], other))
     with pytest.raises(InputError, match="energies: are"):

@@ -76,12 +76,12 @@ def test_b0():
     assert np.abs(heel.jacobian(touching.q) @ touching.v).max() < 1e-12  # F-050: no impact
     lifting = seven_link.single_from_double(END)
     assert np.abs(SINGLE.points["swing_toe"].jacobian(lifting.q) @ lifting.v).max() < 1e-12
-    assert END.v[0] == STEP.rear_foot_rate  # F-051
-    assert DOUBLE.slap(START.q)[0] == pytest.approx(STEP.sole_angle)
+    assert END.v[0] == STEP.final_rear_foot_rate  # F-051
+    assert DOUBLE.slap(START.q)[0] == pytest.approx(STEP.initial_sole_angle)
     assert DOUBLE.slap(END.q)[0] == pytest.approx(0.0, abs=1e-15)
     for state, hip, speed in [
-        (START, STEP.hip_start, STEP.hip_velocity_start),
-        (END, STEP.hip_end, STEP.hip_velocity_end),
+        (START, STEP.initial_hip, STEP.initial_hip_velocity),
+        (END, STEP.final_hip, STEP.final_hip_velocity),
     ]:
         np.testing.assert_allclose(DOUBLE.points["hip"].position(state.q), [hip.real, hip.imag], atol=1e-14)
         rate = DOUBLE.points["hip"].jacobian(state.q) @ state.v
@@ -90,20 +90,20 @@ def test_b0():
 
 def test_a_sole_that_lands_level_stands_at_once():
     """No place of it strikes the ground, and the hip moves as asked."""
-    state = seven_link.double_support_start(BIP, STEP.replace(sole_angle=0.0))
+    state = seven_link.double_support_start(BIP, STEP.replace(initial_sole_angle=0.0))
     assert DOUBLE.slap(state.q)[0] == pytest.approx(0.0, abs=1e-15)
     for name in ("front_heel", "front_toe"):
         point = DOUBLE.points[name]
         assert point.position(state.q)[1] == pytest.approx(0.0, abs=1e-15)
         np.testing.assert_allclose(point.jacobian(state.q) @ state.v, 0.0, atol=1e-14)
-    speed = STEP.hip_velocity_start
+    speed = STEP.initial_hip_velocity
     np.testing.assert_allclose(DOUBLE.points["hip"].jacobian(state.q) @ state.v, [speed.real, speed.imag], atol=1e-14)
 
 
 def test_rates_are_those_of_the_pseudo_inverse():  # F-048
     for state, speed, given in [
-        (START, STEP.hip_velocity_start, {0: 0.0, 6: 0.0}),
-        (END, STEP.hip_velocity_end, {0: STEP.rear_foot_rate, 5: 0.0, 6: 0.0}),
+        (START, STEP.initial_hip_velocity, {0: 0.0, 6: 0.0}),
+        (END, STEP.final_hip_velocity, {0: STEP.final_rear_foot_rate, 5: 0.0, 6: 0.0}),
     ]:
         rows = [*DOUBLE.closure_jacobian(state.q), *DOUBLE.points["hip"].jacobian(state.q)]
         right = [0.0, 0.0, speed.real, speed.imag]
@@ -135,10 +135,10 @@ def test_knees_bend_forward_in_all_reachable_samples():  # F-046
     for _ in range(300):
         step = STEP.replace(
             step_length=rng.uniform(0.3, 0.6),
-            hip_start=complex(rng.uniform(0.0, 0.15), rng.uniform(0.7, 0.87)),
-            hip_end=complex(rng.uniform(0.1, 0.3), rng.uniform(0.7, 0.87)),
-            sole_angle=rng.uniform(0.0, 0.4),
-            rear_foot_turn=rng.uniform(-0.6, 0.0),
+            initial_hip=complex(rng.uniform(0.0, 0.15), rng.uniform(0.7, 0.87)),
+            final_hip=complex(rng.uniform(0.1, 0.3), rng.uniform(0.7, 0.87)),
+            initial_sole_angle=rng.uniform(0.0, 0.4),
+            final_rear_foot_angle=rng.uniform(-0.6, 0.0),
         )
         try:
             states = [seven_link.double_support_start(BIP, step), seven_link.double_support_end(BIP, step)]
@@ -173,7 +173,7 @@ def test_rest():
 
 def test_unreachable():
     with pytest.raises(InputError, match="rear leg at the start: has to span"):
-        seven_link.double_support_start(BIP, STEP.replace(hip_start=0.3 + 0.9j))
+        seven_link.double_support_start(BIP, STEP.replace(initial_hip=0.3 + 0.9j))
     with pytest.raises(InputError, match="front leg at the end: has to span"):
         seven_link.double_support_end(BIP, STEP.replace(step_length=1.2))
     with pytest.raises(InputError, match=re.escape("legs at rest: has to span 0.8500 m and is 0.8200 m long")):

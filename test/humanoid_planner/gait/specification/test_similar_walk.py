@@ -72,9 +72,10 @@ def test_the_walk_is_made_for_bip2000():
     assert size.ankle == pytest.approx(MADE_FOR.ankle, rel=1e-12)
     for name in (START, STEADY, LAST):
         walk = load_walk(name)
-        assert centre_from_hips(BIP2000.bip, walk.step.trunk_start).real == pytest.approx(MADE_FOR.centre, abs=1e-6)
+        centre = centre_from_hips(BIP2000.bip, walk.step.initial_trunk_angle).real
+        assert centre == pytest.approx(MADE_FOR.centre, abs=1e-6)
         same = level_step(name, with_reserves(BIP2000))
-        assert same.step.hip_start == pytest.approx(walk.step.hip_start, abs=1e-6)
+        assert same.step.initial_hip == pytest.approx(walk.step.initial_hip, abs=1e-6)
         assert same.rest.hip_height == pytest.approx(walk.rest.hip_height, abs=1e-6)
 
 
@@ -101,14 +102,15 @@ def test_froude_number_and_ankle_stay():
     ratio = size.leg / MADE_FOR.leg
     assert small.mean_speed**2 / size.leg == pytest.approx(walk.mean_speed**2 / MADE_FOR.leg)
     assert small.step.step_length / size.leg == pytest.approx(walk.step.step_length / MADE_FOR.leg)
-    for end in ("hip_start", "hip_end"):
+    for end in ("initial_hip", "final_hip"):
         place, was = getattr(small.step, end) - size.ankle, getattr(walk.step, end) - MADE_FOR.ankle
         assert place / size.leg == pytest.approx(was / MADE_FOR.leg)
     assert (small.rest.hip_height - 0.105) / 0.6 == pytest.approx((walk.rest.hip_height - 0.083) / 0.82)
-    assert small.step.rear_foot_rate * small.double_support == pytest.approx(
-        walk.step.rear_foot_rate * walk.double_support
+    assert small.step.final_rear_foot_rate * small.double_support == pytest.approx(
+        walk.step.final_rear_foot_rate * walk.double_support
     )
-    assert (small.step.trunk_start, small.step.rear_foot_turn) == (walk.step.trunk_start, walk.step.rear_foot_turn)
+    for name in ("initial_trunk_angle", "final_rear_foot_angle"):
+        assert getattr(small.step, name) == getattr(walk.step, name)
     assert small.single_support == pytest.approx(math.sqrt(ratio) * walk.single_support)
 
 
@@ -118,11 +120,11 @@ def test_shorter_strides_take_as_long_and_keep_all_heights():
                     for stride in (1.0, 0.7))
     assert short.mean_speed == pytest.approx(0.7 * whole.mean_speed)
     assert short.duration == pytest.approx(whole.duration)
-    for end in ("hip_start", "hip_end"):
+    for end in ("initial_hip", "final_hip"):
         for ankle in (0.0, 1.0):  # from either foot
             one, other = (getattr(w.step, end) - size.ankle - ankle * w.step.step_length for w in (whole, short))
             assert other == pytest.approx(complex(0.7 * one.real, one.imag))
-    for speed in ("hip_velocity_start", "hip_velocity_end"):
+    for speed in ("initial_hip_velocity", "final_hip_velocity"):
         one, other = (getattr(w.step, speed) for w in (whole, short))
         assert other == pytest.approx(complex(0.7 * one.real, one.imag))
 
@@ -130,14 +132,14 @@ def test_shorter_strides_take_as_long_and_keep_all_heights():
 def test_mass_further_ahead_moves_the_hips_back_as_far_as_legs_reach():
     walk = load_walk(STEADY)
     heavy = dataclasses.replace(MADE_FOR, centre=MADE_FOR.centre + 0.04)
-    places = {stride: similar_walk(walk, MADE_FOR, heavy, stride).step.hip_start.real for stride in (1.0, 0.9, 0.75)}
+    places = {stride: similar_walk(walk, MADE_FOR, heavy, stride).step.initial_hip.real for stride in (1.0, 0.9, 0.75)}
     # The whole stride has no room; that of nine tenths a tenth of the way from the hips to the front ankle.
-    assert places[1.0] == pytest.approx(walk.step.hip_start.real)
+    assert places[1.0] == pytest.approx(walk.step.initial_hip.real)
     for stride, back in ((0.9, 0.1 * (0.4 - 0.17 + 0.0083)), (0.75, 0.04)):
-        straight = similar_walk(walk, MADE_FOR, MADE_FOR, stride).step.hip_start.real
+        straight = similar_walk(walk, MADE_FOR, MADE_FOR, stride).step.initial_hip.real
         assert straight - places[stride] == pytest.approx(back)
     light = dataclasses.replace(MADE_FOR, centre=MADE_FOR.centre - 0.04)
-    assert similar_walk(walk, MADE_FOR, light, 0.75).step.hip_start.real > straight
+    assert similar_walk(walk, MADE_FOR, light, 0.75).step.initial_hip.real > straight
 
 
 def least_flexion(bip, walk):
@@ -156,17 +158,17 @@ def test_hips_are_lowered_until_knees_bend_as_much_as_they_have_to():
     low = lowered_walk(walk, bent)
     assert least_flexion(bip, walk) < 0.7
     assert least_flexion(bip, low) == pytest.approx(0.8, abs=1e-9)
-    drop = walk.step.hip_start - low.step.hip_start
+    drop = walk.step.initial_hip - low.step.initial_hip
     assert drop.real == 0.0
     assert drop.imag > 0.01
-    assert walk.step.hip_end - low.step.hip_end == pytest.approx(drop)
+    assert walk.step.final_hip - low.step.final_hip == pytest.approx(drop)
     assert walk.rest.hip_height - low.rest.hip_height == pytest.approx(drop.imag)
 
 
 def test_feet_that_no_height_of_the_hips_reaches_are_refused():
     walk = load_walk(STEADY)
     far = dataclasses.replace(walk, step=walk.step.replace(step_length=1.2))
-    with pytest.raises(InputError, match=r"step.hip_start: is 1\.0.. m away"):
+    with pytest.raises(InputError, match=r"step.initial_hip: is 1\.0.. m away"):
         lowered_walk(far, BIP2000.bip)
 
 

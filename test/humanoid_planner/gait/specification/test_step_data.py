@@ -14,21 +14,22 @@ from humanoid_planner.gait.specification.step_data import RestData, StepData, Wa
 
 def test_shipped_steps():
     walk = load_walk("bip_cyclic")
-    assert math.degrees(walk.step.sole_angle) == pytest.approx(11.0)
-    assert math.degrees(walk.step.rear_foot_turn) == pytest.approx(-25.0)
+    assert math.degrees(walk.step.initial_sole_angle) == pytest.approx(11.0)
+    assert math.degrees(walk.step.final_rear_foot_angle) == pytest.approx(-25.0)
     assert walk.duration == pytest.approx(0.67)
     assert walk.mean_speed == pytest.approx(0.746, abs=5e-4)  # F-062: 2.69 km/h
     assert 3.6 * walk.mean_speed == pytest.approx(2.69, abs=5e-3)
-    hip_advance = walk.step.hip_end.real - walk.step.hip_start.real
+    hip_advance = walk.step.final_hip.real - walk.step.initial_hip.real
     assert hip_advance / walk.double_support == pytest.approx(0.765, abs=5e-4)
     assert (walk.step.step_length - hip_advance) / walk.single_support == pytest.approx(0.74)
     braking = load_walk("bip_braking")
-    assert braking.step == walk.step.replace(hip_velocity_end=0.65 + 0.05j)
+    assert braking.step == walk.step.replace(final_hip_velocity=0.65 + 0.05j)
     assert braking.double_support == 0.186
     rabbit = load_walk("rabbit")
     assert 3.6 * rabbit.mean_speed == pytest.approx(3.07, abs=5e-3)
-    assert (rabbit.step.hip_end - rabbit.step.hip_start).real / rabbit.double_support == pytest.approx(0.994, abs=5e-4)
-    assert rabbit.step.trunk_start == math.pi / 2
+    advance = (rabbit.step.final_hip - rabbit.step.initial_hip).real
+    assert advance / rabbit.double_support == pytest.approx(0.994, abs=5e-4)
+    assert rabbit.step.initial_trunk_angle == math.pi / 2
 
 
 GOOD = StepData(0.5, 0.07 + 0.845j, 0.2 + 0.83j, 0.75 - 0.2j, 0.75 + 0.05j, sole_angle=0.19)
@@ -39,14 +40,14 @@ GOOD = StepData(0.5, 0.07 + 0.845j, 0.2 + 0.83j, 0.75 - 0.2j, 0.75 + 0.05j, sole
     [
         ({"step_length": 0.0}, "step.step_length: is 0 m"),
         ({"step_length": float("nan")}, "step.step_length: is nan"),
-        ({"hip_start": complex(0.1, float("inf"))}, "step.hip_start: is"),
-        ({"hip_end": 0.2 - 0.1j}, "step.hip_end: is -0.1 m high"),
-        ({"hip_velocity_end": complex("nan")}, "step.hip_velocity_end: is"),
-        ({"step_height": 0.9}, "step.hip_start: is 0.845 m high"),
+        ({"initial_hip": complex(0.1, float("inf"))}, "step.initial_hip: is"),
+        ({"final_hip": 0.2 - 0.1j}, "step.final_hip: is -0.1 m high"),
+        ({"final_hip_velocity": complex("nan")}, "step.final_hip_velocity: is"),
+        ({"step_height": 0.9}, "step.initial_hip: is 0.845 m high"),
         ({"step_height": math.nan}, "step.step_height: is nan"),
-        ({"sole_angle": -0.1}, "step.sole_angle: is -0.1 rad"),
-        ({"rear_foot_turn": 0.2}, "step.rear_foot_turn: is 0.2 rad"),
-        ({"rear_foot_rate": math.inf}, "step.rear_foot_rate: is inf"),
+        ({"initial_sole_angle": -0.1}, "step.initial_sole_angle: is -0.1 rad"),
+        ({"final_rear_foot_angle": 0.2}, "step.final_rear_foot_angle: is 0.2 rad"),
+        ({"final_rear_foot_rate": math.inf}, "step.final_rear_foot_rate: is inf"),
     ],
 )
 def test_no_step(changes, message):
@@ -57,8 +58,8 @@ def test_no_step(changes, message):
 def test_no_rest_and_no_durations():
     with pytest.raises(InputError, match=re.escape("rest.hip_height: is 0 m")):
         RestData(hip_height=0.0)
-    with pytest.raises(InputError, match=re.escape("rest.trunk: is nan")):
-        RestData(trunk=math.nan)
+    with pytest.raises(InputError, match=re.escape("rest.trunk_angle: is nan")):
+        RestData(trunk_angle=math.nan)
     with pytest.raises(InputError, match=re.escape("durations.single_support: is -0.5 s")):
         WalkData(GOOD, 0.1, -0.5)
     with pytest.raises(InputError, match=re.escape("durations.double_support: is nan s")):

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lifted gait as messages: the whole robot's trajectory, forces at the soles' corners, stick figures in space."""
+"""Stick figures of a lifted gait in space: legs, trunk and arms, and the forces on both feet."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from humanoid_stack.msg import ContactForce, ContactForces, GaitFigure, WholeBodyTrajectory
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.lift.bearing import Part, SoleGeometry, sole_of_leg
-from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftedPhase
-from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
+from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftedPhase, corner_forces
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.report.gait_series import LEGS
-from humanoid_ros.gait_generator.gait_trajectory_message import GROUND, PRESSES, motion_message
-from humanoid_ros.messages.conversions import point, vector
+from humanoid_planner.gait.report.moving_figure import MovingFigure
+from humanoid_planner.gait.trajectory.planned_forces import PRESSES
 
 Real = NDArray[np.floating[Any]]
 
@@ -28,26 +25,8 @@ SAME_PLACE = 1e-3
 """Joints of a limb whose axes meet are one point of its figure [m]."""
 
 
-def lifted_trajectory(lifted: LiftedGait, friction: float, world: str) -> WholeBodyTrajectory:
-    """Message of the whole robot's motion, from its start.
-
-    Args:
-        lifted: the gait.
-        friction: coefficient of the ground.
-        world: name of the frame of base and forces.
-    """
-    trajectory = whole_trajectory(lifted)
-    message = motion_message(trajectory, lifted.robot, world)
-    samples = [(phase, i) for phase in lifted.phases for i in range(len(phase.t))]
-    for k in trajectory.increasing:
-        phase, i = samples[int(k)]
-        message.forces.append(_forces(lifted, phase, i, friction, world))
-        message.zero_moment_point.append(point((*phase.zmp[i], 0.0)))
-    return message
-
-
-def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> GaitFigure:
-    """Stick figures of the whole robot: legs, trunk and arms, and the forces on both feet.
+def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> MovingFigure:
+    """Stick figures of the whole robot.
 
     Args:
         lifted: the gait.
@@ -65,47 +44,16 @@ def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> GaitFig
             pressure, force = skeleton.foot_forces(phase, i)
             at.append(pressure)
             forces.append(force)
-    return GaitFigure(
-        times=times,
-        point_names=skeleton.names,
-        points=np.concatenate(points).ravel().tolist(),
-        lines=[skeleton.names.index(name) for pair in skeleton.pairs for name in pair],
-        foot_names=list(LEGS),
-        foot_widths=skeleton.widths,
-        force_points=np.concatenate(at).ravel().tolist(),
-        forces=np.concatenate(forces).ravel().tolist(),
+    return MovingFigure(
+        np.array(times),
+        tuple(skeleton.names),
+        np.array(points),
+        tuple(skeleton.pairs),
+        LEGS,
+        np.array(at),
+        np.array(forces),
+        tuple(skeleton.widths),
     )
-
-
-def _forces(lifted: LiftedGait, phase: LiftedPhase, i: int, friction: float, world: str) -> ContactForces:
-    """Forces at the corners that press, within the cone by the way in which they were planned."""
-    message = ContactForces()
-    message.header.frame_id = world
-    for sole, force, place in _corners(lifted, phase, i):
-        if force[2] <= PRESSES:
-            continue
-        link = lifted.robot.contacts[sole.name].link
-        message.contacts.append(
-            ContactForce(
-                body_a=f"{lifted.robot.name}/{link}",
-                body_b=GROUND,
-                position=point(place),
-                normal=vector((0.0, 0.0, 1.0)),
-                force=vector(force),
-                friction=float(friction),
-                state=ContactForce.STICK,
-            )
-        )
-    return message
-
-
-def _corners(lifted: LiftedGait, phase: LiftedPhase, i: int) -> Iterator[tuple[SoleGeometry, Real, Real]]:
-    """Sole, force (3,) and place (3,) of every corner that bears at a sample of a phase."""
-    rows = itertools.count()
-    for bearing in phase.bearings:
-        sole = lifted.soles[bearing.sole]
-        for row in itertools.islice(rows, len(sole.corners(bearing.part))):
-            yield sole, phase.forces[i, row], phase.places[i, row]
 
 
 def _spread(t: Real) -> list[int]:
@@ -160,7 +108,7 @@ class _Skeleton:
         """(F, 3) centres of pressure [m] and (F, 3) forces [N] of the feet at a sample of a phase."""
         at, forces = np.zeros((len(LEGS), 3)), np.zeros((len(LEGS), 3))
         feet = [sole.name for sole in self._soles.values()]
-        for sole, force, place in _corners(self._lifted, phase, i):
+        for sole, force, place in corner_forces(self._lifted, phase, i):
             foot = feet.index(sole.name)
             forces[foot] += force
             at[foot] += force[2] * place

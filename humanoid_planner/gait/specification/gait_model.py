@@ -18,7 +18,8 @@ from humanoid_planner.gait.models.bip import Bip, load_bip
 from humanoid_planner.gait.models.five_bar import load_five_bar
 from humanoid_planner.gait.models.rabbit import load_rabbit
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection, project_to_sagittal_plane
-from humanoid_planner.gait.specification.step_data import RestData, load_walk
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
+from humanoid_planner.gait.specification.step_data import RestData, StepData, load_walk
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 BIP, RABBIT, FIVE_BAR = "bip", "rabbit", "five_bar"
@@ -62,20 +63,57 @@ class GaitModel:
     """
 
     name: str
-    walker: BipWalker | RabbitWalker | None
+    walker: BipWalker | RabbitWalker | None = None
     mechanism: PhaseModel | None = None
     robot: Robot | SagittalProjection | None = None
     start_rest: RestData | None = None
     stop_rest: RestData | None = None
     chain: tuple[float, ...] = ()
 
+    def coordinates(self, kind: PhaseKind) -> int:
+        """Number of coordinates of a phase."""
+        if self.mechanism is not None:
+            return self.mechanism.n
+        walker = self.walking()
+        single = walker.single_support().n
+        return single + 1 if kind.double and walker.foot_length > 0.0 else single
 
-def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitModel:
+    def walking(self) -> BipWalker | RabbitWalker:
+        """The walker.
+
+        Raises:
+            InputError: the model doesn't walk.
+        """
+        if self.walker is None:
+            raise InputError(f"'{self.name}' doesn't walk", element="model", remedy="Give a model with two legs")
+        return self.walker
+
+    def check_feet(self, step: StepData, name: str) -> None:
+        """Refuse angles of feet that the model doesn't have.
+
+        Args:
+            step: data that may have them.
+            name: of the step, for errors.
+
+        Raises:
+            InputError: there is one.
+        """
+        if self.walker is not None and self.walker.foot_length > 0.0:
+            return
+        for own in ("initial_sole_angle", "final_rear_foot_rate"):
+            value = getattr(step, own)
+            if value != 0.0:
+                raise InputError(
+                    f"is {value:g}, but '{self.name}' has no feet", element=f"{name}.{own}", remedy="Leave it at 0"
+                )
+
+
+def load_gait_model(name: str, feet: FootSizes | None = None, field: str = "model") -> GaitModel:
     """A model by its name, the path of its file, or a robot to be walked in its sagittal plane.
 
     Args:
         name: of :data:`NAMES`, a path, or a robot's name.
-        feet: where they are open.
+        feet: where they are open; those of the files if left out.
         field: that gives the name, for errors.
 
     Raises:
@@ -84,7 +122,7 @@ def load_gait_model(name: str, feet: FootSizes, field: str = "model") -> GaitMod
     if not name.strip():
         raise InputError("is empty", element=field, remedy=_known())
     files = (Path(name), Path(name).with_suffix(".yaml")) if Path(name).suffix else ()
-    return _load(name, feet, field, tuple(_changed(file) for file in files))
+    return _load(name, feet or FootSizes(), field, tuple(_changed(file) for file in files))
 
 
 @functools.lru_cache(8)
@@ -99,7 +137,7 @@ def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitMod
         kind = values["model"].string(NAMES)
     if kind == FIVE_BAR:
         bars = load_five_bar(path)
-        return GaitModel(name, None, bars.phase(), chain=tuple(bar.length for bar in bars.bars))
+        return GaitModel(name, mechanism=bars.phase(), chain=tuple(bar.length for bar in bars.bars))
     if kind == RABBIT:
         rabbit = RabbitWalker(load_rabbit(path), feet.ankle_torque)
         return GaitModel(name, rabbit, robot=None if feet.ankle_torque else load_robot(ROBOTS[RABBIT]))
