@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +88,27 @@ class GaitModel:
         if self.walker is None:
             raise InputError(f"'{self.name}' doesn't walk", element="model", remedy="Give a model with two legs")
         return self.walker
+
+    def with_contacts(self, friction: float = math.inf, toe_force_lower: float = 6.0) -> GaitModel:
+        """The model, what its contacts keep to put into its walker.
+
+        Args:
+            friction: of the front foot in double support, kept by the controls.
+            toe_force_lower: least force of the front toe, of robots with feet [N].
+
+        Raises:
+            InputError: the model doesn't walk, or values that make no sense.
+        """
+        if not friction > 0.0:
+            raise InputError(f"is {friction}", element="friction", remedy="Give a coefficient above 0")
+        if not 0.0 <= toe_force_lower < math.inf:
+            raise InputError(f"is {toe_force_lower}", element="toe_force_lower", remedy="Give a force of 0 N or more")
+        walker = self.walking()
+        if isinstance(walker, BipWalker):
+            walker = dataclasses.replace(walker, friction=friction, toe_force_lower=toe_force_lower)
+        else:
+            walker = dataclasses.replace(walker, friction=friction)
+        return dataclasses.replace(self, walker=walker)
 
     def check_feet(self, step: StepData, name: str) -> None:
         """Refuse angles of feet that the model doesn't have.

@@ -306,7 +306,7 @@ class GaitSpec:
         if not self.lift or self.phases:
             self._check_speed()
         if not 1 <= self.cycles <= MOST_CYCLES:
-            raise InputError(f"is {self.cycles}", element="cycles", remedy=f"Give at most {MOST_CYCLES}")
+            raise InputError(f"is {self.cycles}", element="cycles", remedy=f"Give at most {MOST_CYCLES}, at least 1")
         if self.lift:
             self._check_lift()
 

@@ -32,7 +32,7 @@ def test_shipped_steps():
     assert rabbit.step.initial_trunk_angle == math.pi / 2
 
 
-GOOD = StepData(0.5, 0.07 + 0.845j, 0.2 + 0.83j, 0.75 - 0.2j, 0.75 + 0.05j, sole_angle=0.19)
+GOOD = StepData(0.5, 0.07 + 0.845j, 0.2 + 0.83j, 0.75 - 0.2j, 0.75 + 0.05j, initial_sole_angle=0.19)
 
 
 @pytest.mark.parametrize(
