@@ -12,6 +12,8 @@ from typing import TextIO
 
 from tqdm import tqdm
 
+from humanoid_model.errors import HumanoidError
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -40,6 +42,20 @@ ProgressCallback = Callable[[Progress], bool | None]
 """Takes progress; returns True to cancel. What it raises ends the work and is passed on."""
 
 
+class CancelledWorkError(HumanoidError):
+    """Work was cancelled that has no use half done."""
+
+
+def tell(progress: ProgressCallback | None, item: Progress) -> None:
+    """Tell a callback of work that has no use half done.
+
+    Raises:
+        CancelledWorkError: the callback cancels it.
+    """
+    if progress is not None and progress(item):
+        raise CancelledWorkError(f"was cancelled: {item.stage}")
+
+
 @contextmanager
 def progress_bar(file: TextIO, enabled: bool | None = None) -> Iterator[ProgressCallback]:
     """A bar on the command line that shows progress: its share where that is known, its stage otherwise.
@@ -49,7 +65,7 @@ def progress_bar(file: TextIO, enabled: bool | None = None) -> Iterator[Progress
         enabled: whether it is shown; None: where the file is a terminal.
     """
     hidden = None if enabled is None else not enabled
-    look = "{desc}: {percentage:3.0f} %|{bar}|"
+    look = "{desc}{percentage:3.0f} %|{bar}|"
     with tqdm(total=1.0, leave=False, file=file, disable=hidden, bar_format=look) as bar:
 
         def tell(progress: Progress) -> None:

@@ -20,7 +20,12 @@ from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
+from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
+    PhaseSolution,
+    SolverOutcome,
+    solution_from_samples,
+)
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
 from humanoid_planner.gait.specification.gait_plan import GaitPlan
@@ -279,19 +284,14 @@ def transcribed_gait(problem: GlobalProblem, iterate: GlobalIterate, message: st
             solution_from_samples(
                 own,
                 PontryaginSystem(own),
-                motion.duration * motion.s,
-                np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1),
-                motion.costates,
-                motion.u,
-                method="direct",
-                solved=iterate.converged,
-                message=message,
-                residual=iterate.infeasibility,
-                cost=motion.cost,
-                direct_cost=motion.cost,
-                log=(),
+                PhaseSamples(
+                    motion.duration * motion.s,
+                    np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1),
+                    motion.costates,
+                    motion.u,
+                ),
+                SolverOutcome("direct", iterate.converged, message, iterate.infeasibility, motion.cost, motion.cost),
                 seconds=iterate.seconds,
-                tolerances=Tolerances(),
             )
         )
     return GaitSolution(final_plan(problem, iterate, ends), tuple(solutions))

@@ -256,25 +256,66 @@ def find_violations(
     return contacts, limits
 
 
+@dataclass(frozen=True, eq=False)
+class PhaseSamples:
+    """A motion at K instants.
+
+    Attributes:
+        t: (K,) times [s].
+        x: (K, 2n) angles and momenta.
+        w: (K, 2n) costates.
+        u: (K, N) controls; None for those that maximise.
+    """
+
+    t: Real
+    x: Real
+    w: Real
+    u: Real | None = None
+
+
+@dataclass(frozen=True)
+class SolverOutcome:
+    """What a solver says of a motion; attributes are those of :class:`PhaseSolution`.
+
+    Attributes:
+        method: that gave it.
+        solved: whether it is a solution.
+        message: in words.
+        residual: of the boundary value problem.
+        cost: penalised criterion J.
+        direct_cost: the same from the transcription; NaN without one.
+    """
+
+    method: str
+    solved: bool
+    message: str
+    residual: float
+    cost: float
+    direct_cost: float
+
+
 def solution_from_samples(
     problem: PhaseProblem,
     system: PontryaginSystem,
-    t: Real,
-    x: Real,
-    w: Real,
-    u: Real | None,
-    *,
-    method: str,
-    solved: bool,
-    message: str,
-    residual: float,
-    cost: float,
-    direct_cost: float,
-    log: tuple[str, ...],
-    seconds: float,
-    tolerances: Tolerances,
+    samples: PhaseSamples,
+    outcome: SolverOutcome,
+    log: tuple[str, ...] = (),
+    seconds: float = 0.0,
+    tolerances: Tolerances | None = None,
 ) -> PhaseSolution:
-    """Puts a solution together: maximising controls unless given, forces, energies and checks."""
+    """Puts a solution together: maximising controls unless given, forces, energies and checks.
+
+    Args:
+        problem: of the phase.
+        system: Pontryagin's conditions of it.
+        samples: of the motion.
+        outcome: of the solver.
+        log: what was done, line by line.
+        seconds: time that it took.
+        tolerances: of the checks; those of :class:`Tolerances` if left out.
+    """
+    t, x, w, u = samples.t, samples.x, samples.w, samples.u
+    message, solved = outcome.message, outcome.solved
     n, model = problem.model.n, problem.scaled_model
     at = system.evaluate(x, w)
     q, p, v = x[:, :n], x[:, n:], at.v
@@ -288,7 +329,7 @@ def solution_from_samples(
     forces = {
         foot.name: foot_series(model, foot, foot.places, q, v, controls) for foot in problem.checked_feet
     }
-    contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances)
+    contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances or Tolerances())
     infeasible = "; constraints leave no control somewhere" if u is None and not at.feasible.all() else ""
     if not solved:
         status = PhaseStatus.NOT_CONVERGED
@@ -304,7 +345,7 @@ def solution_from_samples(
     return PhaseSolution(
         status=status,
         message=message + infeasible,
-        method=method,
+        method=outcome.method,
         problem=problem,
         duration=float(t[-1]),
         t=t,
@@ -316,9 +357,9 @@ def solution_from_samples(
         hamiltonian=hamiltonian,
         forces=forces,
         closure_gap=closure_gap(model, q),
-        residual=residual,
-        cost=cost,
-        direct_cost=direct_cost,
+        residual=outcome.residual,
+        cost=outcome.cost,
+        direct_cost=outcome.direct_cost,
         energies=energies(model, problem.effort, t, v, controls),
         violations=violations,
         log=log,

@@ -19,7 +19,6 @@ from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProbl
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
-from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.continuation import Stage, follow, with_parameters
@@ -32,8 +31,10 @@ from humanoid_planner.gait.solvers.direct import (
     solve_direct,
 )
 from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
     PhaseSolution,
     PhaseStatus,
+    SolverOutcome,
     Tolerances,
     solution_from_samples,
 )
@@ -325,16 +326,15 @@ class _Run:
         cost = float(T / 6.0 * (np.diff(result.mesh) * running).sum())
         s = np.linspace(0.0, 1.0, self.options.samples)
         x, w = self.extremal.split(result.at(s))
-        method = self.options.method
-        return self._solution(T * s, x, w, None, method, True, "converged", result.residual, cost, direct_cost)
+        outcome = SolverOutcome(self.options.method, True, "converged", result.residual, cost, direct_cost)
+        return self._solution(PhaseSamples(T * s, x, w), outcome)
 
     def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
         """The transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         t = direct.duration * direct.s
-        return self._solution(
-            t, x, direct.costates, direct.u, "direct", solved, message, direct.infeasibility, direct.cost, direct.cost
-        )
+        outcome = SolverOutcome("direct", solved, message, direct.infeasibility, direct.cost, direct.cost)
+        return self._solution(PhaseSamples(t, x, direct.costates, direct.u), outcome)
 
     def without_motion(self, status: PhaseStatus, message: str) -> PhaseSolution:
         """A refusal: the two ends and nothing between them."""
@@ -343,39 +343,19 @@ class _Run:
         x = np.stack([model.state(problem.start.q, problem.start.v), model.state(problem.end.q, problem.end.v)])
         t = np.array([0.0, problem.duration])
         zero = np.zeros((2, model.control_count))
-        empty = self._solution(t, x, np.zeros_like(x), zero, "none", False, message, math.inf, math.nan, math.nan)
+        outcome = SolverOutcome("none", False, message, math.inf, math.nan, math.nan)
+        empty = self._solution(PhaseSamples(t, x, np.zeros_like(x), zero), outcome)
         return dataclasses.replace(empty, status=status)
 
-    def _solution(
-        self,
-        t: Real,
-        x: Real,
-        w: Real,
-        u: Real | None,
-        method: str,
-        solved: bool,
-        message: str,
-        residual: float,
-        cost: float,
-        direct_cost: float,
-    ) -> PhaseSolution:
-        system: PontryaginSystem = self.extremal.system
+    def _solution(self, samples: PhaseSamples, outcome: SolverOutcome) -> PhaseSolution:
         return solution_from_samples(
             self.problem,
-            system,
-            t,
-            x,
-            w,
-            u,
-            method=method,
-            solved=solved,
-            message=message,
-            residual=residual,
-            cost=cost,
-            direct_cost=direct_cost,
-            log=tuple(self.log),
-            seconds=time.perf_counter() - self.started,
-            tolerances=self.options.tolerances,
+            self.extremal.system,
+            samples,
+            outcome,
+            tuple(self.log),
+            time.perf_counter() - self.started,
+            self.options.tolerances,
         )
 
 
