@@ -275,7 +275,7 @@ def layer_faults(known: Mapping[str, Source]) -> list[str]:
                 faults.append(f"{place}: {'across' if layer(package) == height else 'up'}")
             elif ROS_MODULE.fullmatch(package) and source.package != ROS:
                 faults.append(f"{place}: ROS 2 is imported by {ROS} only")
-    return faults
+    return list(dict.fromkeys(faults))
 
 
 # Sizes ---------------------------------------------------------------------------------------------------------------
