@@ -5,7 +5,7 @@ J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanica
 the accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F.
 Kleinfinger (1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
 (C.A. Balafoutis, R.V. Patel 1991). Thesis 004 (2.21)-(2.37) are the same equations in world axes, see
-:mod:`humanoid_codegen.algorithms.newton_euler_world`.
+:mod:`humanoid_studies.baselines.newton_euler_world`.
 """
 
 from __future__ import annotations
