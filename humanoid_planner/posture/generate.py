@@ -175,7 +175,7 @@ def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> I
     x0 = kinematics.coordinates(np.asarray(initial, dtype=float))
     joints = np.ones(tree.size, dtype=bool)
     if tree.base is not None:
-        joints[tree.columns[tree.base[0] : tree.base[1] + 1]] = False
+        joints[tree.joints["column"][tree.base[0] : tree.base[1] + 1]] = False
     low, high = np.maximum(tree.lower, x0 - _WIDTH), np.minimum(tree.upper, x0 + _WIDTH)
     for index in range(count):
         about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))

@@ -240,9 +240,9 @@ class PostureProblem:
         tree = self.kinematics.tree
         if tree.base is None:
             return
-        tree.rotations[tree.base[1] - 2] = np.eye(3)
+        tree.joints["rotation"][tree.base[1] - 2] = np.eye(3)
         x = self.kinematics.coordinates(q)  # raises for a posture that can't be used
-        if abs(x[tree.columns[tree.base[1] - 1]]) > _STEEP:
+        if abs(x[tree.joints["column"][tree.base[1] - 1]]) > _STEEP:
             self.kinematics.set_reference(q)
 
     def _check_links(self, stance: Stance) -> None:
