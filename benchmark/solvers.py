@@ -28,6 +28,7 @@ from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, so
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 COMPLIANCE = 1e-8
 ACCURACY = 1e-9
@@ -109,7 +110,10 @@ def programs(count: int) -> tuple[list[QuadraticProgram], list[QuadraticProgram]
         case = hand_on(robot, what)
         criterion = NearReference(RobotKinematics(robot), case.start)
         problem = PostureProblem(
-            robot, case.stance, scene=case.scene, start=case.start, criterion=criterion, **case.options
+            robot,
+            case.stance,
+            PostureRequirements(scene=case.scene, criterion=criterion, **case.options),
+            start=case.start,
         )
         program = problem.program
         solution = solve(program, problem.start(case.start)).x
