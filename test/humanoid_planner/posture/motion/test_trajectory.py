@@ -81,9 +81,9 @@ def test_derivatives_with_forces_and_criterion(final: np.ndarray | None, at_rest
     problem = PostureProblem(
         HRP2, feet_and_hand(), PostureRequirements(criterion=criterion, stability="forces"), kinematics=kinematics
     )
-    path = TrajectoryProblem(
-        [Grid(problem, [0.3, 0.9])], HALF_SITTING, final, count=8, degree=3, at_rest=at_rest, smoothness=0.1
-    )
+    basis = SplineBasis(8, degree=3)
+    grids = [Grid(problem, [0.3, 0.9])]
+    path = TrajectoryProblem(grids, HALF_SITTING, final, basis=basis, at_rest=at_rest, smoothness=0.1)
     rng = np.random.default_rng(1)
     x = path.start() + 0.02 * rng.normal(size=path.program.size)
     free = 8 - (3 if at_rest else 1) - ((3 if at_rest else 1) if final is not None else 2 * at_rest)
