@@ -208,7 +208,7 @@ class _Body:
 
 
 def _trigonometric_depths(function: Function) -> dict[int, int]:
-    """How many sines and cosines are nested in each node, itself included."""
+    """Return how many sines and cosines are nested in each node, itself included."""
     depths: dict[int, int] = {}
     for node in function.nodes:
         inner = max((depths[operand.index] for operand in node.operands), default=0)

@@ -40,7 +40,7 @@ class Part:
 
 
 def identifiers(text: str) -> list[str]:
-    """Words of C in a text, in order; those of comments too."""
+    """Return words of C in a text, in order; those of comments too."""
     return _IDENTIFIER.findall(text)
 
 

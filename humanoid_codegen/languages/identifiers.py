@@ -14,7 +14,7 @@ LONGEST = 63
 
 
 def legal_identifier(name: str) -> str:
-    """The name with what no language has in identifiers replaced: ``épaule 2-g`` becomes ``epaule_2_g``.
+    """Return the name with what no language has in identifiers replaced: ``épaule 2-g`` becomes ``epaule_2_g``.
 
     Two underscores in a row, or one in front, are reserved by C and C++, so there are none.
     """
@@ -29,7 +29,7 @@ def legal_identifier(name: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Words of a text, such as a language's keywords."""
+    """Return words of a text, such as a language's keywords."""
     return frozenset(text.split())
 
 
@@ -45,7 +45,7 @@ class Identifiers:
         self._last_number: dict[str, int] = {}
 
     def new(self, name: str) -> str:
-        """An identifier for a name: the name itself if that is legal and free, else with a number behind it."""
+        """Return an identifier for a name: the name itself if that is legal and free, else with a number behind it."""
         legal = free = legal_identifier(name)
         number = self._last_number.get(legal, 1)
         while free in self._taken:
@@ -58,7 +58,7 @@ class Identifiers:
 
 
 def check_module_name(name: str, language: str, forbidden: Iterable[str]) -> None:
-    """Refuses a module whose name the language can't have as the name of a file and in front of functions.
+    """Refuse a module whose name the language can't have as the name of a file and in front of functions.
 
     Raises:
         InputError: the name is no identifier, or means something else in the language.

@@ -20,7 +20,7 @@ _FUNCTIONS = words("sin cos sqrt zeros i j pi e eps Inf NaN ans nargin nargout")
 
 
 def write(module: Module) -> dict[str, str]:
-    """A file per function, and one with the parameters' values where they are symbolic.
+    """Return a file per function, and one with the parameters' values where they are symbolic.
 
     Raises:
         InputError: the module's name can't stand in front of a function's, or makes it too long.
@@ -91,7 +91,7 @@ def _size(array: Argument | Result) -> str:
 
 
 def _subscript(array: Argument | Result, position: int) -> str:
-    """Indices from 1 of the entry at a row-major position."""
+    """Return indices from 1 of the entry at a row-major position."""
     if not array.shape:
         return ""
     indices = []

@@ -145,7 +145,7 @@ def _function(function: Function, notation: Notation) -> list[Block]:
 
 
 def _listed(array: Argument | Result) -> str:
-    """An array's name, shape and meaning."""
+    """Return an array's name, shape and meaning."""
     meaning = array.description.replace("^2", "\N{SUPERSCRIPT TWO}")
     shape = f" [{', '.join(str(size) for size in array.shape)}]" if array.shape else ""
     return f"{array.name}{shape}, {meaning}"

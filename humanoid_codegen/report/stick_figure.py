@@ -20,7 +20,7 @@ _MOST_NUMBERS = 8
 
 
 def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
-    """Draws the robot with gravity pointing down the page.
+    """Draw the robot with gravity pointing down the page.
 
     Args:
         robot: whose zero posture is drawn.
@@ -88,7 +88,7 @@ def _place(robot: Robot, data: pin.Data, link: str) -> pin.SE3:
 
 
 def _axis(model: pin.Model, data: pin.Data, j: int) -> np.ndarray:
-    """Direction of a joint of one degree of freedom in the world, (3,)."""
+    """Return the direction of a joint of one degree of freedom in the world, (3,)."""
     # Pinocchio drops a dimension of the Jacobian when there is but one velocity.
     column = np.asarray(data.J).reshape(6, model.nv)[:, model.joints[j].idx_v]
     linear, angular = np.split(column, 2)
