@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from humanoid_model.errors import InputError
 
 #: MATLAB ignores what is longer, and C promises no more.
-LONGEST = 63
+MAX_LENGTH = 63
 
 
 def legal_identifier(name: str) -> str:
@@ -18,14 +18,14 @@ def legal_identifier(name: str) -> str:
 
     Two underscores in a row, or one in front, are reserved by C and C++, so there are none.
     """
-    if name.isascii() and name.isidentifier() and len(name) <= LONGEST and "__" not in name and name[0] != "_":
+    if name.isascii() and name.isidentifier() and len(name) <= MAX_LENGTH and "__" not in name and name[0] != "_":
         return name
     decomposed = unicodedata.normalize("NFKD", name)
     plain = "".join(char for char in decomposed if not unicodedata.combining(char))
     text = re.sub(r"[\W_]+", "_", plain, flags=re.ASCII).lstrip("_")
     if not text or not text[0].isalpha():
         text = f"x_{text}"
-    return text[:LONGEST]
+    return text[:MAX_LENGTH]
 
 
 def words(text: str) -> frozenset[str]:
@@ -51,7 +51,7 @@ class Identifiers:
         while free in self._taken:
             number += 1
             suffix = f"_{number}"
-            free = legal[: LONGEST - len(suffix)] + suffix
+            free = legal[: MAX_LENGTH - len(suffix)] + suffix
         self._last_number[legal] = number
         self._taken.add(free)
         return free

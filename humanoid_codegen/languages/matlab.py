@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from humanoid_codegen.expression.function import Argument, Result
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
-from humanoid_codegen.languages.identifiers import LONGEST, check_module_name, words
+from humanoid_codegen.languages.identifiers import MAX_LENGTH, check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body
 from humanoid_codegen.module import Module
 from humanoid_model.errors import InputError
@@ -35,9 +35,9 @@ def write(module: Module) -> dict[str, str]:
     files = {}
     for function in module.functions:
         name = f"{module.name}_{function.name}"
-        if len(name) > LONGEST:
+        if len(name) > MAX_LENGTH:
             raise InputError(
-                f"'{name}' has {len(name)} letters, MATLAB reads {LONGEST}",
+                f"'{name}' has {len(name)} letters, MATLAB reads {MAX_LENGTH}",
                 element="name of the module",
                 remedy="Give the robot a shorter name",
             )

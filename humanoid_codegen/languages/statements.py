@@ -14,7 +14,7 @@ from humanoid_codegen.expression.graph import Expression, Operation
 from humanoid_codegen.languages.identifiers import Identifiers
 
 #: Names and numbers in one statement at most; what is longer is cut in two.
-LONGEST_STATEMENT = 12
+MAX_STATEMENT_SIZE = 12
 
 _ELEMENTARY = (Operation.SINE, Operation.COSINE, Operation.SQUARE_ROOT)
 
@@ -266,7 +266,7 @@ def _own_statements(function: Function, uses: dict[int, int]) -> set[int]:
             weights[node.index] = 1
             continue
         weight = sum(weights[operand.index] for operand in node.operands)
-        if weight > LONGEST_STATEMENT:
+        if weight > MAX_STATEMENT_SIZE:
             heaviest = _unsigned(max(node.operands, key=lambda operand: weights[operand.index]))
             own.add(heaviest.index)
             weights[heaviest.index] = 1

@@ -16,7 +16,7 @@ _SIZE = 110.0
 #: The camera looks down a little and from the side, so that no coordinate axis is seen end-on.
 _AZIMUTH, _ELEVATION = math.radians(42.0), math.radians(16.0)
 #: With more joints than this their numbers would cover the figure.
-_MOST_NUMBERS = 8
+_MAX_NUMBERS = 8
 
 
 def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
@@ -60,7 +60,7 @@ def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
         drawing.shapes.append(Line((at, tip), body.kind.value, 0.45, arrow=True))
         drawing.shapes.append(Disc(at, 0.9, body.kind.value))
         numbers.append(Label("q", _beyond(at, tip), 3.0, "middle", subscript=str(body.first_q + 1)))
-    if len(mechanism.bodies) <= _MOST_NUMBERS:
+    if len(mechanism.bodies) <= _MAX_NUMBERS:
         drawing.shapes += numbers
     _world_axes(drawing, camera)
     return drawing
