@@ -177,7 +177,3 @@ def _mark_refused(response: GeneratePosture.Response, message: str) -> None:
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("contact_planner", ContactPlannerNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -45,9 +45,9 @@ from humanoid_ros.demo.headless_browser import BrowserError, HeadlessBrowser
 from humanoid_ros.demo.squat import LEGS, SquatMotion, squat_motion
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.contact_drawing import ARROW_SCALE, CONE_SCALE
-from humanoid_ros.viewer.sketch import sketch
-from humanoid_ros.viewer.viewer_contacts import contact_view
+from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE
+from humanoid_ros.viewer.drawing.sketch import sketch
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
@@ -316,7 +316,7 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
     except BrowserError as error:
         demo.pause(False)
         demo.sketch(path)
-        return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
+        return f"The scene drawn by humanoid_ros.viewer.drawing.sketch instead of the page: {error}."
 
 
 @contextmanager

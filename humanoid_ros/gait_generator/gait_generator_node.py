@@ -237,7 +237,3 @@ class GaitGeneratorNode(AnsweringNode):
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("gait_generator", GaitGeneratorNode)
-
-
-if __name__ == "__main__":
-    main()

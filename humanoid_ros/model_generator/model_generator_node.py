@@ -105,7 +105,3 @@ def _folder(text: str) -> Path | None:
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("model_generator", ModelGeneratorNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -446,7 +446,3 @@ def main() -> None:
     executor.shutdown()
     node.destroy_node()
     rclpy.shutdown()
-
-
-if __name__ == "__main__":
-    main()

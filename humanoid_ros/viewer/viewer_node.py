@@ -51,21 +51,26 @@ from humanoid_ros.node.parameter_declaration import (
     texts,
     whole,
 )
-from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
-from humanoid_ros.viewer.contact_drawing import (
+from humanoid_ros.viewer.drawing.balance_drawing import BalanceDrawing, centre_of_mass
+from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMeshDrawing
+from humanoid_ros.viewer.drawing.contact_drawing import (
     ARROW_SCALE,
     CONE_SCALE,
     ContactDrawing,
     ContactView,
 )
+from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
+from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines
 from humanoid_ros.viewer.gait_studio import GaitStudio
+from humanoid_ros.viewer.handles.posture_editor import PostureEditor
+from humanoid_ros.viewer.handles.pull_handle import PullHandle, Spring
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panel import Panel
-from humanoid_ros.viewer.posture_editor import PostureEditor
-from humanoid_ros.viewer.pull_handle import PullHandle, Spring
-from humanoid_ros.viewer.request import (
+from humanoid_ros.viewer.panels.panel import Panel
+from humanoid_ros.viewer.panels.request import (
     CancelGait,
     GenerateGait,
     LoadScene,
@@ -82,13 +87,8 @@ from humanoid_ros.viewer.request import (
     Step,
     UsePlace,
 )
-from humanoid_ros.viewer.robot_drawing import RobotDrawing
-from humanoid_ros.viewer.scene_drawing import SceneDrawing
-from humanoid_ros.viewer.status_text import SimulationView
-from humanoid_ros.viewer.trace_drawing import TraceDrawing
+from humanoid_ros.viewer.panels.status_text import SimulationView
 from humanoid_ros.viewer.transform_tree import TransformTree
-from humanoid_ros.viewer.viewer_contacts import contact_view
-from humanoid_ros.viewer.viewer_markers import coloured_meshes, draw_markers, trace_lines
 
 LATCHED = QoSProfile(
     depth=1,
@@ -654,7 +654,3 @@ def main(args: list[str] | None = None) -> int:
     node.destroy_node()
     rclpy.try_shutdown()
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
