@@ -17,9 +17,9 @@ from visualization_msgs.msg import MarkerArray
 
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
+from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.contact_planner.planner_warm_up import warm_up
-from humanoid_ros.contact_planner.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.posture_joint_state import joint_state
 from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture

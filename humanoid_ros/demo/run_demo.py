@@ -36,13 +36,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_model import load_robot
 from humanoid_model.errors import HumanoidError
 from humanoid_model.robot import Robot
+from humanoid_planner.posture.motion.squat import LEGS, SquatMotion, squat_motion
 from humanoid_ros.bringup.node_list import ParameterValue, stack_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.demo.demo_observer import DemoError, DemoObserver, Recording, wait_for
 from humanoid_ros.demo.demo_report import DemoNumbers, markdown_report, text_table
 from humanoid_ros.demo.headless_browser import BrowserError, HeadlessBrowser
-from humanoid_ros.demo.squat import LEGS, SquatMotion, squat_motion
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE

@@ -16,7 +16,7 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
 from humanoid_planner.posture.observation.voxel_model import VoxelModel
@@ -169,7 +169,7 @@ def next_best_view(
                 element="feet",
                 remedy=f"Locations are {', '.join(robot.contacts)}",
             )
-    q = default_posture(robot) if reference is None else np.asarray(reference, dtype=float)
+    q = robot.default_posture if reference is None else np.asarray(reference, dtype=float)
     stance = Stance(tuple(Contact(robot.contacts[n], ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING) for n in feet))
     kinematics = RobotKinematics(robot)
     kinematics.set(kinematics.coordinates(q))

@@ -26,11 +26,11 @@ from humanoid_stack.msg import ContactForce, ContactForces
 
 from humanoid_model import load_robot
 from humanoid_model.robot import Robot
+from humanoid_planner.posture.motion.squat import SquatMotion
 from humanoid_ros.demo import run_demo as demo
 from humanoid_ros.demo.demo_observer import DemoError
 from humanoid_ros.demo.headless_browser import BrowserError, find_browser
 from humanoid_ros.demo.run_demo import Demo, feet, free_port, take_picture, trajectory_message
-from humanoid_ros.demo.squat import SquatMotion
 
 DOMAIN = claim_domain()
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.balance.bearing_contacts import BearingContacts
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
-from humanoid_ros.contact_planner.bearing_contacts import BearingContacts
 
 
 @dataclass(frozen=True)

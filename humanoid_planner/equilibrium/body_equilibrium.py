@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three tests of equilibrium that requests may choose from, behind one function."""
+"""Whether points of contact hold a body: three tests of equilibrium behind one function."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum
 
 import numpy as np
-from humanoid_stack.srv import CheckEquilibrium
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
@@ -16,8 +15,6 @@ from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
-from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import Load
 
 STILL = np.zeros(3)
 UNLOADED = np.zeros(6)
@@ -25,16 +22,16 @@ FACETS = 8
 """Facets of the pyramids that stand for friction cones in the polytope."""
 
 
-class EquilibriumMethod(IntEnum):
-    """How equilibrium is tested."""
+class EquilibriumMethod(str, Enum):
+    """How equilibrium is tested: by the polygon below, by a search for forces, by the polytope of all wrenches."""
 
-    SUPPORT_POLYGON = CheckEquilibrium.Request.SUPPORT_POLYGON
-    CONTACT_FORCES = CheckEquilibrium.Request.CONTACT_FORCES
-    FORCE_POLYTOPE = CheckEquilibrium.Request.FORCE_POLYTOPE
+    SUPPORT_POLYGON = "polygon"
+    CONTACT_FORCES = "forces"
+    FORCE_POLYTOPE = "polytope"
 
 
 @dataclass(frozen=True)
-class Body:
+class HeldBody:
     """What contacts have to hold up; world frame.
 
     Attributes:
@@ -53,7 +50,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class EquilibriumAnswer:
+class BodyEquilibrium:
     """What a test says.
 
     Attributes:
@@ -70,12 +67,12 @@ class EquilibriumAnswer:
     region: NDArray[np.float64]
 
 
-def try_equilibrium(
+def check_body(
     method: EquilibriumMethod,
     points: ContactPoints,
-    body: Body,
+    body: HeldBody,
     torque_limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-) -> EquilibriumAnswer:
+) -> BodyEquilibrium:
     """Test whether contacts hold a body.
 
     Args:
@@ -96,7 +93,7 @@ def try_equilibrium(
         margin = polygon.margin(body.centre_of_mass)
         good = polygon.contains(body.centre_of_mass)
         # What forces there would be is another question, which friction may answer with none.
-        return EquilibriumAnswer(good, margin, np.zeros((0, 3)), _at_height(polygon.vertices, points))
+        return BodyEquilibrium(good, margin, np.zeros((0, 3)), _at_height(polygon.vertices, points))
     balance = check_equilibrium(
         points,
         body.mass,
@@ -123,21 +120,7 @@ def try_equilibrium(
     )
     # Pyramids are inside the cones: where they bear a wrench, cones do too.
     forces = balance.forces if good and balance.equilibrium else np.zeros((0, 3))
-    return EquilibriumAnswer(good, margin, forces, _at_height(region, points))
-
-
-def loads_wrench(loads: tuple[Load, ...], kinematics: RobotKinematics) -> NDArray[np.float64]:
-    """(6,) force [N] and moment about the world's origin [N m] of loads at the kinematics' configuration."""
-    total = UNLOADED.copy()
-    for item in loads:
-        rotation, origin = kinematics.placement(item.link)
-        force, couple = np.asarray(item.force, dtype=float), np.asarray(item.couple, dtype=float)
-        if item.in_link_frame:
-            force, couple = rotation @ force, rotation @ couple
-        where = rotation @ np.asarray(item.point, dtype=float) + origin
-        total[:3] += force
-        total[3:] += couple + np.cross(where, force)
-    return total
+    return BodyEquilibrium(good, margin, forces, _at_height(region, points))
 
 
 def _at_height(vertices: NDArray[np.float64], points: ContactPoints) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import pytest
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_ros.demo.squat import SquatMotion, squat_motion
+from humanoid_planner.posture.motion.squat import SquatMotion, squat_motion
 
 KNEE = np.deg2rad(95.0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.world.ball_joint import BallJoint
+from humanoid_model.ball_joint import BallJoint
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_ros.contact_planner.planning_cache import PlanningCache
+from humanoid_planner.posture.planning_cache import PlanningCache
 
 SCENE = "bodies: {{box: {{shapes: [{{box: [1, 1, {height}]}}]}}}}\nsurfaces: {{top: {{body: box}}}}\n"
 

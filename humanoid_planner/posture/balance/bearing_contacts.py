@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from humanoid_stack.msg import ContactForce
 from numpy.typing import NDArray
 
-from humanoid_model import Contact, ContactKind, Robot, Scene, Stance
+from humanoid_model import Contact, ContactKind
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
+from humanoid_planner.posture.problem.placed_contact import PlacedContact
 from humanoid_planner.posture.problem.problem import surface_frame
-from humanoid_ros.messages.conversions import fill_vector
 
 NEAR = 5e-3
 """Largest distance between where a posture and where a stance says that a contact is [m]."""
@@ -30,13 +28,11 @@ class BearingContacts:
     """Contacts that bear force, and their points.
 
     Attributes:
-        robot: that they hold up.
         contacts: that bear force.
         points: of those on the world; contacts on the robot's own links hold nothing up.
         owners: (k,) which of ``contacts`` each point belongs to.
     """
 
-    robot: Robot
     contacts: tuple[PlacedContact, ...]
     points: ContactPoints
     owners: tuple[int, ...]
@@ -46,36 +42,22 @@ class BearingContacts:
         """Contacts of the robot with itself."""
         return [placed.contact for placed in self.contacts if placed.ground]
 
-    def messages(self, forces: NDArray[np.float64]) -> list[ContactForce]:
-        """Messages of forces (k, 3) at the points [N]."""
-        return [
-            contact_force(self.robot, self.contacts[owner], position, normal, force)
-            for owner, position, normal, force in zip(
-                self.owners, self.points.positions, self.points.normals, forces, strict=True
-            )
-        ]
-
 
 def bearing_contacts(
-    robot: Robot, stance: Stance, scene: Scene, kinematics: RobotKinematics, *, at_posture: bool
+    stance: Sequence[PlacedContact], kinematics: RobotKinematics, *, at_posture: bool
 ) -> BearingContacts:
     """The contacts of a stance that bear force.
 
     Args:
-        robot: the robot.
-        stance: its contacts.
-        scene: that they are on.
+        stance: all contacts of it.
         kinematics: of the robot, at its posture if ``at_posture``.
         at_posture: contacts that slide are where the posture has them; otherwise where the stance says.
-
-    Raises:
-        InputError: a contact can't be placed.
     """
     contacts, positions, frames, owners = [], [], [], []
-    for contact in stance.contacts:
+    for placed in stance:
+        contact = placed.contact
         if not contact.kind.bears:
             continue
-        placed = place_contact(contact, kinematics, scene)
         contacts.append(placed)
         if placed.ground:
             continue
@@ -96,7 +78,7 @@ def bearing_contacts(
         np.array([contacts[owner].friction for owner in owners], dtype=float),
         np.array([contacts[owner].contact.bilateral for owner in owners], dtype=bool),
     )
-    return BearingContacts(robot, tuple(contacts), points, tuple(owners))
+    return BearingContacts(tuple(contacts), points, tuple(owners))
 
 
 def check_held(contacts: Sequence[PlacedContact], kinematics: RobotKinematics, field: str) -> None:
@@ -148,23 +130,3 @@ def patch_outline(placed: PlacedContact, kinematics: RobotKinematics | None) -> 
     placement = placed.placement_ground_contact if kinematics is None else patch_placement(placed, kinematics)
     patch = placed.contact.location.patch
     return np.array([placement.act(np.array([x, y, 0.0])) for x, y in patch])
-
-
-def contact_force(
-    robot: Robot,
-    placed: PlacedContact,
-    position: NDArray[np.float64],
-    normal: NDArray[np.float64],
-    force: NDArray[np.float64],
-) -> ContactForce:
-    """Message of a force (3,) [N] on the robot at a point (3,) [m] of a contact."""
-    message = ContactForce(
-        body_a=f"{robot.name}/{placed.contact.location.link}",
-        body_b=placed.contact.surface.body,
-        friction=float(placed.friction),
-        state=ContactForce.STICK,
-    )
-    fill_vector(message.position, position)
-    fill_vector(message.normal, normal)
-    fill_vector(message.force, force)
-    return message

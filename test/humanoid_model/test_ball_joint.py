@@ -5,8 +5,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.testing import assert_allclose
 
+from humanoid_model.ball_joint import BallJoint
 from humanoid_model.urdf import read_urdf
-from humanoid_sim.world.ball_joint import BallJoint
 
 URDF = """<robot name="ball">
 <link name="world"/><link name="a"/><link name="b"/><link name="arm"/>
