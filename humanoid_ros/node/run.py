@@ -65,9 +65,8 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     end = time.monotonic() + PATIENCE
     while (not closed.done() or node.busy) and time.monotonic() < end:
         time.sleep(GLANCE)
-    ended.set()
-    executor.wake()
-    spinning.join()  # with what it is sending
+    executor.create_task(ended.set)  # comes after what is being sent, and ends a wait as waking alone doesn't
+    spinning.join()
     executor.shutdown()
     node.destroy_node()
     rclpy.shutdown()
