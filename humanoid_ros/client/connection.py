@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 import threading
 import time
@@ -23,8 +25,10 @@ from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import SERVICE
 
 T = TypeVar("T")
-GLANCE = 0.05
-"""Longest time between two looks at whether a wait should end [s]."""
+GLANCE = 0.02
+"""Time between two looks at whether a wait should end [s]."""
+_NUMBERS = itertools.count(1)
+"""Clients of one process have different names in the graph."""
 _FIELD = re.compile(r"([A-Za-z_][\w.]*(?:\[\d+\][\w.]*)*): (.+?)\.?", re.DOTALL)
 """A refusal: the field, and what is wrong with it."""
 
@@ -54,7 +58,9 @@ class Connection:
         self._context = rclpy.Context()
         # Ctrl-C is the script's.
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
-        self.node: Node = rclpy.create_node("humanoid_stack_client", namespace=namespace, context=self._context)
+        self.node: Node = rclpy.create_node(
+            f"humanoid_stack_client_{os.getpid()}_{next(_NUMBERS)}", namespace=namespace, context=self._context
+        )
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._services: dict[str, Client] = {}
@@ -73,6 +79,11 @@ class Connection:
         self.node.destroy_node()
         self._context.try_shutdown()
 
+    def check_open(self) -> None:
+        """Raises a StackError once the connection is closed."""
+        if self._closed.is_set():
+            raise StackError("The client is closed. Make another one.")
+
     def wait(self, done: Callable[[], T], what: str, timeout: float | None) -> T:
         """Value of a condition as soon as it is true.
 
@@ -85,14 +96,14 @@ class Connection:
             StackError: it didn't become true in time, or the connection is closed.
         """
         end = None if timeout is None else time.monotonic() + timeout
-        while not (value := done()):
+        while True:
+            self.check_open()
+            if value := done():
+                return value
             self._check()
-            if self._closed.is_set():
-                raise StackError("The client is closed. Make another one.")
             if end is not None and time.monotonic() > end:
                 raise StackError(f"Waited {timeout:g} s in vain for {what}. Is the stack running?")
-            time.sleep(0.4 * GLANCE)
-        return value
+            time.sleep(GLANCE)
 
     def call(self, kind: Any, name: str, request: Any, timeout: float | None = None) -> Any:
         """Answer of a service.
@@ -107,6 +118,7 @@ class Connection:
             InputError: the request was refused for a field, which it names.
             StackError: nobody offers the service, or answers in time, or it can't be done now.
         """
+        self.check_open()
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name, qos_profile=SERVICE)
         client = self._services[name]
@@ -135,6 +147,7 @@ class Connection:
         Raises:
             StackError: nobody offers the action, or takes the goal.
         """
+        self.check_open()
         if name not in self._actions:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]

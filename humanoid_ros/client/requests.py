@@ -27,6 +27,10 @@ LONGEST = 200
 """Characters of a value that a message shows at most."""
 
 
+_PLAIN = {"boolean": bool, "string": str, "uint8": int, "uint32": int}
+"""Python types of fields."""
+
+
 class JointMotion(Protocol):
     """A motion of joints, such as the library's squats."""
 
@@ -67,7 +71,7 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
         known_name(name, types, name, "field")
         try:
             setattr(message, name, _written(types[name], value, robot))
-        except (AssertionError, TypeError, ValueError) as error:
+        except (AssertionError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise InputError(error.problem, element=name, remedy=error.remedy) from error
             raise InputError(f"is {value!r}"[:LONGEST], element=name, remedy=f"Give what fits {types[name]}") from error
@@ -151,4 +155,8 @@ def _written(kind: str, value: Any, robot: Robot | None) -> Any:
         return (vector if kind.endswith("Vector3") else point)(np.asarray(value, dtype=float))
     if kind == "double":
         return float(value)
+    if not isinstance(value, _PLAIN.get(kind, object)) or (isinstance(value, bool) and kind != "boolean"):
+        raise TypeError(f"{value!r} is no {kind}")
+    if "/" in kind and type(value).__name__ != kind.rsplit("/", 1)[1]:
+        raise TypeError(f"{value!r} is no {kind}")
     return value
