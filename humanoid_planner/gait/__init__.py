@@ -21,9 +21,12 @@ from humanoid_planner.gait.solvers.synthesize_gait import (  # noqa: E402
     GaitSettings,
     GaitSolution,
     PhaseSettings,
+    phase_problem,
     synthesize_gait,
 )
+from humanoid_planner.gait.specification.boundary_state import BoundaryState  # noqa: E402
 from humanoid_planner.gait.specification.gait_model import FootSizes, GaitModel, load_gait_model  # noqa: E402
+from humanoid_planner.gait.specification.gait_plan import GaitPlan  # noqa: E402
 from humanoid_planner.gait.specification.gait_spec import (  # noqa: E402
     GaitBounds,
     GaitDefaults,
@@ -34,8 +37,10 @@ from humanoid_planner.gait.specification.gait_spec import (  # noqa: E402
     StageQuantity,
 )
 from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
+    MOST_CYCLES,
     PhaseKind,
     PhaseSpec,
+    PlannedPhase,
     cyclic_walk,
     plan_phase,
     walk_between_rests,
@@ -45,13 +50,16 @@ from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker  
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory  # noqa: E402
 
 __all__ = [
+    "MOST_CYCLES",
     "BipWalker",
+    "BoundaryState",
     "Criterion",
     "EndState",
     "FootSizes",
     "GaitBounds",
     "GaitDefaults",
     "GaitModel",
+    "GaitPlan",
     "GaitResult",
     "GaitSettings",
     "GaitSolution",
@@ -68,6 +76,7 @@ __all__ = [
     "PhaseSettings",
     "PhaseSolution",
     "PhaseSpec",
+    "PlannedPhase",
     "QuadraticEffort",
     "RabbitWalker",
     "RestData",
@@ -85,6 +94,7 @@ __all__ = [
     "load_walk",
     "optimize_step",
     "optimize_walk",
+    "phase_problem",
     "plan_phase",
     "project_to_sagittal_plane",
     "solve_criterion",

@@ -18,7 +18,6 @@ INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
 
 # Imports of files instead of packages that docs still have. It only gets shorter.
 DEEP_IMPORTS = {
-    ("docs/gait_walking.md", "humanoid_sim.control.trajectory"),
     ("docs/humod.md", "humanoid_studies.humod.command"),
     ("docs/integrators.md", "humanoid_studies.integration.analytic_systems"),
     ("docs/integrators.md", "humanoid_studies.integration.catalogue"),
