@@ -20,7 +20,7 @@ from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_sce
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Load, NearReference, check_stance, generate_posture
-from humanoid_planner.posture.motion.squat import squat_motion
+from humanoid_planner.posture.motion import squat_motion
 from humanoid_ros.client import HumanoidStack, StackError
 
 pytestmark = pytest.mark.ros
