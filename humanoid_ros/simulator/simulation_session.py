@@ -24,7 +24,7 @@ from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.state_request import apply_state
 from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
-from humanoid_sim.simulation import SimulationState
+from humanoid_sim.state.simulation_state import SimulationState
 from humanoid_sim.state.state_file import read_state, write_state
 
 
