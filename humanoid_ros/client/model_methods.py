@@ -9,13 +9,13 @@ from typing import Any
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 from numpy.typing import ArrayLike
 
+from humanoid_model.field_checks import known_name
 from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import load_message, numbers, request
 from humanoid_ros.messages.conversions import vector
-from humanoid_ros.node.request_fields import known_name
 
 
 class ModelMethods(Member):

@@ -10,10 +10,10 @@ from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
 from numpy.typing import ArrayLike
 
 from humanoid_model import Stance
+from humanoid_model.field_checks import known_name
 from humanoid_ros.client.answers import EquilibriumAnswer, PostureAnswer, equilibrium_answer, posture_answer
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import request
-from humanoid_ros.node.request_fields import known_name
 
 STABILITIES = {
     "none": GeneratePosture.Request.NO_STABILITY,
