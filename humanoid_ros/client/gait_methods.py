@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import GaitRequest
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.client.connection import Task, refused, succeeded
 from humanoid_ros.client.member import Member
 from humanoid_ros.client.requests import duration_message, request
@@ -22,7 +22,7 @@ class GaitMethods(Member):
         self,
         model: str = "",
         *,
-        progress: Callable[[GenerateGait.Feedback], None] | None = None,
+        progress: ProgressCallback | None = None,
         time_limit: float | None = None,
         **fields: Any,
     ) -> GenerateGait.Result:
@@ -30,7 +30,7 @@ class GaitMethods(Member):
 
         Args:
             model: that walks; empty takes the node's default.
-            progress: told phase, stage and residual.
+            progress: told stage, phase (as part), residual, nodes and cost.
             time_limit: for the search [s]; None takes the node's.
             **fields: others of ``msg/GaitRequest``: ``speed``, ``step_length``, ``lift``, ``cycles``, ``phases``, ...
 
@@ -46,7 +46,7 @@ class GaitMethods(Member):
         self,
         model: str = "",
         *,
-        progress: Callable[[GenerateGait.Feedback], None] | None = None,
+        progress: ProgressCallback | None = None,
         time_limit: float | None = None,
         **fields: Any,
     ) -> Task[GenerateGait.Result]:
@@ -62,4 +62,16 @@ class GaitMethods(Member):
                     raise error
             return result
 
-        return self._connection.start(GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, progress)
+        return self._connection.start(
+            GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, _news, progress
+        )
+
+
+def _news(feedback: GenerateGait.Feedback) -> Progress:
+    return Progress(
+        feedback.stage,
+        part=feedback.phase,
+        residual=feedback.residual,
+        nodes=feedback.nodes,
+        cost=feedback.cost,
+    )

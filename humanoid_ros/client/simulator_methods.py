@@ -16,11 +16,12 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.client.answers import FollowAnswer, RobotState, follow_answer, robot_state
 from humanoid_ros.client.connection import Task
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import JointMotion, duration_message, numbers, trajectory_message
-from humanoid_ros.messages.conversions import fill_pose, fill_vector, point
+from humanoid_ros.messages.conversions import fill_pose, fill_vector, point, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
 
 STEPS = 100
@@ -104,29 +105,35 @@ class SimulatorMethods(Member):
             time = self._call(StepSimulation, "step", steps, LONG).time
         return time
 
-    def run(self, duration: float, progress: Callable[[float], None] | None = None) -> float:
+    def run(self, duration: float, progress: ProgressCallback | None = None) -> float:
         """Let simulated time pass: steps of a paused simulation, which stays so; else waiting.
 
         Args:
             duration: simulated time [s].
-            progress: told how much of it has passed [s].
+            progress: told how much of it has passed; True ends it early.
 
         Returns:
             Simulated time in the end [s].
         """
-        tell = progress or (lambda _: None)
+
+        def ended(now: float) -> bool:
+            passed = min((now - start) / duration, 1.0)
+            return progress is not None and bool(progress(Progress("running", passed)))
+
         status = self.status
         start = now = status.time
         if status.paused:
             count = round(duration / status.time_step)
             for begun in range(0, count, STEPS):
                 now = self.step(min(STEPS, count - begun))
-                tell(now - start)
+                if ended(now):
+                    break
             return now
         while now - start < duration:
             before = now
             now = self._heard(lambda before=before: self._later(before), "simulated time to go on")  # type: ignore[misc]
-            tell(min(now - start, duration))
+            if ended(now):
+                break
         return now
 
     def reset(self) -> None:
@@ -201,7 +208,7 @@ class SimulatorMethods(Member):
         motion: JointTrajectory | WholeBodyTrajectory | JointMotion,
         *,
         limb: str = "whole_body",
-        progress: Callable[[FollowJointTrajectory.Feedback], None] | None = None,
+        progress: ProgressCallback | None = None,
         timeout: float | None = None,
     ) -> FollowAnswer:
         """Let the simulated robot follow a trajectory, to its end.
@@ -209,7 +216,7 @@ class SimulatorMethods(Member):
         Args:
             motion: of all joints of the limb.
             limb: whose controller follows it.
-            progress: told where the joints are and should be.
+            progress: told the share that is done, and as result the feedback message: where joints are and should be.
             timeout: longest wait [s], after which the motion is cancelled and the joints are held.
 
         Raises:
@@ -222,12 +229,19 @@ class SimulatorMethods(Member):
         motion: JointTrajectory | WholeBodyTrajectory | JointMotion,
         *,
         limb: str = "whole_body",
-        progress: Callable[[FollowJointTrajectory.Feedback], None] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Task[FollowAnswer]:
         """As :meth:`follow`, without waiting for the end."""
-        goal = FollowJointTrajectory.Goal(trajectory=trajectory_message(motion))
+        trajectory = trajectory_message(motion)
+        length = seconds(trajectory.points[-1].time_from_start) if trajectory.points else 0.0
+
+        def news(feedback: FollowJointTrajectory.Feedback) -> Progress:
+            done = seconds(feedback.desired.time_from_start) / length if length > 0.0 else 1.0
+            return Progress(f"following with {limb}", min(max(done, 0.0), 1.0), result=feedback)
+
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory)
         name = f"{self._prefix()}{limb}_controller/follow_joint_trajectory"
-        return self._connection.start(FollowJointTrajectory, name, goal, follow_answer, progress)
+        return self._connection.start(FollowJointTrajectory, name, goal, follow_answer, news, progress)
 
     # ------------------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ class HumanoidStack(SimulatorMethods, PlannerMethods, GaitMethods, ModelMethods)
 
     Every method asks and waits for the answer; calls from several threads don't mix. A node that isn't there, or
     doesn't answer in time, is a StackError; a refused request is an InputError that names the field. Long work tells
-    its progress, and is cancelled by Ctrl-C and by an error in the callback; its ``begin_...`` form returns a
+    its progress, and is cancelled by Ctrl-C and by True or an error from the callback; its ``begin_...`` form returns a
     :class:`Task` at once.
 
     ``with HumanoidStack("hrp2") as stack:`` leaves the graph in the end; nodes of the stack go on.
