@@ -116,6 +116,12 @@ class Robot:
         """(nq,) ``half_sitting`` where the robot has it, else ``zero``; a copy."""
         return self.postures.get("half_sitting", self.postures["zero"]).copy()
 
+    def link_placements(self, q: np.ndarray) -> dict[str, pin.SE3]:
+        """Placement of every link in the world at a configuration (nq,)."""
+        data = self.model.createData()
+        pin.forwardKinematics(self.model, data, q)
+        return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in self.parts.links.items()}
+
     def index_q(self, joint: str) -> int:
         """First index of a joint in ``q``.
 
