@@ -63,6 +63,11 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/distances.py
 	@scripts/run python benchmark/postures.py
 
+.PHONY: metrics
+metrics:  ## the structure in numbers: layers, import cycles, argument lists, classes, callbacks
+	@scripts/setup .venv requirements.txt
+	@.venv/bin/python test/ground/structure.py
+
 .PHONY: lint
 lint:  ## ruff and mypy
 	@scripts/setup .venv requirements.txt

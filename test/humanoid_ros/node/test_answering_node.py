@@ -100,4 +100,4 @@ def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
     ],
 )
 def test_every_node_of_the_stack_is_one(module: str, name: str) -> None:
-    assert issubclass(getattr(import_module(f"humanoid_ros.{module}"), name), AnsweringNode)
+    assert issubclass(getattr(import_module(f"humanoid_ros.{module[:-5]}.{module}"), name), AnsweringNode)
