@@ -20,6 +20,7 @@ from humanoid_planner.posture.problem.criterion import (  # noqa: E402
 from humanoid_planner.posture.problem.force_model import Load  # noqa: E402
 from humanoid_planner.posture.problem.posture_result import PostureResult  # noqa: E402
 from humanoid_planner.posture.problem.problem import PostureProblem  # noqa: E402
+from humanoid_planner.posture.problem.requirements import PostureRequirements  # noqa: E402
 from humanoid_planner.posture.tasks.task import Task  # noqa: E402
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Load",
     "NearReference",
     "PostureProblem",
+    "PostureRequirements",
     "PostureResult",
     "Task",
     "WeightedSum",

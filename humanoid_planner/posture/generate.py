@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
+from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
@@ -22,6 +23,7 @@ from humanoid_planner.posture.problem.explanation import Conflict, describe, fin
 from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.reach import out_of_reach
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 #: Wall-clock time that an answer may take when nobody gives options [s].
 DEFAULT_TIME_LIMIT = 30.0
@@ -48,7 +50,8 @@ def generate_posture(
     options: SolverOptions | None = None,
     explain: bool = True,
     restarts: int = RESTARTS,
-    **problem: Any,
+    kinematics: RobotKinematics | None = None,
+    **requirements: Any,
 ) -> PostureResult:
     """Finds a posture that holds a stance, fulfils tasks, is in equilibrium and collides with nothing.
 
@@ -57,13 +60,14 @@ def generate_posture(
         stance: contacts to hold.
         initial: (nq,) start of the search; None takes the robot's posture ``half_sitting`` if it has one, else
             ``zero``.
-        solver: "sqp", "ipopt" or "feasible_sqp".
+        solver: "sqp" or "ipopt"; after ``import humanoid_studies`` also "feasible_sqp".
         options: for the solver; its time limit is the whole answer's. None for the defaults and 30 s.
         explain: after a failure, find out what is in conflict and what would have to go; this solves up to six
             problems more, as long as the options' time limit allows.
         restarts: searches from random starts (always the same ones) after the first failed, unless it is proved that
             there is no posture; they end where half of the time limit is over.
-        **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
+        kinematics: of the robot, to be used again.
+        **requirements: what else the posture has to fulfil, see :class:`PostureRequirements`.
 
     Returns:
         The posture with forces and torques, or the least-violating one with the reason.
@@ -73,7 +77,7 @@ def generate_posture(
     """
     initial = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
     return solve_problem(
-        PostureProblem(robot, stance, start=initial, **problem),
+        PostureProblem(robot, stance, PostureRequirements(**requirements), start=initial, kinematics=kinematics),
         initial,
         solver=solver,
         options=options,
@@ -175,7 +179,7 @@ def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> I
     x0 = kinematics.coordinates(np.asarray(initial, dtype=float))
     joints = np.ones(tree.size, dtype=bool)
     if tree.base is not None:
-        joints[tree.columns[tree.base[0] : tree.base[1] + 1]] = False
+        joints[tree.joints["column"][tree.base[0] : tree.base[1] + 1]] = False
     low, high = np.maximum(tree.lower, x0 - _WIDTH), np.minimum(tree.upper, x0 + _WIDTH)
     for index in range(count):
         about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
