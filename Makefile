@@ -63,12 +63,23 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/distances.py
 	@scripts/run python benchmark/postures.py
 
+.PHONY: metrics
+metrics:  ## the structure in numbers: layers, import cycles, argument lists, classes, callbacks
+	@scripts/setup .venv requirements.txt
+	@.venv/bin/python test/ground/structure.py
+
 .PHONY: lint
 lint:  ## ruff and mypy
 	@scripts/setup .venv requirements.txt
 	@scripts/setup .venv requirements-test.txt
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+
+.PHONY: docs
+docs:  ## docs/ and the public names of all packages as a site in out/site
+	@scripts/setup .venv-docs requirements-docs.txt
+	@.venv-docs/bin/mkdocs build --quiet
+	@echo "-- out/site/index.html"
 
 .PHONY: clean
 clean:  ## remove what builds and tests left behind; the environments stay
@@ -77,4 +88,4 @@ clean:  ## remove what builds and tests left behind; the environments stay
 
 .PHONY: clean-all
 clean-all: clean  ## remove the environments too
-	rm -rf .venv .venv-pin3 .venv-peers
+	rm -rf .venv .venv-pin3 .venv-peers .venv-docs

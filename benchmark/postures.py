@@ -51,6 +51,7 @@ from humanoid_planner.posture.motion.reactive import ReactivePosture
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, gaze, point_at
 from humanoid_studies.posture.statistics import GenerationLog
@@ -141,7 +142,9 @@ def print_runs(title: str, runs: dict[str, list[Run]], peer: str = PEER) -> None
 
 def make_problem(case: Case, **more: Any) -> PostureProblem:
     """The problem of a case, near its start."""
-    return PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **{**case.options, **more})
+    return PostureProblem(
+        case.robot, case.stance, PostureRequirements(scene=case.scene, **{**case.options, **more}), start=case.start
+    )
 
 
 def from_perturbed(problem: PostureProblem, case: Case, arguments: argparse.Namespace) -> dict[str, list[Run]]:

@@ -111,6 +111,11 @@ class Robot:
         """Mass in kg."""
         return self.description.total_mass
 
+    @property
+    def default_posture(self) -> np.ndarray:
+        """(nq,) ``half_sitting`` where the robot has it, else ``zero``; a copy."""
+        return self.postures.get("half_sitting", self.postures["zero"]).copy()
+
     def index_q(self, joint: str) -> int:
         """First index of a joint in ``q``.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.schemes import Scheme, find_scheme
 from humanoid_sim.stepping.stepper import DYNAMICS
-
-if TYPE_CHECKING:
-    from humanoid_studies.integration.integrator import Integrator
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,8 @@ class SimulationOptions:
         max_iterations: bound on its sweeps.
         time_budget: time that the contact solve of a step may take [s], one sweep of each group of contacts excepted;
             None for no limit.
-        integrator: another scheme than the simulator's own step, a name of
-            :data:`~humanoid_studies.integration.catalogue.INTEGRATORS` or ready made; None for the own step. Options
+        integrator: another scheme than the simulator's own step, by a name that is registered
+            (:func:`~humanoid_sim.stepping.schemes.register_scheme`) or ready made; None for the own step. Options
             that only the own step has keep their defaults beside it, those of the contact solver beside a
             ready-made one or one that solves no contact problems.
         impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
@@ -51,7 +48,7 @@ class SimulationOptions:
     tolerance: float = 1e-9
     max_iterations: int = 1000
     time_budget: float | None = None
-    integrator: str | Integrator | None = None
+    integrator: str | Scheme | None = None
     impacts: str = IMPACTS[0]
     impact_speed: float | None = None
     detection: str = BACKENDS[0]
@@ -95,24 +92,7 @@ class SimulationOptions:
         if self.integrator is not None:
             self._check_unused(self.integrator)
 
-    def make_integrator(self) -> Integrator:
-        """The integrator, with the contact solver of these options if it is given by name and solves contact problems.
-
-        Raises:
-            InputError: there is none of that name.
-        """
-        from humanoid_studies.integration.catalogue import find_integrator  # much code that few need
-        from humanoid_studies.integration.contact_step import ContactSolver
-
-        if not isinstance(self.integrator, str):
-            assert self.integrator is not None
-            return self.integrator
-        chosen = find_integrator(self.integrator)
-        if chosen.solves_contacts:
-            chosen.use_solver(ContactSolver(self.method, self.tolerance, self.max_iterations))
-        return chosen
-
-    def _check_unused(self, integrator: str | Integrator) -> None:
+    def _check_unused(self, integrator: str | Scheme) -> None:
         """Refuse options that the integrator would leave out."""
         unused = ["dynamics", "delassus", "time_budget", "impacts", "impact_speed"]
         remedy = "Leave it out, or take the simulator's own step"
@@ -123,7 +103,7 @@ class SimulationOptions:
             remedy += "; a ready-made integrator brings its own contact solver along"
         else:
             name = integrator
-            if not self.make_integrator().solves_contacts:
+            if not find_scheme(integrator).solves_contacts:
                 unused += own_solver
         for field in fields(self):
             value = getattr(self, field.name)

@@ -36,6 +36,7 @@ class Profile:
         self.longest_seconds: NDArray[np.float64] = np.zeros(1)
         self.steps = 0
         self._mark = 0.0
+        self._marched = False
 
     def reset(self) -> None:
         """Forget everything."""
@@ -54,6 +55,7 @@ class Profile:
     def begin(self) -> None:
         """Start a step."""
         self.last_seconds[:] = 0.0
+        self._marched = False
         self._mark = time.perf_counter()
 
     def end(self, stage: str) -> None:
@@ -74,22 +76,20 @@ class Profile:
             self._mark += own
 
     def skip(self) -> None:
-        """Leave the time since the last call out: who used it has written it down himself."""
+        """Leave the time since the last call out: :func:`~humanoid_sim.stepping.march.march` has written it down."""
+        self._marched = True
         self._mark = time.perf_counter()
 
-    def finish(self) -> None:
-        """Close a step that was measured here."""
-        self.steps += 1
-        self.all_seconds += self.last_seconds
-        self.longest_seconds[0] = max(self.longest, self.last_seconds.sum())
-
-    def finish_marched(self, steps: int) -> None:
-        """Close steps whose stages, but for the modules, :func:`~humanoid_sim.stepping.march.march` has added."""
+    def finish(self, steps: int) -> None:
+        """Close some steps; those of a march are added already, but for the modules that acted around them."""
         self.steps += steps
-        modules = self.last_seconds[0]
-        if modules > 0.0:
+        if not self._marched:
+            self.all_seconds += self.last_seconds
+        elif (modules := self.last_seconds[0]) > 0.0:
             self.all_seconds[0] += modules
-            self.longest_seconds[0] = max(self.longest, self.last_seconds.sum())
+        else:
+            return
+        self.longest_seconds[0] = max(self.longest, self.last_seconds.sum())
 
     @property
     def last(self) -> dict[str, float]:

@@ -17,11 +17,6 @@ from humanoid_ros.messages.conversions import QUATERNION_TOLERANCE, check_finite
 from humanoid_ros.node.request_fields import check_numbers, known_name, pose
 
 
-def default_posture(robot: Robot) -> NDArray[np.float64]:
-    """(nq,) ``half_sitting`` where the robot has it, else ``zero``, as the posture generator has it."""
-    return np.array(robot.postures.get("half_sitting", robot.postures["zero"]))
-
-
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:
     """Configuration (nq,) that a posture means.
 
@@ -43,7 +38,7 @@ def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.floa
             element=f"{field}.robot",
             remedy=f"Give '{robot.name}' or leave it empty",
         )
-    q = default_posture(robot)
+    q = robot.default_posture
     _set_single_joints(q, message, robot, field)
     _set_ball_joints(q, message, robot, field)
     _follow(q, robot)

@@ -12,10 +12,10 @@ from humanoid_stack.srv import InverseDynamics
 
 from humanoid_codegen.mechanism import JointKind, Mechanism
 from humanoid_model import Robot
+from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
+from humanoid_model.joint_view import JointView
 from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
-from humanoid_sim.world.ball_joint import BallJoint
-from humanoid_sim.world.joint_view import JointView
 
 
 class DynamicsCoordinates:

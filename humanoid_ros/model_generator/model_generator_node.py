@@ -18,12 +18,12 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
 from humanoid_ros.model_generator.model_cache import ModelCache
-from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import declare_whole, whole
-from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, run
+from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, ServingNode
 
 
-class ModelGeneratorNode(AnsweringNode):
+class ModelGeneratorNode(ServingNode):
     """Generates dynamic models and computes inverse dynamics; see docs/interfaces.md for its services.
 
     Attributes:
@@ -105,7 +105,3 @@ def _folder(text: str) -> Path | None:
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("model_generator", ModelGeneratorNode)
-
-
-if __name__ == "__main__":
-    main()

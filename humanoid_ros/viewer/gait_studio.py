@@ -20,14 +20,14 @@ from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_post
 from humanoid_ros.gait_generator.gait_request import DIRECT, INDIRECT, LIFT
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
-from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.drawing.posture_drawing import painted
+from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.gait_panel import BOTH, HIDDEN, STRIP, WALKS, GaitPanel
 from humanoid_ros.viewer.gait_plots import GaitCurves
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.posture_drawing import painted
-from humanoid_ros.viewer.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.panels import request as wish
 
 PATH = "/gait"
 PAUSE = 0.7

@@ -3,11 +3,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Mechanical energy of the world.
+
+    Attributes:
+        kinetic: of all bodies and rotors [J].
+        potential: in gravity [J].
+    """
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """Sum of both [J]."""
+        return self.kinetic + self.potential
 
 
 def kinetic_energy(model: FlatModel, motion: TreeMotion, v: NDArray[np.float64]) -> float:

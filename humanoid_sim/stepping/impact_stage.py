@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, block_nsgs
 from humanoid_sim.contact.impact import solve_impact
+from humanoid_sim.contact.lemke import LcpStatus
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.impact_rows import (
@@ -32,7 +33,6 @@ from humanoid_sim.stepping.impact_rows import (
 )
 from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_studies.contact.lemke import LcpStatus
 
 Vector = NDArray[np.float64]
 
@@ -87,14 +87,13 @@ class ImpactStage:
             np.array(restitution), list(bodies), self._rounds, self._residual,
         )  # fmt: skip
 
-    def resolve(self, stepper: Stepper, detect: Callable[[], tuple[int, int]], dt: float) -> int:
+    def resolve(self, stepper: Stepper, detect: Callable[[], tuple[int, int]]) -> int:
         """Detect contacts and resolve the impacts among them until nothing strikes any more.
 
         Args:
             stepper: moved to the state at the start of the step; its velocity is changed.
             detect: finds the contact points for the present velocity; returns the number of all and of those between
                 rigid bodies, which come first.
-            dt: time step [s].
 
         Returns:
             Number of contact points.
@@ -103,12 +102,13 @@ class ImpactStage:
             SimulationError: the constraints need more memory than a step may have.
         """
         self.forget()
+        dt = stepper.settings.dt
         m, rigid = detect()
         while self._rounds < _ROUNDS and anything_strikes(stepper.arrays, rigid, dt, self._impact_speed):
             if self._rounds == 0:
                 build_bare_inertia(stepper.arrays, self._no_efforts, self._no_wrenches)
             self._rounds += 1
-            stepper.constrain(m, dt)
+            stepper.constrain(m)
             wrenches, thrusts = np.zeros_like(self.wrenches), np.zeros_like(self.thrusts)
             for group in range(int(stepper.groups.counts[0])):
                 self._resolve_group(stepper, group, rigid, dt, wrenches, thrusts)

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
@@ -40,16 +38,18 @@ from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClockArrays,
-    ClosureArrays,
     GroupArrays,
-    JointArrays,
     MemoryArrays,
-    PairArrays,
     PointArrays,
     StateArrays,
     Step,
     make_step,
 )
+from humanoid_sim.stepping.step_settings import StepSettings
+from humanoid_sim.world.loops import closures_of
+from humanoid_sim.world.pair_table import pair_table
+from humanoid_sim.world.servos import Servos
+from humanoid_sim.world.world import World
 
 DYNAMICS = ("articulated_body", "pinocchio")
 """Where the dynamics of a step come from: the thesis' compiled recursions, or Pinocchio's matrices to compare with."""
@@ -63,6 +63,7 @@ class Stepper:
     """Everything that the stages of a step share.
 
     Attributes:
+        settings: constants of the steps.
         model: the tree.
         motion: placements and twists of all bodies at the start of the step.
         state: state and velocities.
@@ -78,47 +79,28 @@ class Stepper:
 
     def __init__(
         self,
-        model: pin.Model,
-        joints: JointArrays,
-        pairs: PairArrays,
-        closures: ClosureArrays,
+        world: World,
+        servos: Servos,
+        settings: StepSettings,
         points: ContactPoints,
         slots: int,
         dynamics: str,
-        delassus: str,
         groups: bool,
         clock: ClockArrays,
     ) -> None:
         """Allocate.
 
         Args:
-            model: of the whole world.
-            joints: drives, friction and limits; shared with whoever changes them.
-            pairs: how bodies touch.
-            closures: loops.
+            world: the scene as one mechanical system.
+            servos: targets and gains; their arrays are shared.
+            settings: constants of the steps.
             points: where the detector writes its contact points.
             slots: number of contact slots.
             dynamics: one of :data:`DYNAMICS`.
-            delassus: way to the operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
             groups: whether bodies that don't touch each other have operators of their own.
             clock: where :meth:`march` writes its times; shared with whoever reads them.
-
-        Raises:
-            InputError: unknown dynamics, or an unknown way to the operator.
         """
-        if dynamics not in DYNAMICS:
-            raise InputError(
-                f"there are no dynamics '{dynamics}'",
-                element="dynamics",
-                remedy=f"Choose one of {', '.join(DYNAMICS)}",
-            )
-        if delassus not in DELASSUS_METHODS:
-            raise InputError(
-                f"there is no Delassus method '{delassus}'",
-                element="delassus",
-                remedy=f"Choose one of {', '.join(DELASSUS_METHODS)}",
-            )
-        self._method = DELASSUS_METHODS[delassus]
+        model = world.model
         n, nv = model.njoints, model.nv
         self.model = FlatModel.from_pinocchio(model)
         if not groups:
@@ -126,14 +108,14 @@ class Stepper:
         self.motion = TreeMotion.of_size(n, nv)
         self.articulated = ArticulatedInertia.of_size(n, nv)
         self.state = StateArrays.of_size(model.nq, nv, n)
-        self.joints = joints
+        self.joints = servos.joint_arrays(world)
         self.memory = MemoryArrays.of_size(slots, nv)
-        self.closures = closures
-        self._pairs = pairs
+        self.closures = closures_of(world)
+        self.settings = settings
+        self._pairs = pair_table(world)
         self._nv, self._njoints = nv, n
         self._trees = int(self.model.trees.max()) + 1
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
-        self._dt = 0.0
         self.clock = clock
         self.times: NDArray[np.float64] = np.zeros(3)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
@@ -183,47 +165,30 @@ class Stepper:
         """All arrays of the step as compiled stages take them; another object whenever some have grown."""
         return self._step
 
-    @property
-    def compiled(self) -> bool:
-        """Whether the dynamics are the compiled recursions."""
-        return self._pinocchio is None
-
     # -- whole steps -----------------------------------------------------------
 
     def march(
-        self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int, margin: float,
-        dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int, budget: float, passes: int,
-    ) -> tuple[int, int]:  # fmt: skip
-        """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`; constraints that need room get it.
+        self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int
+    ) -> tuple[int, int]:
+        """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`.
 
         Returns:
             Number of steps made; and ``DONE``, what :func:`~humanoid_sim.stepping.stages.finish` says of a state that
-            is not finite, or what the detection has no room for. Called again for the rest of the steps after a growth
-            of its own arrays.
-
-        Raises:
-            SimulationError: the constraints need more memory than a step may have.
+            is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
+            the rest of the steps.
         """
-        self._dt = dt
-        done, end = march(
-            self._step, record, q, v, steps, margin, dt, self._method, impact_speed, newton, tolerance, max_iterations,
-            budget, passes,
+        s = self.settings
+        return march(
+            self._step, record, q, v, steps, s.margin, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance,
+            s.max_iterations, s.budget, s.passes,
         )  # fmt: skip
-        if end == stages.NO_ROOM:
-            self._grow()
-        elif end == stages.NO_OPERATOR_ROOM:
-            self._grow_operators()
-        return done, end
 
     @property
     def contact_count(self) -> int:
         """Number of contact points of the last step of :meth:`march`."""
         return int(self.clock.contacts[0])
 
-    def advance(
-        self, m: int, dt: float, impact_speed: float, newton: bool, tolerance: float, max_iterations: int,
-        budget: float, passes: int,
-    ) -> int:  # fmt: skip
+    def advance(self, m: int) -> int:
         """Everything after detection, see :func:`~humanoid_sim.stepping.stages.advance`.
 
         Returns:
@@ -232,18 +197,31 @@ class Stepper:
         Raises:
             SimulationError: the constraints need more memory than a step may have.
         """
-        self._dt = dt
+        s = self.settings
         while True:
             wrong = stages.advance(
-                self._step, m, dt, self._method, impact_speed, newton, tolerance, max_iterations, budget, passes,
-                self.clock.work, self.times,
+                self._step, m, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance, s.max_iterations, s.budget,
+                s.passes, self.clock.work, self.times,
             )  # fmt: skip
-            if wrong == stages.NO_ROOM:
-                self._grow()
-            elif wrong == stages.NO_OPERATOR_ROOM:
-                self._grow_operators()
-            else:
+            if not self.grow(wrong):
                 return int(wrong)
+
+    def grow(self, end: int) -> bool:
+        """Make room for the constraints if that is what a step lacked; whether it was.
+
+        Args:
+            end: what :meth:`march` or :func:`~humanoid_sim.stepping.stages.advance` said.
+
+        Raises:
+            SimulationError: they need more memory than a step may have.
+        """
+        if end == stages.NO_ROOM:
+            self._grow()
+        elif end == stages.NO_OPERATOR_ROOM:
+            self._grow_operators()
+        else:
+            return False
+        return True
 
     # -- stages one by one ---------------------------------------------------------------------
 
@@ -251,12 +229,13 @@ class Stepper:
         """Take a state, shapes (nq,) and (nv,), and move all bodies to it."""
         stages.move(self._step, q, v)
 
-    def constrain(self, m: int, dt: float) -> None:
+    def constrain(self, m: int) -> None:
         """Write the constraints of ``m`` contact points, of joints and of loops.
 
         Raises:
             SimulationError: they need more memory than a step may have.
         """
+        dt = self.settings.dt
         if not stages.room(self._step, m, dt):
             self._grow()
         if not stages.constrain(self._step, m, dt):
@@ -282,35 +261,31 @@ class Stepper:
             self.groups = self.groups._replace(W=np.zeros(min(2 * entries, _LARGEST_OPERATOR)))
         self._make()
 
-    def free_motion(self, dt: float) -> None:
+    def free_motion(self) -> None:
         """Velocity without constraint forces."""
+        dt = self.settings.dt
         if self._pinocchio is None:
             stages.free_motion(self._step, dt)
         else:
             joint_loads(self.model.armature, self.state.v, self.joints, dt)
             self._pinocchio.free_motion(self.state, self.joints, self.motion, dt)
 
-    def pose_problems(self, dt: float, impact_speed: float) -> None:
+    def pose_problems(self) -> None:
         """Free velocities along the constraints, and operators."""
-        self._dt = dt
+        s = self.settings
         if self._pinocchio is None:
-            stages.pose_problems(self._step, self._method, dt, impact_speed)
+            stages.pose_problems(self._step, s.delassus, s.dt, s.impact_speed)
         else:
-            free_velocities(self._step, dt, impact_speed)
-            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, dt)
+            free_velocities(self._step, s.dt, s.impact_speed)
+            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, s.dt)
 
-    def solve(self, newton: bool, tolerance: float, max_iterations: int, budget: float) -> None:
+    def solve(self, budget: float) -> None:
         """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted; budget in s."""
-        solve_all(self._step, newton, tolerance, max_iterations, seconds(self.clock.work) + budget, self._dt)
+        s = self.settings
+        solve_all(self._step, s.newton, s.tolerance, s.max_iterations, seconds(self.clock.work) + budget, s.dt)
 
-    def solve_by(self, kernel: SolverKernel, tolerance: float, max_iterations: int) -> None:
-        """Solve all groups by a solver for contacts alone; other constraints take turns with it.
-
-        Args:
-            kernel: the solver.
-            tolerance: bound on the relative residual.
-            max_iterations: bound on its iterations.
-        """
+    def solve_by(self, kernel: SolverKernel) -> None:
+        """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
         blocks, groups = self.blocks, self.groups
         for g in range(int(groups.counts[0])):
             first, last = int(groups.blocks[g]), int(groups.blocks[g + 1])
@@ -322,8 +297,8 @@ class Stepper:
             if held > 0:
                 eliminate_closures(W, v_free, held)
             groups.iterations[g] = self._solve_group(
-                first, last, W[held:, held:], v_free[held:], f[held:], v[held:], held + begin, kernel, tolerance,
-                max_iterations, groups.residuals[g],
+                first, last, W[held:, held:], v_free[held:], f[held:], v[held:], held + begin, kernel,
+                groups.residuals[g],
             )  # fmt: skip
             if held > 0:
                 closure_forces(W, v_free, held, f)
@@ -331,11 +306,11 @@ class Stepper:
 
     def _solve_group(
         self, first: int, last: int, W: NDArray[np.float64], v_free: NDArray[np.float64], f: NDArray[np.float64],
-        v: NDArray[np.float64], begin: int, kernel: SolverKernel, tolerance: float, max_iterations: int,
-        residuals: NDArray[np.float64],
+        v: NDArray[np.float64], begin: int, kernel: SolverKernel, residuals: NDArray[np.float64],
     ) -> int:  # fmt: skip
         """One group without closures; returns the iterations."""
         blocks = self.blocks
+        tolerance, max_iterations = self.settings.tolerance, self.settings.max_iterations
         kinds = blocks.kinds[first:last]
         skip = int(np.count_nonzero(kinds == BILATERAL))
         first, kinds = first + skip, kinds[skip:]
@@ -369,8 +344,9 @@ class Stepper:
                 break
         return iterations
 
-    def respond(self, dt: float) -> bool:
+    def respond(self) -> bool:
         """Velocity under the constraint forces; whether other actuators saturate than was assumed."""
+        dt = self.settings.dt
         if self._pinocchio is None:
             return bool(stages.respond(self._step, dt))
         state = self.state
@@ -379,8 +355,9 @@ class Stepper:
         self._pinocchio.respond(self.blocks.forces[: self.groups.counts[2]], dt, state.v_new)
         return bool(drive_efforts(state.v_new, self.joints, dt))
 
-    def finish(self, m: int, dt: float, max_iterations: int, budget: float) -> int:
+    def finish(self, m: int, budget: float) -> int:
         """Correct positions within a budget [s], move on, remember forces; returns what ``stages.finish`` does."""
+        dt, max_iterations = self.settings.dt, self.settings.max_iterations
         deadline = seconds(self.clock.work) + budget
         if self._pinocchio is None:
             return int(stages.finish(self._step, m, dt, max_iterations, deadline))
@@ -464,9 +441,9 @@ class Stepper:
         blocks, groups = self.blocks, self.groups
         keep_velocities(self._step)
         if self._pinocchio is None:
-            build_operators(self._step, self._method, self._dt)
+            build_operators(self._step, self.settings.delassus, self.settings.dt)
         else:
-            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, self._dt)
+            self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, self.settings.dt)
         complete()
         size = 3 * int(np.count_nonzero(blocks.kinds[: groups.counts[1]] == CONTACT))
         W, v_free, mu = np.zeros((size, size)), np.zeros(size), np.zeros(size // 3)

@@ -11,9 +11,9 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model import Robot
+from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
-from humanoid_sim.world.ball_joint import BallJoint
-from humanoid_sim.world.joint_view import JointView
+from humanoid_model.joint_view import JointView
 from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.description import Shape
-from humanoid_model.errors import SceneError
+from humanoid_model.errors import InputError, SceneError
 from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
@@ -201,3 +201,24 @@ class World:
             slices = self.robots[owner] if owner in self.robots else self.free_bodies[owner]
             self._parts[owner] = TreePart.of(self.model, slices.q, slices.v)
         return self._parts[owner]
+
+    def find_body(self, name: str) -> WorldBody:
+        """A body by its name.
+
+        Raises:
+            InputError: there is none.
+        """
+        if name not in self.index:
+            links = ", ".join(f"{placed.name}/<link>" for placed in self.scene.robots)
+            bodies = ", ".join(body.name for body in self.scene.bodies)
+            raise InputError(
+                f"there is no body '{name}'",
+                element="body",
+                remedy=f"Name one of {'; '.join(part for part in (bodies, links) if part)}",
+            )
+        return self.bodies[self.index[name]]
+
+    def coordinate_name(self, k: int) -> str:
+        """Name of the joint or body that a velocity coordinate belongs to."""
+        model = self.model
+        return next(str(model.names[j]) for j in range(1, model.njoints) if k < model.idx_vs[j] + model.nvs[j])

@@ -4,52 +4,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from humanoid_model.errors import InputError
-from humanoid_studies.baselines.impulse_method import ImpulseMethod
-from humanoid_studies.baselines.penalty import Penalty
-from humanoid_studies.integration.anitescu_hart import AnitescuHart
-from humanoid_studies.integration.anitescu_potra_1997 import AnitescuPotra1997
-from humanoid_studies.integration.anitescu_potra_2002 import AnitescuPotra2002
-from humanoid_studies.integration.event_driven import EventDriven
-from humanoid_studies.integration.explicit_euler import ExplicitEuler
-from humanoid_studies.integration.extrapolated import Extrapolated
-from humanoid_studies.integration.foerg import Foerg
-from humanoid_studies.integration.gavrea import Gavrea
-from humanoid_studies.integration.integrator import Integrator
-from humanoid_studies.integration.jean import Jean
-from humanoid_studies.integration.moreau import Moreau
-from humanoid_studies.integration.potra_trapezoid import PotraTrapezoid
-from humanoid_studies.integration.runge_kutta import RungeKutta2, RungeKutta4
-from humanoid_studies.integration.stewart_trinkle import StewartTrinkle
-from humanoid_studies.integration.studer import StuderGgl, StuderPreconditioned
-from humanoid_studies.integration.theta_method import ImplicitEuler, ThetaMethod
-from humanoid_studies.integration.verlet import Verlet
 
-INTEGRATORS: dict[str, Callable[..., Integrator]] = {
-    "explicit_euler": ExplicitEuler,
-    "verlet": Verlet,
-    "rk2": RungeKutta2,
-    "rk4": RungeKutta4,
-    "implicit_euler": ImplicitEuler,
-    "theta": ThetaMethod,
-    "moreau": Moreau,
-    "jean": Jean,
-    "foerg": Foerg,
-    "stewart_trinkle": StewartTrinkle,
-    "anitescu_potra_1997": AnitescuPotra1997,
-    "anitescu_potra_2002": AnitescuPotra2002,
-    "anitescu_hart": AnitescuHart,
-    "potra_trapezoid": PotraTrapezoid,
-    "gavrea": Gavrea,
-    "studer_ggl": StuderGgl,
-    "studer_preconditioned": StuderPreconditioned,
-    "event_driven": EventDriven,
-    "extrapolated": Extrapolated,
-    "penalty": Penalty,
-    "impulse": ImpulseMethod,
+if TYPE_CHECKING:
+    from humanoid_studies.integration.integrator import Integrator
+
+INTEGRATORS = {
+    "explicit_euler": "humanoid_studies.integration.explicit_euler:ExplicitEuler",
+    "verlet": "humanoid_studies.integration.verlet:Verlet",
+    "rk2": "humanoid_studies.integration.runge_kutta:RungeKutta2",
+    "rk4": "humanoid_studies.integration.runge_kutta:RungeKutta4",
+    "implicit_euler": "humanoid_studies.integration.theta_method:ImplicitEuler",
+    "theta": "humanoid_studies.integration.theta_method:ThetaMethod",
+    "moreau": "humanoid_studies.integration.moreau:Moreau",
+    "jean": "humanoid_studies.integration.jean:Jean",
+    "foerg": "humanoid_studies.integration.foerg:Foerg",
+    "stewart_trinkle": "humanoid_studies.integration.stewart_trinkle:StewartTrinkle",
+    "anitescu_potra_1997": "humanoid_studies.integration.anitescu_potra_1997:AnitescuPotra1997",
+    "anitescu_potra_2002": "humanoid_studies.integration.anitescu_potra_2002:AnitescuPotra2002",
+    "anitescu_hart": "humanoid_studies.integration.anitescu_hart:AnitescuHart",
+    "potra_trapezoid": "humanoid_studies.integration.potra_trapezoid:PotraTrapezoid",
+    "gavrea": "humanoid_studies.integration.gavrea:Gavrea",
+    "studer_ggl": "humanoid_studies.integration.studer:StuderGgl",
+    "studer_preconditioned": "humanoid_studies.integration.studer:StuderPreconditioned",
+    "event_driven": "humanoid_studies.integration.event_driven:EventDriven",
+    "extrapolated": "humanoid_studies.integration.extrapolated:Extrapolated",
+    "penalty": "humanoid_studies.baselines.penalty:Penalty",
+    "impulse": "humanoid_studies.baselines.impulse_method:ImpulseMethod",
 }
-"""Integrators by name; one of one's own is added here."""
+"""Integrators by name, each with the module and the class; they are loaded when they are asked for."""
 
 
 def find_integrator(name: str, **options: object) -> Integrator:
@@ -68,8 +54,9 @@ def find_integrator(name: str, **options: object) -> Integrator:
             element="integrator",
             remedy=f"Choose one of {', '.join(sorted(INTEGRATORS))}",
         )
+    chosen: Callable[..., Integrator] = resolve_name(INTEGRATORS[name])
     try:
-        return INTEGRATORS[name](**options)
+        return chosen(**options)
     except TypeError as error:
         raise InputError(
             f"the integrator '{name}' can't be made with {options}: {error}",

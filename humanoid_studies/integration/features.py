@@ -13,6 +13,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim.detection.pair_classes import APART, PairClasses
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.world import World
+from humanoid_studies.integration.catalogue import INTEGRATORS, find_integrator
 from humanoid_studies.integration.integrator import Integrator
 
 
@@ -73,11 +74,7 @@ def _refuse(name: str, feature: _Feature) -> NoReturn:
 
 def _knowing(attribute: str) -> list[str]:
     """Schemes of the catalogue that know a feature."""
-    from humanoid_studies.integration.catalogue import (
-        INTEGRATORS,  # which knows all schemes, and they this file's callers
-    )
-
-    return sorted(name for name, make in INTEGRATORS.items() if getattr(make(), attribute))
+    return sorted(name for name in INTEGRATORS if getattr(find_integrator(name), attribute))
 
 
 def _features(world: World, servos: Servos) -> Iterator[_Feature]:
@@ -94,16 +91,11 @@ def _features(world: World, servos: Servos) -> Iterator[_Feature]:
     yield from _contact_laws(world)
 
 
-def _joint_name(world: World, coordinate: int) -> str:
-    model = world.model
-    return next(str(model.names[j]) for j in range(1, model.njoints) if coordinate < model.idx_vs[j] + model.nvs[j])
-
-
 def _dry_friction(world: World, servos: Servos) -> Iterator[_Feature]:
     rubbing = np.flatnonzero(servos.dry_friction)
     if rubbing.size:
         k = int(rubbing[0])
-        where = f"the joint '{_joint_name(world, k)}' has {servos.dry_friction[k]:g} N m or N"
+        where = f"the joint '{world.coordinate_name(k)}' has {servos.dry_friction[k]:g} N m or N"
         yield _Feature("dry joint friction", where, None, "Make it 0")
 
 
@@ -112,7 +104,7 @@ def _limits(world: World, servos: Servos) -> Iterator[_Feature]:
     limited = np.flatnonzero(np.isfinite(joints.lower) | np.isfinite(joints.upper))
     if limited.size:
         k = int(limited[0])
-        where = f"the joint '{_joint_name(world, k)}' stops at {joints.lower[k]:g} and {joints.upper[k]:g} rad or m"
+        where = f"the joint '{world.coordinate_name(k)}' stops at {joints.lower[k]:g} and {joints.upper[k]:g} rad or m"
         yield _Feature("joint limits", where, "has_joint_limits", "Take the limits off")
 
 

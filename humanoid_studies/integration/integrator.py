@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+
+if TYPE_CHECKING:
+    from humanoid_sim.stepping.stepping import Stepping, StepSetup
 
 TOUCHING_GAP = 1e-9
 """Gaps below this count as closed: rounding must not open contacts at rest [m]."""
@@ -62,6 +65,16 @@ class Integrator(ABC):
     def use_solver(self, solver: ContactSolver) -> None:
         """Solve contact problems another way."""
         self.solver = solver
+
+    def make_stepping(self, setup: StepSetup) -> Stepping:
+        """Make the steps of a simulation by this scheme.
+
+        Raises:
+            InputError: something of the scene or of the options that it doesn't know.
+        """
+        from humanoid_studies.integration.integrator_stepping import IntegratorStepping  # which knows all schemes
+
+        return IntegratorStepping(setup, self)
 
     @abstractmethod
     def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:

@@ -11,6 +11,7 @@ import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 from numpy.testing import assert_allclose
 
+import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model import load_robot
 from humanoid_model.description import Cylinder
 from humanoid_model.errors import InputError, RobotError
@@ -233,7 +234,7 @@ def test_groups_are_solved_apart() -> None:
     boxes = [box(f"box{i}", (0.2, 0.2, 0.1), place(i, 0, 0.05), 1.0 + i) for i in range(5)]
     simulation = Simulation(scene(floor(), *boxes))
     simulation.run(0.01)
-    groups = simulation._stepper.groups
+    groups = simulation.stepping.stepper.groups
     assert groups.counts[0] == 5
     assert groups.counts[3] == 5 * 12 * 12
     forces = simulation.contacts
@@ -244,7 +245,7 @@ def test_groups_are_solved_apart() -> None:
     stacked = [box(f"box{i}", (0.2, 0.2, 0.1), place(0, 0, 0.05 + 0.1 * i)) for i in range(3)]
     simulation = Simulation(scene(floor(), *stacked))
     simulation.run(0.01)
-    assert simulation._stepper.groups.counts[0] == 1
+    assert simulation.stepping.stepper.groups.counts[0] == 1
 
 
 @pytest.mark.parametrize("delassus", ["unit_forces", "chang_khatib", "unit_wrenches"])
@@ -272,7 +273,7 @@ def test_what_rests_needs_no_operator() -> None:
     resting, reference = Simulation("stand"), Simulation("stand", dynamics="pinocchio")
     for simulation in (resting, reference):
         simulation.run(1.0)
-    W = resting._stepper.groups.W
+    W = resting.stepping.stepper.groups.W
     W[:] = np.nan
     forces = resting.contacts.force
     resting.step()

@@ -97,7 +97,7 @@ def test_a_limp_robot_falls(name: str, posture: str, seed: int) -> None:
         if len(simulation.impacts):
             struck += 1
             M = mass_matrix(flat, simulation.q_before)
-            after = simulation._stepper.state.v
+            after = simulation.stepping.stepper.state.v
             assert after @ M @ after <= simulation.v_before @ M @ simulation.v_before * (1.0 + 1e-12)
             assert simulation.impacts.residual < 1e-9
             assert simulation.impacts.impulse.min() > 0.0

@@ -364,7 +364,7 @@ def test_one_group_gives_the_forces_of_many(delassus: str) -> None:
     assert_allclose(one.q, many.q, atol=1e-9)
     assert_allclose(one.contacts.force, many.contacts.force, atol=1e-6)
     assert one.contact_problem.W.shape == many.contact_problem.W.shape == (36, 36)
-    assert [int(simulation._stepper.groups.counts[0]) for simulation in (many, one)] == [2, 1]
+    assert [int(simulation.stepping.stepper.groups.counts[0]) for simulation in (many, one)] == [2, 1]
 
 
 def falling_boxes() -> Scene:

@@ -13,6 +13,7 @@ from fixtures.contact_problems import box_problem
 from fixtures.scenes import box, floor, place, scene
 from numpy.testing import assert_allclose, assert_array_equal
 
+import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_sim import Simulation, options, solve_contacts
@@ -63,7 +64,7 @@ def test_a_budget_ends_a_solve_that_would_go_on() -> None:
     begin = perf_counter()
     hurried.step()
     assert perf_counter() - begin < 30.0
-    groups = hurried._stepper.groups
+    groups = hurried.stepping.stepper.groups
     assert groups.counts[0] == 2
     tower, lone = groups.iterations[:2]
     assert lone > 1
@@ -95,7 +96,7 @@ def test_limits_and_dry_friction_keep_to_the_budget() -> None:
     assert answer is not None
     assert answer.status is ContactStatus.TIME_LIMIT
     assert answer.iterations == 1
-    assert simulation._stepper.groups.counts[1] == 8 + 30
+    assert simulation.stepping.stepper.groups.counts[1] == 8 + 30
     assert np.all(np.isfinite(simulation.q))
 
 

@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
 Real = NDArray[np.floating[Any]]
 
@@ -85,9 +85,8 @@ def ground_forces(
     lower = np.concatenate([torques[:6], np.full(4 * count, -np.inf)])
     upper = np.concatenate([torques[:6], np.zeros(4 * count)])
     least = np.tile([-np.inf, -np.inf, 0.0], count)
-    solution = solve_quadratic_program(
-        H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf)
-    )
+    program = QuadraticProgram(H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf))
+    solution = solve_quadratic_program(program)
     if solution is None:
         return None
     return GroundForces(np.array(places), solution.x.reshape(-1, 3), torques - J.T @ solution.x)

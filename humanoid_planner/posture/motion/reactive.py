@@ -17,10 +17,11 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.collision.moving_obstacle import MovingObstacle
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.task import Task, check_vector
@@ -93,12 +94,11 @@ class ReactivePosture:
         *,
         tasks: Sequence[Task] = (),
         obstacle: MovingObstacle | None = None,
-        clearance: float = 0.0,
         reference: ArrayLike | None = None,
         alpha: float = 0.5,
         solver: str = DEFAULT_SOLVER,
         options: SolverOptions | None = None,
-        **problem: Any,
+        **requirements: Any,
     ) -> None:
         """Puts the problem together.
 
@@ -108,33 +108,30 @@ class ReactivePosture:
             task: makes the task for a target (3,) [m]; always of the same kind.
             target: (3,) first place of the target, world frame [m].
             tasks: more to fulfil.
-            obstacle: that moves with the target.
-            clearance: its smallest distance to the robot [m].
+            obstacle: that moves with the target, and that the robot keeps its clearance from.
             reference: (nq,) posture to stay near to; None takes the robot's default posture.
             alpha: weight of the reference, from 0 to 1.
             solver: see :func:`humanoid_planner.posture.generate_posture`.
             options: likewise.
-            **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
+            **requirements: what else the posture has to fulfil, see :class:`PostureRequirements`.
 
         Raises:
             InputError: something can't be used; it names field, value and remedy.
         """
-        self._reference = default_posture(robot) if reference is None else np.array(reference, dtype=float)
+        self._reference = robot.default_posture if reference is None else np.array(reference, dtype=float)
         kinematics = RobotKinematics(robot)
         self._make = task
         self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))
         self._obstacle = obstacle
         if obstacle is not None:
-            tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), clearance)))
+            tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), obstacle.clearance)))
         self.criterion = ReactiveBlend(kinematics, self._reference, alpha)
         self.problem = PostureProblem(
             robot,
             stance,
-            tasks=(self._task, *tasks),
-            criterion=self.criterion,
+            PostureRequirements(tasks=(self._task, *tasks), criterion=self.criterion, **requirements),
             start=self._reference,
             kinematics=kinematics,
-            **problem,
         )
         self._solver = solver
         self._options = options

@@ -18,10 +18,11 @@ from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_rows import COM
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
@@ -48,30 +49,38 @@ class Eye:
     axis: ArrayLike = (1.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is looked at, and from where.
+
+    Attributes:
+        target: (3,) what is looked at, world frame [m].
+        direction: (3,) v from the eye to the target, world frame.
+        distance: smallest distance from the eye to the target [m].
+    """
+
+    target: ArrayLike
+    direction: ArrayLike
+    distance: float = DEFAULT_DISTANCE
+
+
 def observation_task(
-    kinematics: RobotKinematics,
-    eye: Eye,
-    target: ArrayLike,
-    direction: ArrayLike,
-    distance: float = DEFAULT_DISTANCE,
-    name: str = "observation",
+    kinematics: RobotKinematics, eye: Eye, view: View, name: str = "observation"
 ) -> GeometricTask:
     """An object seen along a direction (section 9.2): v parallel to HX, the eye's axis parallel to v, HX >= distance.
 
     Args:
         kinematics: of the robot.
         eye: that looks.
-        target: (3,) what is looked at, world frame [m].
-        direction: (3,) v from the eye to the target, world frame.
-        distance: smallest distance from the eye to the target [m].
+        view: what it sees.
         name: for messages.
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
     """
-    along = axis_along(kinematics, eye.link, eye.axis, direction, name=name)
+    along = axis_along(kinematics, eye.link, eye.axis, view.direction, name=name)
     # With the axis along v, the target on the axis is the target seen along v.
-    aimed = gaze(kinematics, eye.link, eye.point, eye.axis, target, distance=distance, name=name)
+    aimed = gaze(kinematics, eye.link, eye.point, eye.axis, view.target, distance=view.distance, name=name)
     return GeometricTask(name, [*along.rows, *aimed.rows])
 
 
@@ -209,10 +218,8 @@ def observation_postures(
     ground: Surface,
     feet: PairedFeet,
     eye: Eye,
-    target: ArrayLike,
-    directions: Iterable[ArrayLike],
+    views: Iterable[View],
     *,
-    distance: float = DEFAULT_DISTANCE,
     scene: Scene | None = None,
     initial: ArrayLike | None = None,
     stability_margin: float = 0.0,
@@ -230,9 +237,7 @@ def observation_postures(
         ground: horizontal surface that the feet stand on.
         feet: how they stand.
         eye: that looks.
-        target: (3,) what is looked at, world frame [m].
-        directions: (3,) each, from the eye to the target, world frame.
-        distance: smallest distance from the eye to the target [m].
+        views: of the object.
         scene: that the ground belongs to; None puts it into the world.
         initial: (nq,) start of the first search, and reference; None takes the robot's default posture.
         stability_margin: smallest distance of the centre of mass to the polygon's edge [m].
@@ -242,25 +247,22 @@ def observation_postures(
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    start = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
+    start = robot.default_posture if initial is None else np.asarray(initial, dtype=float)
     stance = Stance((Contact(feet.first, ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING),))
     kinematics = RobotKinematics(robot)
     criterion = WeightedSum([(1.0, feet.centring()), (_REFERENCE_WEIGHT, NearReference(kinematics, start))])
     results: list[PostureResult] = []
     q = start
-    for direction in directions:
+    for view in views:
         tasks = (
             feet.relation(kinematics),
             feet.stability(kinematics, stability_margin),
-            observation_task(kinematics, eye, target, direction, distance),
+            observation_task(kinematics, eye, view),
         )
         problem = PostureProblem(
             robot,
             stance,
-            scene=scene,
-            tasks=tasks,
-            criterion=criterion,
-            stability="none",
+            PostureRequirements(scene=scene, tasks=tasks, criterion=criterion, stability="none"),
             start=q,
             kinematics=kinematics,
         )

@@ -19,7 +19,7 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.contact_planner.posture_markers import link_placements
 from humanoid_ros.messages.conversions import placement
-from humanoid_ros.messages.posture_messages import configuration, default_posture, posture_message
+from humanoid_ros.messages.posture_messages import configuration, posture_message
 
 MIMIC = """
 <robot name="gripper">
@@ -106,9 +106,9 @@ def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(
 def test_an_empty_posture_is_the_robots_default_one(hrp2: Robot) -> None:
     q = configuration(Posture(), hrp2, "initial")
     np.testing.assert_array_equal(q, hrp2.postures["half_sitting"])
-    np.testing.assert_array_equal(q, default_posture(hrp2))
+    np.testing.assert_array_equal(q, hrp2.default_posture)
     bare = load_robot("tree4", geometry=False)
-    np.testing.assert_array_equal(default_posture(bare), bare.postures["zero"])
+    np.testing.assert_array_equal(bare.default_posture, bare.postures["zero"])
 
 
 def test_a_base_alone_moves_the_default_posture_there(hrp2: Robot) -> None:
@@ -175,4 +175,4 @@ def test_a_fixed_robots_base_is_not_read(tmp_path: Path) -> None:
     robot = load_robot("hrp2", floating_base=False, geometry=False)
     message = Posture()
     message.base.position.x = 2.0
-    np.testing.assert_array_equal(configuration(message, robot, "initial"), default_posture(robot))
+    np.testing.assert_array_equal(configuration(message, robot, "initial"), robot.default_posture)

@@ -158,7 +158,7 @@ def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) 
     touched = 0
     for _ in range(15):
         simulation.run(0.03)
-        own, motion = simulation._stepper.points, simulation._stepper.motion
+        own, motion = simulation.stepping.stepper.points, simulation.stepping.stepper.motion
         m = len(simulation.contacts)
         found = other.detect(motion.R, motion.p, motion.twists, simulation.dt)
         assert found.size == m

@@ -34,7 +34,7 @@ def separate(of: Scene, dt: float = 1e-3, **options: object) -> Simulation:
 
 def velocity_after_impacts(simulation: Simulation) -> np.ndarray:
     """Of all joints, before gravity, servos and contacts acted in the last step."""
-    return simulation._stepper.state.v.copy()
+    return simulation.stepping.stepper.state.v.copy()
 
 
 def normal_rows(simulation: Simulation, q: np.ndarray) -> np.ndarray:
@@ -244,7 +244,7 @@ def test_end_stops_take_part_and_servos_do_not(
     assert after[cart] == pytest.approx([cart_after], abs=1e-9)
     assert after[thrown_ball][0] == pytest.approx(ball_after, abs=1e-9)
     assert_allclose(simulation.impacts.impulse, [impulse], rtol=1e-9)
-    own = simulation._stepper.state.thrusts[cart][0]  # without impacts: dry friction brakes afterwards
+    own = simulation.stepping.stepper.state.thrusts[cart][0]  # without impacts: dry friction brakes afterwards
     assert (simulation.constraint_efforts[cart][0] - own) * simulation.dt == pytest.approx(stop, abs=1e-9)
 
 
@@ -358,7 +358,7 @@ def test_compliant_contacts_have_no_impacts() -> None:
     simulation = separate(scene(floor(), falling, rules=(rule,)))
     simulation.step()
     assert len(simulation.impacts) == 0
-    assert simulation._impact_stage._rounds == 0  # it isn't even tried
+    assert simulation.stepping.impact_stage._rounds == 0  # it isn't even tried
     assert simulation.v[2] < 0.0
 
 

@@ -13,11 +13,12 @@ from scipy.spatial import ConvexHull
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_planner.posture.problem.placed_contact import place_contact
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.contact_task import ContactTask
 
 
 def task_of(contact: Contact) -> tuple[ContactTask, PostureProblem]:
-    problem = PostureProblem(HRP2, Stance((contact,)), stability="none", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, Stance((contact,)), PostureRequirements(stability="none"), start=HALF_SITTING)
     task = problem.tasks[0]
     assert isinstance(task, ContactTask)
     problem.state.set(problem.start(HALF_SITTING))

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read of a simulation between two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
+from humanoid_sim.contact.solve import SOLVERS, find_solver
+from humanoid_sim.dynamics.flat_model import joint_placements
+from humanoid_sim.dynamics.tree_energy import Energy, kinetic_energy, potential_energy
+from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_sim.profile import Profile
+from humanoid_sim.state.contacts import SLIP_SPEED, Contacts, ContactState
+from humanoid_sim.state.impacts import Impacts
+from humanoid_sim.stepping.staged import COMPILED_SOLVERS
+from humanoid_sim.stepping.stepping import Stepping
+from humanoid_sim.world.world import World
+
+if TYPE_CHECKING:
+    from humanoid_sim.flexibility.deformable_sole import DeformableSole
+
+Vector = NDArray[np.float64]
+
+_LARGEST_JUDGED = 300
+"""Contacts of a step up to which forces are judged by an approximate solver's own law."""
+
+
+class Readings:
+    """Where the bodies are, and what the last step brought.
+
+    Attributes:
+        world: the scene as one mechanical system.
+        stepping: how the steps are made.
+        profile: where the time goes.
+        dt: time step [s].
+        q: configuration of the world, shape (nq,).
+        v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
+            :mod:`humanoid_sim.world.floating_base`.
+        q_before: configuration at the start of the last step.
+        v_before: velocity at the start of the last step.
+    """
+
+    def __init__(self, world: World, stepping: Stepping, profile: Profile) -> None:
+        """Begin where the world begins."""
+        self.world, self.stepping, self.profile = world, stepping, profile
+        self.dt = stepping.settings.dt
+        self.q, self.v = world.q.copy(), world.v.copy()
+        self.q_before, self.v_before = self.q.copy(), self.v.copy()
+        njoints = world.model.njoints
+        self._R_now, self._p_now = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3))
+        self._motion_now = TreeMotion.of_size(njoints, world.model.nv)
+
+    # -- now -------------------------------------------------------------------------------------
+
+    def joint_placements(self) -> tuple[Vector, Vector]:
+        """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
+        joint_placements(self.stepping.stepper.model, self.q, self._R_now, self._p_now)
+        return self._R_now, self._p_now
+
+    def placement(self, body: str) -> pin.SE3:
+        """Frame of a body or of a robot's link (``"robot/link"``) in the world.
+
+        Raises:
+            InputError: unknown body.
+        """
+        found = self.world.find_body(body)
+        R, p = self.joint_placements()
+        return pin.SE3(R[found.joint], p[found.joint]) * found.placement_joint_body
+
+    def energy(self) -> Energy:
+        """Mechanical energy at the present state; what servos and springs store is not in it."""
+        model, motion = self.stepping.stepper.model, self._motion_now
+        move_tree(model, self.q, self.v, motion)
+        return Energy(kinetic_energy(model, motion, self.v), potential_energy(model, motion))
+
+    @property
+    def soles(self) -> Mapping[str, DeformableSole]:
+        """Deformable soles by the body that they are glued to, as they are after the last step."""
+        return self.stepping.soles
+
+    # -- the last step ---------------------------------------------------------------------------
+
+    @property
+    def acceleration(self) -> Vector:
+        """Mean acceleration of the last step, shape (nv,)."""
+        return (self.v - self.v_before) / self.dt if self.stepping.has_stepped else np.zeros_like(self.v)
+
+    @property
+    def efforts(self) -> Vector:
+        """What the actuators and springs applied in the last step [N m or N], shape (nv,)."""
+        return self.stepping.stepper.joints.efforts.copy() if self.stepping.has_stepped else np.zeros_like(self.v)
+
+    @property
+    def constraint_efforts(self) -> Vector:
+        """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,).
+
+        Impulses of limits in impacts count as their mean over the step.
+        """
+        if not self.stepping.has_stepped:
+            return np.zeros_like(self.v)
+        thrusts = self.stepping.stepper.state.thrusts.copy()
+        stage = self.stepping.impact_stage
+        return thrusts if stage is None else thrusts + stage.thrusts / self.dt
+
+    def joint_wrenches(self) -> Iterator[tuple[int, Vector, Vector]]:
+        """External wrenches of the last step by joint: contacts, loops, applied wrenches, the mean of impacts.
+
+        Yields:
+            Joint, force [N] and moment about the world origin [N m], in the world.
+        """
+        state, stage = self.stepping.stepper.state, self.stepping.impact_stage
+        total = state.reactions + state.wrenches if self.stepping.has_stepped else np.zeros_like(state.reactions)
+        if self.stepping.has_stepped and stage is not None:
+            total = total + stage.wrenches / self.dt
+        for joint, row in enumerate(total):
+            yield joint, row[:3], row[3:]
+
+    @property
+    def impacts(self) -> Impacts:
+        """Impacts at the start of the last step, where they are resolved apart from the contacts; else none."""
+        stage = self.stepping.impact_stage
+        return Impacts.none() if stage is None else stage.impacts
+
+    # -- its contacts ----------------------------------------------------------------------------
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step."""
+        m = self.stepping.contact_count
+        if m == 0:
+            return Contacts.none()
+        points = self.stepping.stepper.points
+        frames, forces, velocities = points.frames[:m], points.forces[:m], points.velocities[:m]
+        slides = np.linalg.norm(velocities[:, 1:], axis=1) > SLIP_SPEED
+        state = np.where(forces[:, 0] > 0.0, np.where(slides, ContactState.SLIP, ContactState.STICK), ContactState.OPEN)
+        names = [body.name for body in self.world.bodies]
+        return Contacts(
+            position=points.positions[:m].copy(),
+            normal=points.normals[:m].copy(),
+            force=np.einsum("irc,ir->ic", frames, forces),
+            torque=np.einsum("irc,ir->ic", frames, points.torques[:m]),
+            gap=points.gaps[:m].copy(),
+            velocity=np.einsum("irc,ir->ic", frames, velocities),
+            friction=points.friction[:m].copy(),
+            state=state,
+            bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m], strict=True)],
+        )
+
+    @property
+    def solver(self) -> ContactResult | None:
+        """Outcome of the last step's contact solve, the worst of all groups; None where nothing touched.
+
+        A step that isn't solved to the tolerance took the best iterate; its status says why it is no better.
+        """
+        m = self.stepping.contact_count
+        if m == 0:
+            return None
+        groups, points = self.stepping.stepper.groups, self.stepping.stepper.points
+        count = int(groups.counts[0])
+        residuals = groups.residuals[:count].max(axis=0)
+        return ContactResult(
+            points.forces[:m].copy(),
+            points.velocities[:m].copy(),
+            Residuals(*residuals.tolist()),
+            int(groups.iterations[:count].max()),
+            self._solver_status(float(residuals[0])),
+            self.profile.last["contacts"],
+        )
+
+    @property
+    def residual(self) -> float:
+        """Largest relative residual of the last step's contact solve; zero where nothing touched."""
+        if self.stepping.contact_count == 0:
+            return 0.0
+        groups = self.stepping.stepper.groups
+        return float(groups.residuals[: int(groups.counts[0]), 0].max())
+
+    @property
+    def contact_problem(self) -> ContactProblem | None:
+        """The contact problem of the last step, to study it or to hand it to another solver.
+
+        None without contacts, and with an integrator of its own, which may solve several.
+
+        Its free velocities include the shifts of gaps and impacts
+        (:func:`~humanoid_sim.stepping.row_velocities.free_velocities`) and those to the middle of the step. Limits, dry
+        friction and torques act on it with the forces that they had.
+        """
+        return None if self.stepping.contact_count == 0 else self.stepping.contact_problem()
+
+    @property
+    def delassus_methods(self) -> dict[str, str]:
+        """By robot and body, the way by which its Delassus operator was last computed, one of ``DELASSUS_METHODS``.
+
+        Where the forces of the last step still hold, none is computed. What nothing acted on is not in it, and nothing
+        at all with Pinocchio's matrices.
+        """
+        bodies = self.world.bodies if self.stepping.has_stepped else []
+        found = {body.owner: self.stepping.stepper.delassus_method(body.joint) for body in bodies}
+        return {owner: method for owner, method in found.items() if method is not None}
+
+    def _solver_status(self, residual: float) -> ContactStatus:
+        """How the last step's contact solve ended with a residual."""
+        stepping, settings = self.stepping, self.stepping.settings
+        if residual <= settings.tolerance:
+            return ContactStatus.CONVERGED
+        law_residual = SOLVERS[stepping.method].law_residual if stepping.method in SOLVERS else None
+        if law_residual is not None and stepping.contact_count <= _LARGEST_JUDGED:
+            problem = self.contact_problem
+            if problem is not None:
+                f = np.ascontiguousarray(stepping.stepper.points.forces[: stepping.contact_count]).reshape(-1)
+                v = problem.W @ f + problem.v_free
+                if law_residual(problem.W, problem.v_free, problem.mu, f, v) <= settings.tolerance:
+                    return ContactStatus.APPROXIMATE
+        groups = stepping.stepper.groups
+        count = int(groups.counts[0])
+        if settings.budget == np.inf:
+            late = False
+        elif find_solver(stepping.method) in COMPILED_SOLVERS:  # these end early for no other reason
+            unsolved = groups.residuals[:count, 0] > settings.tolerance
+            late = bool(np.any(unsolved & (groups.iterations[:count] < settings.max_iterations)))
+        else:
+            late = self.profile.last["contacts"] >= settings.budget
+        return ContactStatus.TIME_LIMIT if late else ContactStatus.NOT_CONVERGED

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps made in one compiled call, many at once where nothing acts in between."""
+
+from __future__ import annotations
+
+from humanoid_sim.errors import SimulationError
+from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
+from humanoid_sim.stepping.staged import StagedStepping
+from humanoid_sim.stepping.stepping import Advance, Vector
+
+
+class CompiledStepping(StagedStepping):
+    """The simulator's own step, compiled as a whole.
+
+    Where an external wrench acts, or impacts are resolved apart, what comes before the detection and what comes after
+    it are a compiled call each.
+    """
+
+    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+        """See :meth:`Stepping.advance`."""
+        wrenches, stepper = self.wrenches, self.stepper
+        if wrenches.acting or self.impact_stage is not None:
+            return super().advance(q, v, step_count, steps)
+        if wrenches.acted:
+            wrenches.forget_last()
+        made, state, begin_q, begin_v = 0, stepper.state, q, v
+        while True:
+            done, end = stepper.march(self.detector.record(), begin_q, begin_v, steps - made)
+            made += done
+            if end == DONE:
+                break
+            begin_q, begin_v = state.q.copy(), state.v.copy()
+            failure = self._make_room(end) if end < 0 else self._failure(end, begin_q, begin_v, step_count + made)
+            if failure is not None:
+                return Advance(begin_q, begin_v, begin_q, begin_v, made, failure)
+        if steps > 1:
+            begin_q, begin_v = state.q.copy(), state.v.copy()
+        self.has_stepped = True
+        self.contact_count = stepper.contact_count
+        self.profile.skip()
+        return Advance(state.q_new.copy(), state.v_new.copy(), begin_q, begin_v, steps)
+
+    def _make_room(self, end: int) -> SimulationError | None:
+        """Grow what was too small for the next step of a march; why that can't be, if so."""
+        try:
+            if self.stepper.grow(end):
+                return None
+        except SimulationError as failure:
+            self.forget_last_step()
+            return failure
+        self.detector.grow(end - NO_DETECTION_ROOM)
+        self._use_points(self.detector.points, self.detector.slot_count)
+        return None
+
+    def _finish_step(self, m: int) -> int:
+        wrong = self.stepper.advance(m)
+        self.profile.split(("assembly", "contacts"), self.stepper.times)
+        return wrong
+

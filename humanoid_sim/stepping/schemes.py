@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other schemes than the simulator's own step, by name: whoever has one registers it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from humanoid_model.errors import InputError
+
+if TYPE_CHECKING:
+    from humanoid_sim.stepping.stepping import Stepping, StepSetup
+
+
+class Scheme(Protocol):
+    """A scheme that a simulation can take instead of its own step.
+
+    Attributes:
+        solves_contacts: whether it poses contact problems, so that the contact solver matters.
+    """
+
+    solves_contacts: bool
+
+    def make_stepping(self, setup: StepSetup) -> Stepping:
+        """Make the steps of a simulation by this scheme.
+
+        Raises:
+            InputError: something of the scene or of the options that it doesn't know.
+        """
+
+
+_SCHEMES: dict[str, Callable[[], Scheme]] = {}
+
+
+def register_scheme(name: str, make: Callable[[], Scheme]) -> None:
+    """Make a scheme known by a name, for ``Simulation(integrator=...)``.
+
+    Args:
+        name: the name.
+        make: makes it, and imports what it needs only then.
+
+    Raises:
+        InputError: the name is taken.
+    """
+    if name in _SCHEMES:
+        raise InputError(f"there is an integrator '{name}' already", element="name", remedy="Choose another name")
+    _SCHEMES[name] = make
+
+
+def find_scheme(name: str) -> Scheme:
+    """Make a scheme by its name.
+
+    Raises:
+        InputError: none of that name is registered.
+    """
+    if name not in _SCHEMES:
+        raise InputError(
+            f"there is no integrator '{name}'",
+            element="integrator",
+            remedy=f"Choose one of {', '.join(sorted(_SCHEMES)) or 'none'}; `import humanoid_studies` adds the theses'",
+        )
+    return _SCHEMES[name]()

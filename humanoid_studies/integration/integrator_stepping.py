@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a simulation by an integrator instead of the simulator's own step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from humanoid_model.errors import InputError
+from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup, Vector
+from humanoid_studies.integration.contact_step import ContactSolver
+from humanoid_studies.integration.features import check_dry_friction, check_scheme
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.world_system import WorldContactSet, WorldSystem
+
+
+class IntegratorStepping(Stepping):
+    """Steps of a whole scene by one integrator, in plain Python."""
+
+    def __init__(self, setup: StepSetup, integrator: Integrator) -> None:
+        """Look at the scene as the integrator's mechanical system.
+
+        Args:
+            setup: what the steps are made of. An integrator that it names takes the contact solver of its options; one
+                that is ready made brings its own.
+            integrator: the scheme.
+
+        Raises:
+            InputError: something of the scene or of the options that the scheme doesn't know.
+        """
+        super().__init__(setup)
+        options = setup.options
+        name = str(options.told()["integrator"])
+        if not setup.groups:
+            raise InputError(
+                f"groups is False, which the integrator '{name}' doesn't use: it has one operator for all bodies",
+                element="groups",
+                remedy="Leave groups or the integrator out",
+            )
+        if integrator.solves_contacts and isinstance(options.integrator, str):
+            integrator.use_solver(ContactSolver(options.method, options.tolerance, options.max_iterations))
+        check_scheme(integrator, name, self.world, self.servos)
+        self.method = f"{name}/{integrator.solver.method}" if integrator.solves_contacts else name
+        self._integrator = integrator
+        self._system = WorldSystem(self.world, self.servos, self.detector)
+        self._joints = [body.joint for body in self.world.bodies]
+
+    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+        """Make one step, see :meth:`Stepping.advance`.
+
+        Raises:
+            InputError: a joint has got dry friction.
+            SimulationError: the step has no solution.
+        """
+        check_dry_friction(self.method, self.world, self.servos)
+        stepper, system, dt = self.stepper, self._system, self.settings.dt
+        stepper.move(q, v)
+        self.wrenches.gather(stepper.motion)
+        system.external[:] = stepper.external_efforts()
+        self.profile.end("dynamics")
+        step = self._integrator.step(system, q, v, dt, step_count * dt)
+        self.profile.end("integration")
+        end = np.concatenate([step.v, step.q])
+        if not np.all(np.isfinite(end)):
+            stepper.state.v_new[:], stepper.state.q_new[:] = step.v, step.q
+            failure = self._failure(int(np.argmax(~np.isfinite(end))), q, v, step_count)
+            return Advance(q, v, q, v, 0, failure)
+        contacts: Any = step.forces.contacts  # those of a world, with frames and bodies
+        if len(contacts) == 0:  # a scheme that has seen none doesn't know of which kind they are
+            contacts = WorldContactSet.none(len(step.v))
+        limits = contacts.coordinates >= 0
+        thrusts = contacts.rows[limits, 0].T @ step.forces.forces[limits, 0]
+        contacts, forces = contacts.where(~limits), step.forces.forces[~limits]
+        stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
+        if self.detector.points is not self._points:
+            self._use_points(self.detector.points, self.detector.slot_count)
+        velocities = contacts.velocities(step.v).reshape(-1, 3)
+        stepper.take_contacts(
+            contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, forces,
+            velocities, self._joints, step.forces.converged,
+        )  # fmt: skip
+        stepper.state.thrusts[:] = thrusts
+        self._take_step(len(contacts.gaps), step_count)
+        return Advance(step.q, step.v, q, v, 1)
+
+    def save(self) -> SteppingState:
+        """See :meth:`Stepping.save`."""
+        return replace(super().save(), scheme=self._integrator.save())
+
+    def restore(self, state: SteppingState) -> None:
+        """See :meth:`Stepping.restore`."""
+        super().restore(state)
+        self._integrator.restore(state.scheme)
