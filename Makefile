@@ -75,6 +75,12 @@ lint:  ## ruff and mypy
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
+.PHONY: docs
+docs:  ## docs/ and the public names of all packages as a site in out/site
+	@scripts/setup .venv-docs requirements-docs.txt
+	@.venv-docs/bin/mkdocs build --quiet
+	@echo "-- out/site/index.html"
+
 .PHONY: clean
 clean:  ## remove what builds and tests left behind; the environments stay
 	rm -rf build install log out dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -82,4 +88,4 @@ clean:  ## remove what builds and tests left behind; the environments stay
 
 .PHONY: clean-all
 clean-all: clean  ## remove the environments too
-	rm -rf .venv .venv-pin3 .venv-peers
+	rm -rf .venv .venv-pin3 .venv-peers .venv-docs

@@ -22,7 +22,7 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Args:
         arguments: words of the command line; None: those of this process.
@@ -130,7 +130,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _report(generated: GeneratedModel, folder: str) -> str:
-    """Table of the functions with their operations, and the files."""
+    """Return the table of the functions with their operations, and the files."""
     heads = ("function", "mul", "add", "div", "neg", "sin+cos", "sqrt")
     rows = [
         (

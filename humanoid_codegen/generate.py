@@ -71,7 +71,7 @@ def generate(
     loops: Sequence[LoopClosure] = (),
     progress: Progress | None = None,
 ) -> GeneratedModel:
-    """Generates the dynamic model of a robot.
+    """Generate the dynamic model of a robot.
 
     Args:
         robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
@@ -141,7 +141,7 @@ def generate(
 
 
 def write_files(folder: Path, files: dict[str, str]) -> None:
-    """Writes files, all of them or none.
+    """Write files, all of them or none.
 
     Args:
         folder: made when missing.
@@ -235,6 +235,6 @@ def _module(model: DynamicModel, functions: tuple[Function, ...], left_out: Sequ
 
 
 def module_name(robot: str) -> str:
-    """Identifier made of a robot's name: ``robot 2-R`` becomes ``robot_2_r``."""
+    """Return the identifier made of a robot's name: ``robot 2-R`` becomes ``robot_2_r``."""
     name = re.sub(r"\W+", "_", robot.lower(), flags=re.ASCII).strip("_")
     return f"robot_{name}" if not name or name[0].isdigit() else name

@@ -52,7 +52,7 @@ class CompiledModel:
 def compile_functions(
     functions: Module | Function | Sequence[Function], *, progress: Progress | None = None
 ) -> CompiledModel:
-    """Compiles functions, or takes them from the cache.
+    """Compile functions, or take them from the cache.
 
     Shared objects are kept in ``$XDG_CACHE_HOME/humanoid_stack/compiled`` (``~/.cache``). ``CC`` chooses the compiler.
     Without a compiler numba carries the functions out: same results, slower.

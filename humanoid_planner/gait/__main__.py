@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m humanoid_planner.gait``: walks, single phases and the thesis' experiments, into a folder."""
+"""The command ``python -m humanoid_planner.gait``: walks and single phases, into a folder."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.walker_by_name import MODELS, load_walker
-from humanoid_studies.experiments import add_experiment_command
-from humanoid_studies.gait import EXPERIMENTS
 
 _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""
@@ -42,9 +40,7 @@ _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --between-rests --friction 0.3 --rates --out walk
   python -m humanoid_planner.gait walk --model rabbit --hold none --no-film
   python -m humanoid_planner.gait walk --step bip_stairs_up --friction 0.5 --out stairs
-  python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over
-  python -m humanoid_planner.gait experiment            # lists them
-  python -m humanoid_planner.gait experiment B3 --out pictures"""
+  python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words of the command line; None: those of this process.
 
     Returns:
-        0 when all went well, 1 when a phase isn't solved or an experiment isn't as it should be, 2 when something given
-        can't be used, 130 after Ctrl-C.
+        0 when all went well, 1 when a phase isn't solved, 2 when something given can't be used, 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -75,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="walk | phase | experiment")
+    commands = parser.add_subparsers(required=True, metavar="walk | phase")
 
     walk = commands.add_parser("walk", help="synthesise a walk")
     walk.set_defaults(command=_walk)
@@ -91,8 +86,6 @@ def _parser() -> argparse.ArgumentParser:
     phase.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"of {', '.join(_KINDS)}")
     _add_common(phase)
     phase.add_argument("--duration", type=float, metavar="S", help="instead of the step's own [s]")
-
-    add_experiment_command(commands, EXPERIMENTS)
     return parser
 
 

@@ -13,6 +13,7 @@ from builtin_interfaces.msg import Duration
 from humanoid_stack.srv import GeneratePosture
 from numpy.typing import NDArray
 
+import humanoid_studies  # noqa: F401 its solver may be asked for
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, block_nsgs
 from humanoid_sim.contact.impact import solve_impact
+from humanoid_sim.contact.lemke import LcpStatus
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.impact_rows import (
@@ -32,7 +33,6 @@ from humanoid_sim.stepping.impact_rows import (
 )
 from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_studies.contact.lemke import LcpStatus
 
 Vector = NDArray[np.float64]
 

@@ -120,7 +120,7 @@ class StagedStepping(Stepping):
             return self._solve
 
         def within_budget(W: Any, v_free: Any, mu: Any, f: Any, tolerance: Any, most: Any, v: Any, out: Any) -> int:
-            return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin, budget)[0]
+            return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin + budget)[0]
 
         return within_budget
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phase 1 of the feasible SQP: a point that satisfies bounds, linear constraints and nonlinear inequalities."""
+"""Phase 1 (specification 001 section 4.3.2): a point within bounds, linear constraints, nonlinear inequalities."""
 
 from __future__ import annotations
 

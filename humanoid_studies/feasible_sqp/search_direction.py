@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three quadratic programs of a feasible SQP iteration: direction, feasible descent, second-order correction."""
+"""The quadratic programs of an iteration (specification 001 section 4.3.3): direction, feasible descent, correction."""
 
 from __future__ import annotations
 

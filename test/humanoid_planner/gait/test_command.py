@@ -65,16 +65,6 @@ def test_obstacle_is_stepped_over(capsys):
     assert costs[1] > costs[0]
 
 
-def test_experiments(tmp_path, capsys):
-    assert main(["experiment"]) == 0
-    listed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in listed] == ["F1", "F2", "R1", "R2", "B1", "B2", "B3", "B4", "B5", "B6"]
-    assert main(["experiment", "F1", "large_transfer", "--out", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert "F2: Five-bar mechanism, large transfer" in out
-    assert (tmp_path / "small_transfer.png").is_file()
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -98,7 +88,6 @@ def test_experiments(tmp_path, capsys):
         (["walk", *RABBIT, "--between-rests"], "--braking: is missing"),
         (["phase", "stop", "--duration", "-1"], "stop.duration: is -1.0 s"),
         (["phase", "start", "--duration", "nan"], "start.duration: is nan s"),
-        (["experiment", "B9"], "there is no experiment 'B9'"),
     ],
 )
 def test_bad_words(words, told, capsys):

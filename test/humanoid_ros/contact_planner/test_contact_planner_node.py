@@ -424,7 +424,7 @@ BOTH = [
             {"stability_margin": 1.0, "stability": 1},
             "the stability margin of 1 m leaves nothing of the support polygon",
         ),
-        ({"solver": "magic"}, "solver: there is no solver 'magic'. Known are: sqp, feasible_sqp, ipopt."),
+        ({"solver": "magic"}, "solver: there is no solver 'magic'. Known are: sqp, ipopt, feasible_sqp."),
         ({"time_limit": Duration(sec=-1)}, "time_limit: is -1 s. Give a duration above 0"),
         ({"tasks": [PostureTask(kind=99)]}, "tasks[0].kind: is 99. Give one of 0 (POINT_AT)"),
         ({"tasks": [PostureTask(link="NOSE")]}, "tasks[0].link: there is no link 'NOSE'"),

@@ -9,7 +9,7 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.flexibility import block_mesh
-from humanoid_sim.flexibility.mass_spring import MassSpringBody
+from humanoid_studies.baselines.mass_spring import MassSpringBody
 
 
 def beam(length: float, stiffness: float = 1e4, cells: int = 2) -> MassSpringBody:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rigid body on deformable soles over a flat floor: the smallest simulation with soles in it.
+"""One rigid body on deformable soles (specification 000 §§17 to 19): the smallest simulation with soles in it.
 
 Soles are judged with it before a robot walks on them: how hard a drop is felt, how far the body leans.
 """

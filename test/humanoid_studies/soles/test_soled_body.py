@@ -9,8 +9,8 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
-from humanoid_sim.flexibility.soled_body import SoledBody
 from humanoid_studies.soles.drop import drop_on_spring
+from humanoid_studies.soles.soled_body import SoledBody
 
 SIZE = (0.22, 0.13, 0.02)
 UPRIGHT = np.diag([1e9, 1e9, 1e9])  # inertia of a body that keeps upright

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.rotating_segment import RotatingSegment
+from humanoid_studies.posture.rotating_segment import RotatingSegment
 
 STRAIGHT, ARC, WIDE_ARC = RotatingSegment(), RotatingSegment(R=100.0), RotatingSegment(R=1000.0)
 STARTS = [(height, angle) for height in (0.0, 0.5, 1.0, 2.0) for angle in (-1.0, -0.7, -0.3, 0.2, 0.5, 0.9)]

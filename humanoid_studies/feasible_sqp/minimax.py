@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that minimise the largest of several objectives."""
+"""Programs that minimise the largest of several objectives (specification 001 section 4.3.1)."""
 
 from __future__ import annotations
 

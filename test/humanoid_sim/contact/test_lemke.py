@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from humanoid_model.errors import InputError
-from humanoid_studies.contact.lemke import SOLVED, LcpStatus, lemke, solve_lcp
+from humanoid_sim.contact.lemke import SOLVED, LcpStatus, lemke, solve_lcp
 
 
 def solutions(M: np.ndarray, q: np.ndarray) -> list[np.ndarray]:

@@ -36,7 +36,7 @@ def inverse_dynamics(
     a: Sequence[Scalar],
     loads: Mapping[int, tuple[Vector, Vector]] | None = None,
 ) -> list[Scalar]:
-    """Efforts that a motion asks for.
+    """Return the efforts that a motion requires.
 
     Args:
         mechanism: the robot.

@@ -15,7 +15,7 @@ from humanoid_model.elastic_material import Material
 from humanoid_model.sole import BlockSole
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_mesh import sole_mesh
-from humanoid_sim.flexibility.soled_body import SoledBody
+from humanoid_studies.soles.soled_body import SoledBody
 
 _FALLEN = 0.5
 """A body that leans further than this [rad] has fallen."""

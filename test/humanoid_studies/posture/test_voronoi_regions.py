@@ -7,7 +7,7 @@ from fixtures.point_clouds import blob, box_corners, unit_vectors
 from scipy.spatial import ConvexHull
 
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.voronoi_regions import Patch, VoronoiRegions
+from humanoid_studies.posture.voronoi_regions import Patch, VoronoiRegions
 
 CLOUDS = {
     "ball": np.zeros((1, 3)),
