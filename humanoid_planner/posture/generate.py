@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.contact import Stance
-from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
@@ -75,7 +74,7 @@ def generate_posture(
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    initial = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
+    initial = robot.default_posture if initial is None else np.asarray(initial, dtype=float)
     return solve_problem(
         PostureProblem(robot, stance, PostureRequirements(**requirements), start=initial, kinematics=kinematics),
         initial,
@@ -185,26 +184,6 @@ def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> I
         about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
         x = np.where(joints, anywhere if index % 2 else about, x0)
         yield kinematics.configuration(np.clip(x, tree.lower, tree.upper))
-
-
-def default_posture(robot: Robot) -> NDArray[np.float64]:
-    """(nq,) ``half_sitting`` where the robot has it, else ``zero``."""
-    return robot.postures.get("half_sitting", robot.postures["zero"])
-
-
-def named_posture(robot: Robot, name: str) -> NDArray[np.float64]:
-    """(nq,) a posture of the robot's file.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if name not in robot.postures:
-        raise InputError(
-            f"unknown posture '{name}'",
-            element=f"robot '{robot.name}'",
-            remedy=f"Postures are {', '.join(robot.postures)}",
-        )
-    return robot.postures[name]
 
 
 def _answer(

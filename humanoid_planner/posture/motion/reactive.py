@@ -17,7 +17,7 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.collision.moving_obstacle import MovingObstacle
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
@@ -116,7 +116,7 @@ class ReactivePosture:
         Raises:
             InputError: something can't be used; it names field, value and remedy.
         """
-        self._reference = default_posture(robot) if reference is None else np.array(reference, dtype=float)
+        self._reference = robot.default_posture if reference is None else np.array(reference, dtype=float)
         kinematics = RobotKinematics(robot)
         self._make = task
         self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))

@@ -16,7 +16,7 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
 from humanoid_planner.posture.observation.voxel_model import VoxelModel
@@ -210,7 +210,7 @@ def next_best_view(
     """
     search = search or ViewSearch()
     stance = feet.stance(robot)
-    q = default_posture(robot) if reference is None else np.asarray(reference, dtype=float)
+    q = robot.default_posture if reference is None else np.asarray(reference, dtype=float)
     kinematics = RobotKinematics(robot)
     kinematics.set(kinematics.coordinates(q))
     eye = mounted.placement(kinematics)

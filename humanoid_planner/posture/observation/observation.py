@@ -18,7 +18,7 @@ from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
@@ -247,7 +247,7 @@ def observation_postures(
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    start = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
+    start = robot.default_posture if initial is None else np.asarray(initial, dtype=float)
     stance = Stance((Contact(feet.first, ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING),))
     kinematics = RobotKinematics(robot)
     criterion = WeightedSum([(1.0, feet.centring()), (_REFERENCE_WEIGHT, NearReference(kinematics, start))])
