@@ -76,6 +76,8 @@ class SearchVolume:
     def without_box(self, x: float, y: float, theta: float, size: float, angle: float) -> list[SearchVolume]:
         """Convex pieces that cover it without a box about a point: at most two in angle, two in x and two in y.
 
+        A volume that the box doesn't touch stays whole.
+
         Args:
             x: of the box's centre [m].
             y: likewise.
@@ -90,11 +92,11 @@ class SearchVolume:
             if not 0 < value < math.inf:
                 raise InputError(f"is {value}", element=f"{name} of the removed box", remedy="Give a number above 0")
         pieces, low, high = self._beside(theta, angle)
-        slabs = [(self.polygon, low, high)] if high - low > _THIN else []
-        for polygon, a, b in slabs:
-            left, middle, right = _cut(polygon, 0, x - 0.5 * size, x + 0.5 * size)
-            under, _, above = _cut(middle, 1, y - 0.5 * size, y + 0.5 * size)
-            pieces += [SearchVolume(part, a, b) for part in (left, right, under, above) if len(part) >= 3]
+        left, middle, right = _cut(self.polygon, 0, x - 0.5 * size, x + 0.5 * size)
+        under, box, above = _cut(middle, 1, y - 0.5 * size, y + 0.5 * size)
+        if high - low <= _THIN or len(box) < 3 or SearchVolume(box).area <= _THIN**2:
+            return [self]
+        pieces += [SearchVolume(part, low, high) for part in (left, right, under, above) if len(part) >= 3]
         return [piece for piece in pieces if piece.area > _THIN**2]
 
     def halves(self) -> list[SearchVolume]:

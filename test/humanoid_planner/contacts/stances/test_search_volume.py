@@ -51,7 +51,7 @@ def count(size, angle):
 
 
 def test_larger_boxes_make_fewer_candidates():
-    counts = [count(size, angle) for size, angle in ((0.1, 1.0), (0.3, 1.0), (0.3, 7.0), (2.0, 7.0))]
+    counts = [count(size, angle) for size, angle in ((0.18, 2.0), (0.3, 2.0), (0.3, 7.0), (2.0, 7.0))]
     assert counts == sorted(counts, reverse=True)
     assert counts[-1] == 1
     assert counts[0] > counts[1] > counts[2]
@@ -60,15 +60,22 @@ def test_larger_boxes_make_fewer_candidates():
 def test_points_of_a_recursion_are_a_box_apart():
     rng = np.random.default_rng(3)
     pieces, points = [SearchVolume(RECTANGLE)], []
-    while pieces:
+    while pieces and len(points) < 12:
         piece = pieces.pop()
         corners = rng.dirichlet(np.ones(len(piece.polygon))) @ piece.polygon
         points.append((*corners, rng.uniform(piece.low, piece.high)))
-        pieces += piece.without_box(*points[-1], 0.3, 1.0)
+        pieces = [rest for other in (*pieces, piece) for rest in other.without_box(*points[-1], 0.45, 1.5)]
+    assert len(points) > 5
     for i, a in enumerate(points):
         for b in points[:i]:
             turn = abs((a[2] - b[2] + math.pi) % (2 * math.pi) - math.pi)
-            assert max(abs(a[0] - b[0]) / 0.15, abs(a[1] - b[1]) / 0.15, turn / 0.5) >= 1 - 1e-9
+            assert max(abs(a[0] - b[0]) / 0.225, abs(a[1] - b[1]) / 0.225, turn / 0.75) >= 1 - 1e-9
+
+
+def test_a_box_elsewhere_leaves_the_volume_whole():
+    volume = SearchVolume(RECTANGLE, 0.0, 1.0)
+    for x, y, theta in ((2.0, 0.3, 0.5), (0.5, 0.3, 3.0)):
+        assert volume.without_box(x, y, theta, 0.2, 0.4) == [volume]
 
 
 def test_an_unbounded_surface_is_searched_about_a_point():
