@@ -22,6 +22,7 @@ from humanoid_planner.posture import CollisionModel, Criterion, PostureProblem, 
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.reach import out_of_reach
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 #: Tasks of a stance: always the same, or made for it (a look at the new contact, a glass once it is held).
 TasksOfStance = Sequence[Task] | Callable[[Stance], Sequence[Task]]
@@ -97,16 +98,8 @@ class PostureCaller:
             problem["collisions"] = self._collisions(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        made = PostureProblem(
-            self.robot,
-            stance,
-            scene=self.scene,
-            tasks=tasks,
-            criterion=self.criterion,
-            start=start,
-            kinematics=self.kinematics,
-            **problem,
-        )
+        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+        made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
         result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
         now = time.perf_counter()
