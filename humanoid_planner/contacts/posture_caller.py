@@ -18,11 +18,18 @@ from humanoid_planner.equilibrium import ContactPoints
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
-from humanoid_planner.posture import CollisionModel, Criterion, PostureProblem, PostureResult, Task, solve_problem
+from humanoid_planner.posture import (
+    CollisionModel,
+    Criterion,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    Task,
+    solve_problem,
+)
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.reach import out_of_reach
-from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 #: Tasks of a stance: always the same, or made for it (a look at the new contact, a glass once it is held).
 TasksOfStance = Sequence[Task] | Callable[[Stance], Sequence[Task]]
