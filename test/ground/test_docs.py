@@ -16,11 +16,10 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
 
-# Imports of files instead of packages that docs still have. It only gets shorter.
+#: Imports of files instead of packages that pages still have. Numbers only go down.
 DEEP_IMPORTS = {
-    ("docs/humod.md", "humanoid_studies.humod.command"),
-    ("docs/integrators.md", "humanoid_studies.integration.analytic_systems"),
-    ("docs/integrators.md", "humanoid_studies.integration.catalogue"),
+    "docs/humod.md": 1,
+    "docs/integrators.md": 2,
 }
 
 
@@ -113,18 +112,21 @@ def test_commands_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_snippets_import_public_names_of_packages(page):
     """A package is a folder; its public names are in its __all__."""
+    deep = []
     for language, block in FENCE.findall(page.read_text()):
         for node in ast.walk(ast.parse(block)) if language == "python" else ():
-            imports = [node.module] if isinstance(node, ast.ImportFrom) else [
-                alias.name for alias in getattr(node, "names", ()) if isinstance(node, ast.Import)
-            ]
-            for module in imports:
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
                 init = ROOT / module.replace(".", "/") / "__init__.py"
-                if module.startswith("humanoid_") and (names(page), module) not in DEEP_IMPORTS:
-                    assert init.is_file(), f"{module} is a file, not a package"
-                    listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL)
-                    public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
-                    assert {alias.name for alias in node.names} <= public, ast.unparse(node)
+                if not module.startswith("humanoid_"):
+                    continue
+                listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL) if init.is_file() else None
+                public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
+                if not {alias.name for alias in node.names} <= public:
+                    deep.append(ast.unparse(node))
+    assert len(deep) <= DEEP_IMPORTS.get(names(page), 0), deep
 
 
 def test_index_and_site_have_every_page():
