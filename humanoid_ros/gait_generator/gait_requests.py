@@ -16,9 +16,8 @@ from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_model.progress import Progress
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait import GaitDefaults
-from humanoid_ros.gait_generator.gait_task import GaitNews
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
@@ -135,7 +134,7 @@ class GaitRequests:
         return CancelResponse.ACCEPT
 
     async def _answer(
-        self, request: GaitRequest, feedback: Callable[[Progress], None], goal: ServerGoalHandle | None
+        self, request: GaitRequest, feedback: ProgressCallback, goal: ServerGoalHandle | None
     ) -> tuple[bool, str, Gait]:
         """Whether it succeeded, why not, and the gait, or what was solved of it."""
         began = time.monotonic()
@@ -153,8 +152,8 @@ class GaitRequests:
 
         def news(item: object) -> None:
             nonlocal partial
-            if isinstance(item, GaitNews):
-                partial = item.gait
+            if isinstance(item, Progress) and isinstance(item.result, bytes):
+                partial = item.result
             elif isinstance(item, Progress):
                 feedback(item)
 

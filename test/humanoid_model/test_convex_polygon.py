@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
+from humanoid_model.convex_polygon import convex_hull, polygon_area, polygon_margin
 from humanoid_model.errors import InputError
-from humanoid_sim.monitoring.support_polygon import convex_hull, polygon_area, polygon_margin
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
 
