@@ -130,6 +130,12 @@ class Robot:
             )
         return np.array(self.postures[name])
 
+    def link_placements(self, q: np.ndarray) -> dict[str, pin.SE3]:
+        """Placement of every link in the world at a configuration (nq,)."""
+        data = self.model.createData()
+        pin.forwardKinematics(self.model, data, q)
+        return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in self.parts.links.items()}
+
     def index_q(self, joint: str) -> int:
         """First index of a joint in ``q``.
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What compares and reproduces: experiments of the theses, other integrators, solvers, baselines.
 
-``import humanoid_studies`` makes the solvers and integrators of this package known to the simulator and to the planner by
-their names; their modules are imported when they are first used. ``python -m humanoid_studies`` does the experiments.
+``import humanoid_studies`` makes the solvers and integrators of this package known to simulator and planner by their
+names; their modules are imported when they are first used. ``python -m humanoid_studies`` does the experiments.
 """
 
 from pathlib import Path

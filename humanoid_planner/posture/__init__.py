@@ -7,6 +7,7 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
+from humanoid_planner.posture.balance.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
 from humanoid_planner.posture.collision.collision_model import CollisionModel  # noqa: E402
 from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
 from humanoid_planner.posture.problem.criterion import (  # noqa: E402
@@ -33,8 +34,10 @@ __all__ = [
     "PostureProblem",
     "PostureRequirements",
     "PostureResult",
+    "StanceEquilibrium",
     "Task",
     "WeightedSum",
+    "check_stance",
     "generate_posture",
     "near_middle",
     "solve_problem",

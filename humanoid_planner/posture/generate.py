@@ -18,6 +18,7 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
+from humanoid_planner.posture.balance.largest_margin import with_largest_margin
 from humanoid_planner.posture.problem.explanation import Conflict, describe, find_conflict, find_violations
 from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem.problem import PostureProblem
@@ -49,6 +50,7 @@ def generate_posture(
     options: SolverOptions | None = None,
     explain: bool = True,
     restarts: int = RESTARTS,
+    largest_margin: bool = False,
     kinematics: RobotKinematics | None = None,
     **requirements: Any,
 ) -> PostureResult:
@@ -65,6 +67,8 @@ def generate_posture(
             problems more, as long as the options' time limit allows.
         restarts: searches from random starts (always the same ones) after the first failed, unless it is proved that
             there is no posture; they end where half of the time limit is over.
+        largest_margin: also tell the margin of equilibrium, and take the forces of the largest margin instead of any
+            that hold the posture, see :func:`with_largest_margin`.
         kinematics: of the robot, to be used again.
         **requirements: what else the posture has to fulfil, see :class:`PostureRequirements`.
 
@@ -82,6 +86,7 @@ def generate_posture(
         options=options,
         explain=explain,
         restarts=restarts,
+        largest_margin=largest_margin,
     )
 
 
@@ -93,6 +98,7 @@ def solve_problem(
     options: SolverOptions | None = None,
     explain: bool = True,
     restarts: int = RESTARTS,
+    largest_margin: bool = False,
     warm_start: SolverResult | None = None,
 ) -> PostureResult:
     """Solves a posture problem; one that is solved again and again is put together once.
@@ -104,6 +110,7 @@ def solve_problem(
         options: likewise.
         explain: likewise.
         restarts: likewise.
+        largest_margin: likewise.
         warm_start: solution of the same problem for slightly other data; the search starts from it instead of
             ``initial``.
 
@@ -159,7 +166,8 @@ def solve_problem(
 
         conflict = find_conflict(problem, found.solution.x, found.start, again, options)
         elapsed = time.perf_counter() - began
-    return _answer(problem, found, conflict, impossible, starts, evaluations, counted, elapsed)
+    answer = _answer(problem, found, conflict, impossible, starts, evaluations, counted, elapsed)
+    return with_largest_margin(problem, answer) if largest_margin else answer
 
 
 @dataclass(frozen=True)

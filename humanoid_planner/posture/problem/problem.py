@@ -60,6 +60,8 @@ class PostureProblem:
         force_model: forces; without variables unless the stability is by forces.
         state: variables.
         criterion: what is minimised.
+        loads: known wrenches on links.
+        torque_limits: whether the joints' effort limits are respected.
         program: for solvers.
         collisions: the distances, None without.
     """
@@ -103,6 +105,8 @@ class PostureProblem:
         self._check_links(stance)
         self.contacts = tuple(place_contact(contact, self.kinematics, scene, friction) for contact in stance.contacts)
         _check_loads(wanted.loads, self.kinematics)
+        self.loads = tuple(wanted.loads)
+        self.torque_limits = wanted.torque_limits
         self.stability = self._choose(wanted)
         bearing = self.contacts if self.stability == "forces" else ()
         _check_points(self.stability, self.contacts)
