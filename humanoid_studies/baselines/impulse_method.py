@@ -13,11 +13,10 @@ from humanoid_studies.integration.integrator import (
     TOUCHING_GAP,
     ImpulseRecord,
     Integrator,
-    Step,
     check_fraction,
     check_positive,
 )
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step, Vector
 from humanoid_studies.integration.runge_kutta import runge_kutta_2
 
 _SWEEPS = 100

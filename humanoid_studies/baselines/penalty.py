@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, check_positive
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step, Vector
 from humanoid_studies.integration.runge_kutta import RungeKutta4
 
 

@@ -9,14 +9,8 @@ from humanoid_studies.integration.contact_step import (
     normal_shifts,
     solve_contact_step,
 )
-from humanoid_studies.integration.integrator import (
-    ContactForces,
-    Integrator,
-    Step,
-    check_positive,
-    linear_impedance,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_positive, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 
 class AnitescuHart(Integrator):

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_studies.integration.impact import poisson_impact
-from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator, Step
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step, Vector
 
 APPROACH_SPEED = 1e-9
 """A closed contact that approaches faster than this collides [m/s]."""

@@ -17,14 +17,8 @@ from humanoid_studies.integration.contact_step import (
     solve_impulses,
 )
 from humanoid_studies.integration.impact import newton_impact
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ImpulseRecord,
-    Integrator,
-    Step,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step, Vector
 
 CLOSED_GAP = 1e-8
 """Contacts of a mode may drift apart by this much before they count as open [m]."""

@@ -4,8 +4,8 @@ r"""Explicit Euler, :math:`q^+ = q + \delta t\,v,\ v^+ = v + \delta t\,\dot v`, 
 from __future__ import annotations
 
 from humanoid_studies.integration.explicit_step import step_with_contacts
-from humanoid_studies.integration.integrator import Integrator, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step, Vector
 
 
 class ExplicitEuler(Integrator):

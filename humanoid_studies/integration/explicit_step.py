@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_studies.integration.contact_step import ContactSolver, normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import TOUCHING_GAP, ContactForces, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 
 def step_with_contacts(

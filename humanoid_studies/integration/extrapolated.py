@@ -7,15 +7,8 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_studies.integration.contact_step import ContactSolver
-from humanoid_studies.integration.integrator import (
-    ContactForces,
-    ImpulseRecord,
-    Integrator,
-    Step,
-    check_fraction,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import ImpulseRecord, Integrator, check_fraction, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 from humanoid_studies.integration.moreau import Moreau
 
 _STICKING_SPEED = 1e-9

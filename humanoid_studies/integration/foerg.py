@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from humanoid_studies.integration.contact_step import normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, linear_impedance
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 
 class Foerg(Integrator):

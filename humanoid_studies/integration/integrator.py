@@ -4,45 +4,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_sim.stepping.stepping import StepSetup
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
-
-if TYPE_CHECKING:
-    from humanoid_sim.stepping.stepping import Stepping, StepSetup
+from humanoid_studies.integration.integrator_stepping import IntegratorStepping
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step, Vector
 
 TOUCHING_GAP = 1e-9
 """Gaps below this count as closed: rounding must not open contacts at rest [m]."""
-
-
-@dataclass(frozen=True)
-class ContactForces:
-    """Contact forces of a step.
-
-    Attributes:
-        contacts: the contacts that were constrained, where they were evaluated.
-        forces: mean forces over the step (n, t1, t2) [N]; an impact counts with its impulse over the step, shape
-            (m, 3).
-        converged: whether every contact problem of the step was solved within the tolerance; the best iterate was
-            used where not.
-    """
-
-    contacts: ContactSet
-    forces: Vector
-    converged: bool = True
-
-
-class Step(NamedTuple):
-    """State at the end of a step, and the contact forces during it."""
-
-    q: Vector
-    v: Vector
-    forces: ContactForces
 
 
 class Integrator(ABC):
@@ -66,14 +38,12 @@ class Integrator(ABC):
         """Solve contact problems another way."""
         self.solver = solver
 
-    def make_stepping(self, setup: StepSetup) -> Stepping:
+    def make_stepping(self, setup: StepSetup) -> IntegratorStepping:
         """Make the steps of a simulation by this scheme.
 
         Raises:
             InputError: something of the scene or of the options that it doesn't know.
         """
-        from humanoid_studies.integration.integrator_stepping import IntegratorStepping  # which knows all schemes
-
         return IntegratorStepping(setup, self)
 
     @abstractmethod

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,14 +12,26 @@ from humanoid_model.errors import InputError
 from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup, Vector
 from humanoid_studies.integration.contact_step import ContactSolver
 from humanoid_studies.integration.features import check_dry_friction, check_scheme
-from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
 from humanoid_studies.integration.world_system import WorldContactSet, WorldSystem
+
+
+class SceneIntegrator(Protocol):
+    """What the steps need of :class:`~humanoid_studies.integration.integrator.Integrator`, which says what it means."""
+
+    solver: ContactSolver
+    solves_contacts: bool
+
+    def use_solver(self, solver: ContactSolver) -> None: ...  # noqa: D102
+    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float) -> Step: ...  # noqa: D102
+    def save(self) -> object: ...  # noqa: D102
+    def restore(self, state: object) -> None: ...  # noqa: D102
 
 
 class IntegratorStepping(Stepping):
     """Steps of a whole scene by one integrator, in plain Python."""
 
-    def __init__(self, setup: StepSetup, integrator: Integrator) -> None:
+    def __init__(self, setup: StepSetup, integrator: SceneIntegrator) -> None:
         """Look at the scene as the integrator's mechanical system.
 
         Args:

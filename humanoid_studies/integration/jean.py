@@ -12,8 +12,8 @@ from humanoid_studies.integration.contact_step import (
     normal_shifts,
     solve_contact_step,
 )
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, check_fraction
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_fraction
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 _NEWTON_TOLERANCE = 1e-10
 _NEWTON_ITERATIONS = 50

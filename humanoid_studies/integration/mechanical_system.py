@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,31 @@ class ContactSet:
     def joined(cls: type[_Set], parts: Sequence[_Set]) -> _Set:
         """All contacts of several sets."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+
+@dataclass(frozen=True)
+class ContactForces:
+    """Contact forces of a step.
+
+    Attributes:
+        contacts: the contacts that were constrained, where they were evaluated.
+        forces: mean forces over the step (n, t1, t2) [N]; an impact counts with its impulse over the step, shape
+            (m, 3).
+        converged: whether every contact problem of the step was solved within the tolerance; the best iterate was
+            used where not.
+    """
+
+    contacts: ContactSet
+    forces: Vector
+    converged: bool = True
+
+
+class Step(NamedTuple):
+    """State at the end of a step, and the contact forces during it."""
+
+    q: Vector
+    v: Vector
+    forces: ContactForces
 
 
 class MechanicalSystem(ABC):

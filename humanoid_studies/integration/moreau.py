@@ -4,14 +4,8 @@
 from __future__ import annotations
 
 from humanoid_studies.integration.contact_step import normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    linear_impedance,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 
 class Moreau(Integrator):

@@ -9,8 +9,8 @@ Runge-Kutta methods on manifolds, 1999): that keeps the order.
 from __future__ import annotations
 
 from humanoid_studies.integration.explicit_step import step_with_contacts
-from humanoid_studies.integration.integrator import Integrator, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step, Vector
 
 
 def _rates(system: MechanicalSystem, t: float, q_start: Vector, u: Vector, v: Vector) -> tuple[Vector, Vector]:

@@ -6,14 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step, Vector
 
 
 def _only_contact(system: MechanicalSystem, q: Vector, v: Vector, dt: float, scheme: str) -> ContactSet:

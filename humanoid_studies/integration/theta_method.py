@@ -13,14 +13,8 @@ from humanoid_studies.integration.contact_step import (
     solve_contact_step,
 )
 from humanoid_studies.integration.explicit_euler import ExplicitEuler
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    check_fraction,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, check_fraction
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step, Vector
 
 _NEWTON_TOLERANCE = 1e-10
 _NEWTON_ITERATIONS = 50
