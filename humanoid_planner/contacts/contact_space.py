@@ -130,16 +130,21 @@ class ContactSpace(SearchSpace[StancePosture]):
         return self._known.add(state.stance)
 
     def finish(self, node: Node[StancePosture]) -> StancePosture | None:
-        """The goal posture of a node's stance (allowsToReachGoal); None where there is none."""
+        """The goal posture of a node's stance (allowsToReachGoal); None where there is none.
+
+        The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
+        that ask for no more than that.
+        """
         if not self.posture_potential(node.state.q) < self.goal_below:
             return None
-        stance = node.state.stance.stance(self.couples)
+        settled = node.state.stance.settled()
+        stance = settled.stance(self.couples)
         if self.reach and self.caller.impossible(stance, self.goal):
             return None
         result = self.caller.call("goal", stance, node.state.q, self.goal)
         if not result.success:
             return None
-        end = StancePosture(node.state.stance, result.q, at_goal=True)
+        end = StancePosture(settled, result.q, at_goal=True)
         if self.goal_way_exists is not None and not self.goal_way_exists(node.state, end):
             return None
         return end

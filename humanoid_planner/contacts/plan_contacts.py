@@ -33,8 +33,8 @@ from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, Task, generate_posture
 from humanoid_planner.posture.generate import default_posture
 
-#: Wall-clock time that one posture may take: a search is cancelled no later than that [s].
-POSTURE_TIME = 0.4
+#: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
+POSTURE = SolverOptions(max_iterations=40, time_limit=5.0)
 
 
 class ContactPlanner:
@@ -121,7 +121,7 @@ class ContactPlanner:
             potential if criterion is None else criterion,
             tasks,
             model,
-            options or SolverOptions(time_limit=POSTURE_TIME),
+            options or POSTURE,
             problem,
         )
         self.space = ContactSpace(
@@ -197,7 +197,7 @@ class ContactPlanner:
     def _why(self, end: End) -> str:
         """What keeps the nearest stance from the goal."""
         caller, best = self.space.caller, self.search.best.state
-        stance = self.space.stance_of(best)
+        stance = best.stance.settled().stance(self.space.couples)
         apart = caller.impossible(stance, self.space.goal)
         if not apart:
             result = caller.call("goal", stance, best.q, self.space.goal)
