@@ -54,6 +54,7 @@ class ContactPlanner:
         *,
         locations: Sequence[str],
         candidates: Candidates | SearchVolumes,
+        method: str = "bfp",
         potential: Criterion | None = None,
         terms: Sequence[StanceTerm] = (),
         criterion: Criterion | None = None,
@@ -84,6 +85,7 @@ class ContactPlanner:
             goal: tasks of the last posture.
             locations: names of the robot's locations that may hold.
             candidates: where couples may hold.
+            method: "bfp" takes all sons of a stance, "vbfp" the best one of each couple, which needs search volumes.
             potential: U_T of the posture, which guides the search; None for zero.
             terms: U_S, bonus and malus of the stance.
             criterion: of all postures; None for ``potential``, as VBFP needs it.
@@ -132,6 +134,7 @@ class ContactPlanner:
             terms,
             goal,
             metric or StanceMetric(),
+            method,
             seed,
             isinstance(candidates, SearchVolumes) if pre_contact is None else pre_contact,
             reach,

@@ -112,7 +112,9 @@ class PostureCaller:
         built = time.perf_counter()
         result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
         now = time.perf_counter()
-        self.calls.append(PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built))
+        self.calls.append(
+            PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built)
+        )
         return result
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import math
 
 import numpy as np
 import pytest
 
+from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
 from humanoid_planner.contacts.stances.planned_stance import Hold
+from humanoid_planner.posture import WeightedSum
 from humanoid_planner.posture.tasks.link_tasks import joint_at
 
 PLACES = PredefinedCandidates(
@@ -161,10 +164,8 @@ def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid
         assert (corners <= outline.max(axis=0) + 1e-5).all()
         # The strong contact at that place holds in the same posture.
         assert frame_drift(can.robot, can.scene, state.stance.stance(couples), state.q) < 1e-4
-    for i, one in enumerate(hands):
-        for other in hands[:i]:
-            a, b = (next(h for h in s.stance.holds if h.role is Role.NEW) for s in (one, other))
-            assert a.couple != b.couple or max(abs(a.x - b.x), abs(a.y - b.y)) > 0.25 - 1e-3
+    known = made.space.metric
+    assert all(known.distance(a.stance, b.stance) > 0.03 for a, b in itertools.combinations(hands, 2))
 
 
 def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(slid, can):
@@ -209,3 +210,73 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
     always = planner(can, tasks=[joint_at(can.kinematics, "HEAD_JOINT1", 0.3)])
     for state in (always.search.nodes[0].state, *sons(always, always.search.nodes[0])):
         assert state.q[index] == pytest.approx(0.3, abs=1e-5)
+
+
+def whole_search(stairs, method, **limits):
+    """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
+    potential = WeightedSum([(1.0, stairs.options["potential"]), (0.02, stairs.options["criterion"])])
+    volumes = SearchVolumes(size=0.15, angle=math.radians(60))
+    changes = {"criterion": None, "potential": potential, "candidates": volumes, "method": method}
+    made = ContactPlanner(*stairs.arguments, **(stairs.options | changes))
+    return made, made.run(**limits)
+
+
+@pytest.fixture(scope="module")
+def best_sons(stairs):
+    return whole_search(stairs, "vbfp", max_nodes=300)
+
+
+def test_the_best_sons_and_next_brothers_climb_the_stairs_with_fewer_nodes(stairs, best_sons, check_plan):
+    _, plan = best_sons
+    assert plan.success
+    check_plan(stairs, plan, 0.8)
+    # All sons of a few stances are more than the whole search of the best sons needs.
+    _, all_sons = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
+    assert not all_sons.success
+    assert all_sons.statistics.expanded * 3 < plan.statistics.expanded
+    assert all_sons.potentials[-1] > 1.0
+
+
+def test_each_couple_has_one_son_whose_brothers_are_found_in_what_its_place_leaves(best_sons):
+    made, _ = best_sons
+    node = next(node for node in made.search.nodes if node.father is not None and node.state.born is not None)
+    born = node.state.born
+    new = next(hold for hold in node.state.stance.holds if hold.role is Role.NEW)
+    assert born.contains(new.x, new.y, new.theta, 1e-4)
+    brothers = list(made.space._next_brothers(node.state, lambda: False))
+    for brother in brothers:
+        other = next(hold for hold in brother.stance.holds if hold.role is Role.NEW)
+        assert other.couple == new.couple
+        assert brother.born.measure < born.measure
+        turn = abs((other.theta - new.theta + math.pi) % math.tau - math.pi)
+        assert max(abs(other.x - new.x) / 0.075, abs(other.y - new.y) / 0.075, turn / math.radians(30)) > 0.99
+
+
+def test_the_potential_is_what_postures_are_chosen_by(best_sons):
+    made, _ = best_sons
+    assert made.space.caller.criterion is made.space.posture_term
+
+
+def test_only_the_postures_part_of_the_potential_chooses_postures(can):
+    plain, counted = planner(can, terms=[]), planner(can)
+    for one, other in zip(sons(plain, plain.search.nodes[0]), sons(counted, counted.search.nodes[0]), strict=True):
+        assert (one.q == other.q).all()
+        more = counted.space.potential(other) - plain.space.potential(one)
+        assert more == pytest.approx(0.02 * sum(hold.role is not Role.RELEASED for hold in other.stance.holds))
+
+
+def test_a_volume_is_kept_in_a_file(best_sons):
+    made, _ = best_sons
+    state = next(node.state for node in made.search.nodes if node.state.born is not None)
+    again = made.space.decode(made.space.encode(state))
+    assert again.stance == state.stance
+    assert (again.q == state.q).all()
+    assert (again.born.polygon == state.born.polygon).all()
+    assert (again.born.low, again.born.high) == (state.born.low, state.born.high)
+
+
+def test_methods_ask_for_what_they_need(can):
+    with pytest.raises(InputError, match="candidates of vbfp: are PredefinedCandidates"):
+        planner(can, method="vbfp")
+    with pytest.raises(InputError, match="method: is 'dfs'"):
+        planner(can, method="dfs")
