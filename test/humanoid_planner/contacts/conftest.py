@@ -1,89 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios, and a check of plans that shares nothing with the planner: Pinocchio's frames and scipy's LP."""
+"""Scenarios of the benchmark, and a check of plans by other means: Pinocchio's frames and scipy's linear programs."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.optimize import linprog
 
-from humanoid_model import load_robot, load_scene
-from humanoid_model.contact import Contact, ContactKind, Stance
-from humanoid_planner.contacts import (
-    Attractor,
-    CentreOfMassAttractor,
-    ContactCount,
-    PredefinedCandidates,
-    RandomCandidates,
-)
-from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture import NearReference
-from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at
-
-CAN = [1.15, 0.1, 0.78]
-TOP = [1.65, 0.0, 1.53]
-
-
-def feet(robot, surface, x):
-    return Stance(
-        tuple(
-            Contact(robot.contacts[f"{side}_sole"], surface, x, y, 0.0)
-            for side, y in (("left", 0.095), ("right", -0.095))
-        )
-    )
-
-
-class Scenario:
-    """What plan_contacts takes: positional arguments, keyword arguments."""
-
-    def __init__(self, name):
-        self.robot, self.scene = load_robot("hrp2"), load_scene(name)
-        self.kinematics = RobotKinematics(self.robot)
-        self.surfaces = {surface.name: surface for surface in self.scene.surfaces}
-        self.options = {
-            "criterion": NearReference(self.kinematics, self.robot.postures["half_sitting"]),
-            "terms": [ContactCount(0.02)],
-            "collisions": False,
-        }
-
-    @property
-    def arguments(self):
-        return self.robot, self.scene, self.start, self.goal
+from benchmark.contact_scenarios import can_on_table, five_stairs
+from humanoid_model.contact import ContactKind
 
 
 @pytest.fixture(scope="package")
 def can():
     """The can on the table: one hand has to bear before the other reaches the can."""
-    case = Scenario("can_on_table")
-    case.start = feet(case.robot, case.surfaces["platform"], 0.1)
-    fingers = case.robot.contacts["left_hand_fingers"].placement_link_patch.translation
-    case.goal = [point_at(case.kinematics, "LARM_LINK6", fingers, CAN, 0.005)]
-    places = {}
-    for side, sign in (("left", 1), ("right", -1)):
-        places[f"{side}_sole", "platform"] = [(x, sign * y, 0.0) for x in (0.0, 0.1) for y in (0.095, 0.2)]
-        places[f"{side}_sole", "floor"] = [(-0.8, sign * 0.095, 0.0)]
-        places[f"{side}_hand_fingers", "table_top"] = [(x, sign * 0.15, 0.0) for x in (-0.5, -0.35, -0.2)]
-        places[f"{side}_knee", "table_edge"] = [(0.0, sign * 0.12, 0.0)]
-    case.options |= {
-        "locations": [f"{side}_{part}" for part in ("sole", "hand_fingers", "knee") for side in ("left", "right")],
-        "candidates": PredefinedCandidates(places),
-        "forbidden": [("left_sole", "table_top"), ("right_sole", "table_top")],
-        "potential": CentreOfMassAttractor(Attractor(CAN, 0.0)),
-    }
-    return case
+    return can_on_table()
 
 
 @pytest.fixture(scope="package")
 def stairs():
     """Five stairs, walked up on random footholds."""
-    case = Scenario("five_stairs")
-    case.start = feet(case.robot, case.surfaces["floor"], -0.2)
-    case.goal = [centre_of_mass_at(TOP, 0.2)]
-    case.options |= {
-        "locations": ["left_sole", "right_sole"],
-        "candidates": RandomCandidates(density=10.0, radius=1.0, headings=(0.0,), turn=0.1),
-        "potential": CentreOfMassAttractor(Attractor(TOP, 0.0)),
-    }
-    return case
+    return five_stairs()
 
 
 def placement(scene, contact):
@@ -140,12 +76,12 @@ def frame_drift():
 def check_plan():
     """Asserts what every plan has to be."""
 
-    def check(case, plan, friction):
+    def check(case, plan):
         lower, upper = case.robot.limits.lower, case.robot.limits.upper
         assert len(plan.stances) == len(plan.planned) == len(plan.postures) == len(plan.potentials)
         for stance, q in zip(plan.stances, plan.postures, strict=True):
             assert drift(case.robot, case.scene, stance, q) < 1e-4
-            assert balanced(case.robot, case.scene, stance, q, friction)
+            assert balanced(case.robot, case.scene, stance, q, case.friction)
             assert (q[7:] > lower[7:] - 1e-5).all()
             assert (q[7:] < upper[7:] + 1e-5).all()
         last = len(plan) - plan.success

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from benchmark.contact_scenarios import chosen_footholds
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
 from humanoid_planner.contacts.stances.planned_stance import Hold
-from humanoid_planner.posture import WeightedSum
 from humanoid_planner.posture.tasks.link_tasks import joint_at
 
 PLACES = PredefinedCandidates(
@@ -89,6 +89,24 @@ def test_searches_start_from_the_fathers_posture(can):
     made.space.finish(made.search.nodes[0])
     assert starts
     assert all(start is made.search.nodes[0].state.q for start in starts)
+
+
+def test_the_posture_of_a_pre_contact_starts_that_of_the_contact(can):
+    made, found = planner(can, pre_contact=True), []
+    call = made.space.caller.call
+
+    def watched(purpose, stance, start, more=()):
+        result = call(purpose, stance, start, more)
+        found.append((purpose, start, result.q))
+        return result
+
+    made.space.caller.call = watched
+    sons(made, made.search.nodes[0])
+    near = [q for purpose, _, q in found if purpose == "pre-contact"]
+    starts = [start for purpose, start, _ in found if purpose == "add"]
+    assert len(near) == 1
+    assert starts
+    assert all(start is near[0] for start in starts)
 
 
 def test_what_is_proved_impossible_has_no_posture(can):
@@ -185,7 +203,7 @@ def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(s
     assert tried >= 3
 
 
-def test_a_pre_contact_refuses_what_is_far_and_starts_what_is_near(can):
+def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(can):
     far = PredefinedCandidates({("right_hand_fingers", "floor"): [(x, -0.5, 0.0) for x in (-0.6, -0.5, -0.4, -0.3)]})
     knee = float(can.robot.postures["half_sitting"][can.robot.index_q("RLEG_JOINT3")])
     high = {"tasks": [joint_at(can.kinematics, "RLEG_JOINT3", knee, 0.1)], "reach": False, "candidates": far}
@@ -214,10 +232,7 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
 
 def whole_search(stairs, method, **limits):
     """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
-    potential = WeightedSum([(1.0, stairs.options["potential"]), (0.02, stairs.options["criterion"])])
-    volumes = SearchVolumes(size=0.15, angle=math.radians(60))
-    changes = {"criterion": None, "potential": potential, "candidates": volumes, "method": method}
-    made = ContactPlanner(*stairs.arguments, **(stairs.options | changes))
+    made = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, method))
     return made, made.run(**limits)
 
 
@@ -229,7 +244,7 @@ def best_sons(stairs):
 def test_the_best_sons_and_next_brothers_climb_the_stairs_with_fewer_nodes(stairs, best_sons, check_plan):
     _, plan = best_sons
     assert plan.success
-    check_plan(stairs, plan, 0.8)
+    check_plan(stairs, plan)
     # All sons of a few stances are more than the whole search of the best sons needs.
     _, all_sons = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
     assert not all_sons.success
