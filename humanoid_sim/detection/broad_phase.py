@@ -12,7 +12,7 @@ from humanoid_model.apart import apart
 from humanoid_sim.detection.shape_table import ShapeTable
 
 
-@apart()
+@apart(error_model="numpy")
 def place_shapes(
     table: ShapeTable,
     first: int,
@@ -100,7 +100,7 @@ def place_shapes(
                 break
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def widest_axis(boxes: np.ndarray) -> int:
     """Axis of the world along which the centres of the boxes, shape (n, 6), spread most."""
     best = 0
@@ -122,7 +122,7 @@ def widest_axis(boxes: np.ndarray) -> int:
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) -> int:
     """Pairs of boxes that overlap, by sweep and prune along one axis.
 
@@ -169,7 +169,7 @@ def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) ->
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def tree_overlaps(
     box: np.ndarray, node_box: np.ndarray, node_child: np.ndarray, first: int, found: np.ndarray
 ) -> int:

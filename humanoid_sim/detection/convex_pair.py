@@ -20,7 +20,7 @@ _PARALLEL = 1e-4
 """Capsules whose axes' sine is below this touch along a line, with a point at each end."""
 
 
-@apart()
+@apart(error_model="numpy")
 def convex_distance(
     table: ShapeTable,
     a: int,
@@ -107,7 +107,7 @@ def convex_distance(
     return distance
 
 
-@apart()
+@apart(error_model="numpy")
 def contact_patch(
     table: ShapeTable,
     a: int,
@@ -177,7 +177,7 @@ def contact_patch(
     return 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _parallel_capsules(
     table: ShapeTable,
     a: int,

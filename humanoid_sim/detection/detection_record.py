@@ -139,7 +139,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
 RECORD_TYPE = DetectionRecordType(_field_types())
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _record_of_words(words: np.ndarray) -> Any:
     return record_of_words(RECORD_TYPE, words)  # type: ignore[call-arg]
 
@@ -154,7 +154,7 @@ def detection_record(
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def recorded_contacts(
     record: DetectionRecord, R: np.ndarray, p: np.ndarray, twists: np.ndarray, margin: float, dt: float
 ) -> tuple[int, int]:

@@ -22,7 +22,7 @@ _APART = 1e-5
 """Cores come here from no farther apart than this part of their size."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _set_face(
     points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float, least: float
 ) -> bool:
@@ -49,7 +49,7 @@ def _set_face(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     """A unit vector perpendicular to a vector that is not zero."""
     if abs(x) <= abs(y) and abs(x) <= abs(z):
@@ -62,7 +62,7 @@ def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     return u / length, v / length, w / length
 
 
-@apart()
+@apart(error_model="numpy")
 def core_penetration(
     table: ShapeTable,
     a: int,
@@ -246,7 +246,7 @@ def core_penetration(
     return depth if depth < np.inf else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _boundary(
     x: float,
     y: float,
@@ -266,7 +266,7 @@ def _boundary(
     return depth
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _volume(points: np.ndarray) -> float:
     """Six times the signed volume of the tetrahedron of the first four points."""
     u_0, u_1, u_2 = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]

@@ -22,7 +22,7 @@ VERTICES = 1 << 20
 """Features below this number are vertices of a polytope."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
     """Face of a shape that looks most into a direction.
 
@@ -49,7 +49,7 @@ def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray
     return best, largest
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Corners of a face of a shape in the world [m], shape (k, 3)."""
     start = table.corner_start[face]
@@ -61,7 +61,7 @@ def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndar
     return polygon
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.ndarray) -> float:
     """How far a point is inside the plane through one side of a face, times the length of the side."""
     e_0, e_1, e_2 = end[0] - start[0], end[1] - start[1], end[2] - start[2]
@@ -73,7 +73,7 @@ def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.nda
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def clip_polygon(
     polygon: np.ndarray, labels: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ def clip_polygon(
     return points[:count], features[0, :count]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +196,7 @@ def round_points(
     return candidates[:inside], features[:inside]
 
 
-@apart()
+@apart(error_model="numpy")
 def face_contact(
     table: ShapeTable,
     a: int,

@@ -22,7 +22,7 @@ TOUCHING = 1e-7
 """Cores nearer than this part of the shapes' size count as overlapping: the direction between them would be noise."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndarray) -> float:
     """Weights of the point of triangle w[i], w[j], w[k] nearest the origin (Ericson 2004, 5.1.5), and its square."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -64,7 +64,7 @@ def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndar
     return square
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     """Whether the origin is not on the same side of triangle w[i], w[j], w[k] as the vertex ``other``."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -75,7 +75,7 @@ def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     return origin * side <= 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np.ndarray) -> bool:
     """Weights of the point of a simplex nearest the origin; whether a tetrahedron holds the origin."""
     for r in range(4):
@@ -110,7 +110,7 @@ def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np
     return inside
 
 
-@apart()
+@apart(error_model="numpy")
 def core_distance(
     table: ShapeTable,
     a: int,

@@ -165,7 +165,7 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
     )
 
 
-@apart()
+@apart(error_model="numpy")
 def half_space_contacts(
     features: FeatureTable,
     planes: PlaneTable,
@@ -368,7 +368,7 @@ def half_space_contacts(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _approach(twist: np.ndarray, other: np.ndarray, x: np.ndarray, n: np.ndarray) -> float:
     """Speed at which the point of a body at x comes nearer to another body against the direction n [m/s]."""
     approach = 0.0

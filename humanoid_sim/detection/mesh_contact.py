@@ -24,7 +24,7 @@ _ROUND_UPRIGHT = 1.0 - 1e-9
 _PRIME = 1000003
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
     """Put a triangle of a mesh into the mesh's row for a single triangle."""
     single = table.single[mesh]
@@ -42,7 +42,7 @@ def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
         table.centre[single, r] = 0.5 * (high + low)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _box_in(
     table: ShapeTable,
     s: int,
@@ -67,7 +67,7 @@ def _box_in(
         box[3 + r] = middle + reach
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _leans_over_closed_side(
     table: ShapeTable, triangle: int, R: np.ndarray, p: np.ndarray, point: np.ndarray
 ) -> bool:
@@ -89,7 +89,7 @@ def _leans_over_closed_side(
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _gather(
     table: ShapeTable,
     a: int,
@@ -193,7 +193,7 @@ def _gather(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def mesh_contact(
     table: ShapeTable,
     a: int,
@@ -275,7 +275,7 @@ def mesh_contact(
     return written
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _reduce(
     all_positions: np.ndarray,
     all_normals: np.ndarray,

@@ -50,7 +50,7 @@ class SelfCollision:
     never: frozenset[tuple[str, str]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def count_overlaps(
     table: ShapeTable,
     link: np.ndarray,

@@ -14,7 +14,7 @@ _CLIMB_FROM = 24
 """A hull with more vertices is climbed from neighbour to neighbour instead of looked through."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def core_radius(table: ShapeTable, s: int) -> float:
     """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m]."""
     if table.kind[s] == SPHERE or table.kind[s] == CAPSULE:
@@ -22,7 +22,7 @@ def core_radius(table: ShapeTable, s: int) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Farthest point of a shape's core along (x, y, z), all in the shape's frame [m]."""
     kind = table.kind[s]
@@ -75,7 +75,7 @@ def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[fl
     return vertices[best, 0], vertices[best, 1], vertices[best, 2]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def difference_support(
     table: ShapeTable,
     a: int,

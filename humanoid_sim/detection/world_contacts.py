@@ -66,7 +66,7 @@ class WorldShapes(NamedTuple):
     link_pairs: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     """Method of a pair of shapes, negative where they may not touch."""
     a = shapes.body[i]
@@ -81,7 +81,7 @@ def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     return int(shapes.method[shapes.body_class[a], shapes.body_class[b]])
 
 
-@apart()
+@apart(error_model="numpy")
 def near_shapes(
     shapes: WorldShapes,
     boxes: np.ndarray,
@@ -136,7 +136,7 @@ def near_shapes(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
     """First block of a pair, given at its first contact and never taken back; -1 where none is left."""
     mask = keys.size - 1
@@ -154,7 +154,7 @@ def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used:
     return int(blocks[place])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, blocks: np.ndarray) -> None:
     """Copy the pairs that have blocks to a larger table."""
     mask = keys.size - 1
@@ -167,7 +167,7 @@ def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, 
             blocks[place] = old_blocks[k]
 
 
-@apart()
+@apart(error_model="numpy")
 def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray) -> None:
     """Give each feature a place of its own among ``room``, the same whatever order they come in.
 
@@ -188,7 +188,7 @@ def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray)
         slots[i] = place
 
 
-@apart()
+@apart(error_model="numpy")
 def world_contacts(
     table: ShapeTable,
     shapes: WorldShapes,

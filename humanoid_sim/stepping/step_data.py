@@ -387,7 +387,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
 STEP_TYPE = StepType(_field_types())
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _step_of_words(words: np.ndarray) -> Any:
     return record_of_words(STEP_TYPE, words)  # type: ignore[call-arg]
 
