@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, block_natural_map, block_nsgs
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel
@@ -34,7 +34,7 @@ from humanoid_sim.stepping.operators import (
 from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
 from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
-from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
+from humanoid_sim.stepping.solve_groups import SolverSettings, correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClockArrays,
@@ -177,11 +177,7 @@ class Stepper:
             is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
             the rest of the steps.
         """
-        s = self.settings
-        return march(
-            self._step, record, q, v, steps, s.margin, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance,
-            s.max_iterations, s.budget, s.passes,
-        )  # fmt: skip
+        return march(self._step, record, q, v, steps, self.settings)
 
     @property
     def contact_count(self) -> int:
@@ -197,12 +193,8 @@ class Stepper:
         Raises:
             SimulationError: the constraints need more memory than a step may have.
         """
-        s = self.settings
         while True:
-            wrong = stages.advance(
-                self._step, m, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance, s.max_iterations, s.budget,
-                s.passes, self.clock.work, self.times,
-            )  # fmt: skip
+            wrong = stages.advance(self._step, m, self.settings, self.times)
             if not self.grow(wrong):
                 return int(wrong)
 
@@ -282,7 +274,8 @@ class Stepper:
     def solve(self, budget: float) -> None:
         """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted; budget in s."""
         s = self.settings
-        solve_all(self._step, s.newton, s.tolerance, s.max_iterations, seconds(self.clock.work) + budget, s.dt)
+        deadline = seconds(self.clock.work) + budget
+        solve_all(self._step, SolverSettings(s.newton, s.tolerance, s.max_iterations, deadline), s.dt)
 
     def solve_by(self, kernel: SolverKernel) -> None:
         """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
@@ -336,9 +329,8 @@ class Stepper:
                     W_contacts, free, mu, f_contacts, tolerance, max_iterations, np.empty(len(rows)), scratch
                 )
             f[rows] = f_contacts
-            iterations += block_nsgs(
-                W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals, np.inf
-            )
+            problem = BlockProblem(W, v_free, starts, others, parameters, parents)
+            iterations += block_nsgs(problem, f, tolerance, max_iterations, v, residuals, np.inf)
             residuals[0] = block_natural_map(np.diag(W).copy(), v_free, starts, kinds, parameters, parents, f, v)
             if residuals[0] <= tolerance:
                 break
