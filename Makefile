@@ -13,11 +13,13 @@ help:  ## this list
 .PHONY: build
 build:  ## environment, interfaces and package, ready to run
 	@scripts/setup .venv requirements.txt
-	@scripts/build
-	@scripts/kernels
+	@scripts/build & scripts/kernels; kernels=$$?; wait $$! && exit $$kernels
 
+# The demo doesn't wait for kernels that its scene has no use for: these are compiled by whoever needs them first.
 .PHONY: demo
-demo: build  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+demo:  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+	@scripts/setup .venv requirements.txt
+	@scripts/build & scripts/kernels demo; kernels=$$?; wait $$! && exit $$kernels
 	@scripts/run python -m humanoid_ros.demo
 
 # A worker for each core, up to eight; the tests of one file stay together and share what they have started.

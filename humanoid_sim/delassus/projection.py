@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST
 
@@ -30,7 +31,7 @@ class TreeOperators(NamedTuple):
     omega: np.ndarray
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def project(
     rows: ConstraintRows,
     starts: np.ndarray,

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
 from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
@@ -118,7 +119,7 @@ def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     return int(shapes.method[shapes.body_class[a], shapes.body_class[b]])
 
 
-@njit(cache=True)
+@apart()
 def near_shapes(
     shapes: WorldShapes,
     boxes: np.ndarray,
@@ -204,7 +205,7 @@ def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, 
             blocks[place] = old_blocks[k]
 
 
-@njit(cache=True)
+@apart()
 def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray) -> None:
     """Give each feature a place of its own among ``room``, the same whatever order they come in.
 
@@ -225,7 +226,7 @@ def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray)
         slots[i] = place
 
 
-@njit(cache=True)
+@apart()
 def world_contacts(
     table: ShapeTable,
     shapes: WorldShapes,

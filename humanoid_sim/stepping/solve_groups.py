@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
+from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 from humanoid_sim.stepping.constraints import LOWER
@@ -39,7 +41,7 @@ class SolverSettings(NamedTuple):
     deadline: float
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
     settings: SolverSettings, dt: float,
@@ -108,7 +110,7 @@ def solve_group(
             blocks.velocities[r] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     settings: SolverSettings,
@@ -120,7 +122,11 @@ def _solve_rows(
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
     if held > 0:
-        W = np.ascontiguousarray(W[held:, held:])
+        own = np.empty((end - begin, end - begin))
+        for r in range(end - begin):
+            for c in range(end - begin):
+                own[r, c] = W[held + r, held + c]
+        W = own
         while first < last and blocks.kinds[first] == BILATERAL:
             first += 1
     kinds = blocks.kinds[first:last]
@@ -165,7 +171,7 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
             v_free[blocks.starts[block]] += change * blocks.shifts[blocks.starts[block]]
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def constraint_work(
     step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
 ) -> float:
@@ -223,7 +229,10 @@ def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _only_contacts(kinds: np.ndarray) -> bool:
-    return bool(np.all(kinds == CONTACT))
+    only = True
+    for kind in kinds:
+        only = only and kind == CONTACT
+    return only
 
 
 @njit(cache=True, error_model="numpy")
@@ -251,7 +260,7 @@ def solve_all(
         solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def still_solved(step: Step, tolerance: float) -> bool:
     """Whether the forces of the last step solve this one's problems: things at rest need no operators.
 
@@ -329,7 +338,7 @@ def is_penetrating(step: Step, dt: float) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def correction_forces(
     step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
 ) -> bool:
@@ -375,6 +384,6 @@ def correction_forces(
         plain = SolverSettings(False, 1e-4, max_iterations, deadline)
         solve_group(step, group, wanted, forces, parameters, True, plain, 0.0)
         groups.iterations[group] = iterations
-        groups.residuals[group] = residual
-        blocks.velocities[: groups.counts[2]] = velocities
+        copy_vector(residual, groups.residuals[group])
+        copy_vector(velocities, blocks.velocities)
     return any_group

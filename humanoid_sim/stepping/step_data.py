@@ -20,7 +20,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
-from humanoid_sim.world.borrowed_arrays import borrowed
+from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
 from humanoid_sim.world.smallest_record import smallest
 
 
@@ -386,34 +386,13 @@ STEP_TYPE = StepType(_field_types())
 
 
 @njit(cache=True)
-def make_step(
-    model: FlatModel,
-    motion: TreeMotion,
-    articulated: ArticulatedInertia,
-    state: StateArrays,
-    joints: JointArrays,
-    rows: ConstraintRows,
-    blocks: BlockArrays,
-    groups: GroupArrays,
-    memory: MemoryArrays,
-    closures: ClosureArrays,
-    points: PointArrays,
-    pairs: PairArrays,
-    clock: ClockArrays,
-) -> Any:
-    """Put the arrays of a step together; they are shared, not copied, and whoever calls must keep them."""
-    step: Any = structref.new(STEP_TYPE)  # type: ignore[call-arg]
-    step.model = borrowed(model)
-    step.motion = borrowed(motion)
-    step.articulated = borrowed(articulated)
-    step.state = borrowed(state)
-    step.joints = borrowed(joints)
-    step.rows = borrowed(rows)
-    step.blocks = borrowed(blocks)
-    step.groups = borrowed(groups)
-    step.memory = borrowed(memory)
-    step.closures = borrowed(closures)
-    step.points = borrowed(points)
-    step.pairs = borrowed(pairs)
-    step.clock = borrowed(clock)
-    return step
+def _step_of_words(words: np.ndarray) -> Any:
+    return record_of_words(STEP_TYPE, words)  # type: ignore[call-arg]
+
+
+def make_step(**records: tuple[Any, ...]) -> Any:
+    """Put the records of a step together, by the names that :class:`Step` gives them.
+
+    Their arrays are shared, not copied, and whoever calls must keep them.
+    """
+    return _step_of_words(borrowed_words(STEP_TYPE, [records[name] for name in STEP_TYPE.field_dict]))

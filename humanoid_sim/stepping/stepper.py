@@ -156,8 +156,9 @@ class Stepper:
 
     def _make(self) -> None:
         self._step: Step = make_step(
-            self.model, self.motion, self.articulated, self.state, self.joints, self._rows, self.blocks, self.groups,
-            self.memory, self.closures, self.points, self._pairs, self.clock,
+            model=self.model, motion=self.motion, articulated=self.articulated, state=self.state, joints=self.joints,
+            rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory, closures=self.closures,
+            points=self.points, pairs=self._pairs, clock=self.clock,
         )  # fmt: skip
 
     @property
