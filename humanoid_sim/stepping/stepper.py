@@ -13,7 +13,7 @@ from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.detection_record import DetectionRecord
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
@@ -130,11 +130,13 @@ class Stepper:
             return np.zeros(size, dtype=np.int64)
 
         return GroupArrays(
-            integers(trees + 1), integers(trees + 1), np.zeros(entries), np.zeros((trees, 5)), integers(trees),
-            integers(trees), integers(trees), np.full(n, -1, dtype=np.int64), integers(n), integers(trees + 1),
-            integers(trees), integers(trees), np.zeros((omega, 6, 6)), integers(nv), integers(nv), np.zeros((nv, 6)),
-            np.zeros((nv, 6, 6)), np.zeros((reach, 6, 6)), integers(5), integers(nv),
-            np.full(1, -1, dtype=np.int64), integers(trees),
+            blocks=integers(trees + 1), offsets=integers(trees + 1), W=np.zeros(entries),
+            residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
+            group_of_tree=integers(trees), place=np.full(n, -1, dtype=np.int64), bodies=integers(n),
+            tree_bodies=integers(trees + 1), sizes=integers(trees), omega_offsets=integers(trees),
+            omega=np.zeros((omega, 6, 6)), branch=integers(nv), marks=integers(nv), U=np.zeros((nv, 6)),
+            A=np.zeros((nv, 6, 6)), reach=np.zeros((reach, 6, 6)), counts=integers(5), path=integers(nv),
+            was_solved=np.full(1, -1, dtype=np.int64), methods=integers(trees),
         )  # fmt: skip
 
     def use_points(self, points: ContactPoints, slots: int) -> None:
@@ -147,10 +149,10 @@ class Stepper:
             grown.used[: len(self.memory.used)] = self.memory.used
             grown.used_count[:] = self.memory.used_count
             self.memory = grown
+        given = PointTable.of_points(points)._asdict()
         self.points = PointArrays(
-            points.positions, points.normals, points.gaps, points.joint_a, points.joint_b, points.body_a,
-            points.body_b, points.slots, points.corner, points.restitution, points.friction, np.zeros((capacity, 3, 3)),
-            np.zeros((capacity, 3)), np.zeros((capacity, 3)), np.zeros((capacity, 3)),
+            **given, frames=np.zeros((capacity, 3, 3)), forces=np.zeros((capacity, 3)),
+            torques=np.zeros((capacity, 3)), velocities=np.zeros((capacity, 3)),
         )  # fmt: skip
         self._make()
 
