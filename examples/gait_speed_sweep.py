@@ -15,7 +15,7 @@ from humanoid_model import load_robot
 from humanoid_planner.gait.models.bip import load_bip
 from humanoid_planner.gait.models.rabbit import load_rabbit
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker
 from humanoid_studies.gait.speed_sweep import sweep_figure, sweep_speeds, write_sweep
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
 

@@ -32,7 +32,7 @@ from humanoid_planner.gait.lift.level_walk import SWING_FROM_REST, level_lift, l
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES
+from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control.trajectory import JointTrajectory

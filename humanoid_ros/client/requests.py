@@ -16,11 +16,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import ContactLocation, Robot, Stance, Surface
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
 from humanoid_ros.messages.posture_messages import posture_message
 from humanoid_ros.messages.stance_messages import contact_location_message, surface_message
-from humanoid_ros.node.request_fields import known_name
 
 R = TypeVar("R")
 LONGEST = 200

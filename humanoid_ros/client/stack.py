@@ -31,6 +31,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model import Robot, Stance, load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
 from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.client.answers import (
@@ -49,7 +50,6 @@ from humanoid_ros.client.connection import Connection, Task, checked, refused, s
 from humanoid_ros.client.requests import JointMotion, load_message, numbers, request, trajectory_message
 from humanoid_ros.messages.conversions import duration, fill_pose, fill_vector, point, vector
 from humanoid_ros.node.qos import LATCHED, NEWEST
-from humanoid_ros.node.request_fields import known_name
 
 STABILITIES = {
     "none": GeneratePosture.Request.NO_STABILITY,

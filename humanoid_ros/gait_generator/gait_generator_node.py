@@ -17,10 +17,12 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
+from humanoid_planner.gait import GaitDefaults, load_gait_model
+from humanoid_planner.gait.specification.gait_model import FootSizes
+from humanoid_planner.gait.specification.gait_spec import METHODS
 from humanoid_ros.gait_generator.gait_markers import strip_markers
-from humanoid_ros.gait_generator.gait_models import FootSizes, load_gait_model
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
-from humanoid_ros.gait_generator.gait_request import METHODS, GaitDefaults
 from humanoid_ros.gait_generator.gait_requests import GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
 from humanoid_ros.node.diagnostics import publish_diagnostics
@@ -36,7 +38,6 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.qos import LATCHED
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 import traceback
@@ -21,8 +20,9 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.gait_generator.gait_request import GaitDefaults
-from humanoid_ros.gait_generator.gait_task import GaitNews, StageNews
+from humanoid_model.progress import Progress
+from humanoid_planner.gait import GaitDefaults
+from humanoid_ros.gait_generator.gait_task import GaitNews
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.executor_future import answer_of
@@ -112,9 +112,9 @@ class GaitRequests:
         return response
 
     async def _execute(self, goal: ServerGoalHandle) -> GenerateGaitAction.Result:
-        def feedback(news: StageNews) -> None:
+        def feedback(news: Progress) -> None:
             if goal.is_active:
-                goal.publish_feedback(GenerateGaitAction.Feedback(**dataclasses.asdict(news)))
+                goal.publish_feedback(_feedback(news))
 
         success, message, gait = await self._answer(goal.request.request, feedback, goal)
         if goal.is_cancel_requested:
@@ -143,7 +143,7 @@ class GaitRequests:
         return CancelResponse.ACCEPT
 
     async def _answer(
-        self, request: GaitRequest, feedback: Callable[[StageNews], None], goal: ServerGoalHandle | None
+        self, request: GaitRequest, feedback: Callable[[Progress], None], goal: ServerGoalHandle | None
     ) -> tuple[bool, str, Gait]:
         """Whether it succeeded, why not, and the gait, or what was solved of it."""
         began = time.monotonic()
@@ -163,7 +163,7 @@ class GaitRequests:
             nonlocal partial
             if isinstance(item, GaitNews):
                 partial = item.gait
-            elif isinstance(item, StageNews):
+            elif isinstance(item, Progress):
                 feedback(item)
 
         self._answering += 1
@@ -214,3 +214,13 @@ class GaitRequests:
         self.counts.last_refusal = message
         self._node.get_logger().warning(f"refused {NAME}: {message}")
         return message
+
+
+def _feedback(progress: Progress) -> GenerateGaitAction.Feedback:
+    return GenerateGaitAction.Feedback(
+        phase=progress.part,
+        stage=progress.stage,
+        residual=progress.residual,
+        nodes=progress.nodes,
+        cost=progress.cost,
+    )

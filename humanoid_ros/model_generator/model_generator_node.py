@@ -15,6 +15,7 @@ from humanoid_codegen.function_names import function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, generate
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
 from humanoid_ros.model_generator.model_cache import ModelCache
@@ -73,7 +74,7 @@ class ModelGeneratorNode(ServingNode):
         response.joint_names = list(generated.joint_names)
         response.time = generated.time
 
-    def _check_closing(self, done: int, total: int, what: str) -> None:
+    def _check_closing(self, _: Progress) -> None:
         if self.workers.closing.is_set():
             raise HumanoidError(CLOSED)
 

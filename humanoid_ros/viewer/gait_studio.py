@@ -13,11 +13,12 @@ from rclpy.task import Future
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
+from humanoid_planner.gait.generation import LIFT
+from humanoid_planner.gait.specification.gait_spec import DIRECT, INDIRECT
 from humanoid_ros.contact_planner.posture_markers import link_placements
 from humanoid_ros.gait_generator import gait_figure
 from humanoid_ros.gait_generator.gait_markers import footprints
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
-from humanoid_ros.gait_generator.gait_request import DIRECT, INDIRECT, LIFT
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.viewer.camera import Camera

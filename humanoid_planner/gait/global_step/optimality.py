@@ -38,7 +38,12 @@ from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipl
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import solve_collocation
 from humanoid_planner.gait.solvers.limited_collocation import solve_limited
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
+from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
+    PhaseSolution,
+    SolverOutcome,
+    solution_from_samples,
+)
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 
 Real = NDArray[np.floating[Any]]
@@ -255,22 +260,12 @@ def _extremal(
         solved, message, result = limited.converged, limited.message, limited.result
         log, cost = limited.log, limited.cost
         x, w = limited.extremal.split(result.at(s))
+    outcome = SolverOutcome(
+        "pontryagin", solved, "converged" if solved else message, result.residual, cost, motion.cost
+    )
+    samples = PhaseSamples(motion.duration * s, x, w)
     return solution_from_samples(
-        own,
-        PontryaginSystem(own),
-        motion.duration * s,
-        x,
-        w,
-        None,
-        method="pontryagin",
-        solved=solved,
-        message="converged" if solved else message,
-        residual=result.residual,
-        cost=cost,
-        direct_cost=motion.cost,
-        log=log,
-        seconds=time.perf_counter() - started,
-        tolerances=Tolerances(),
+        own, PontryaginSystem(own), samples, outcome, log, seconds=time.perf_counter() - started
     )
 
 

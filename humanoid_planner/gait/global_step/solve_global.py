@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
 Real = NDArray[np.floating[Any]]
-
-Watch = Callable[[int, float, float], bool]
-"""Iteration, greatest violation of a constraint, and objective; returns True to cancel."""
-
 
 _SCALE = 1e3
 """Of the objective within IPOPT. Simpson's weights make the criterion's curvature some 1e-4 for each unknown, which is
@@ -116,7 +112,7 @@ def resampled_unknowns(problem: GlobalProblem, iterate: GlobalIterate) -> Real:
 def solve_global(
     problem: GlobalProblem,
     neighbour: GlobalIterate | None = None,
-    watch: Watch | None = None,
+    progress: ProgressCallback | None = None,
     verbose: bool = False,
 ) -> GlobalIterate:
     """Solves the problem from a guess.
@@ -125,7 +121,7 @@ def solve_global(
         problem: phases and links.
         neighbour: solution of the same phases on other meshes, or with other numbers, to start from; cubic angles
             between the planned ends if left out.
-        watch: called after each of IPOPT's iterations.
+        progress: told after each of IPOPT's iterations.
         verbose: let IPOPT print its iterations.
     """
     started = time.perf_counter()
@@ -157,13 +153,14 @@ def solve_global(
         iterations += 1
         violation = float(np.maximum(np.maximum(g_lower - g, g - g_upper), 0.0).max())
         try:
-            return watch is not None and watch(iterations - 1, violation, objective)
+            item = Progress(f"iteration {iterations - 1}", residual=violation, cost=objective)
+            return progress is not None and bool(progress(item))
         except Exception as problem:  # IPOPT would only print it
             raised.append(problem)
             return True
 
     with ONE_AT_A_TIME:
-        solver = program.solver(options, tell if watch is not None else None)
+        solver = program.solver(options, tell if progress is not None else None)
         end = solver(x0=np.clip(x0, lower, upper), p=par, lbx=lower, ubx=upper, lbg=g_lower, ubg=g_upper)
         statistics = solver.stats()
         costs = np.array(program.costs_function(end["x"], par)).ravel()

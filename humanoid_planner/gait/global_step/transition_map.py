@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
 
 Real = NDArray[np.floating[Any]]
 

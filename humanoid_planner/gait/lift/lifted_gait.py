@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import (
     Bearing,
@@ -28,13 +30,11 @@ from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_point
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PhaseKind
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import ViolationKind
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 Real = NDArray[np.floating[Any]]
-Tell = Callable[[str, float], None]
-"""Takes the stage that is done or goes on, and the zero-moment point's greatest error, NaN while it isn't known [m]."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,10 @@ class LiftedGait:
 
 
 def lift_gait(
-    gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings | None = None, tell: Tell | None = None
+    gait: GaitSolution,
+    projection: SagittalProjection,
+    settings: LiftSettings | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LiftedGait:
     """Adds lateral sway to a sagittal gait and makes it a motion of all joints.
 
@@ -158,22 +161,23 @@ def lift_gait(
         gait: of the projection's model, on level ground.
         projection: of a robot whose legs have six joints.
         settings: how it is lifted.
-        tell: told of stages, several times a second at most; what it raises ends the work and is passed on.
+        progress: told of stages, several times a second at most, with the zero-moment point's greatest error [m] as
+            residual; what it raises ends the work and is passed on.
 
     Raises:
         InputError: a gait that can't be sampled or leaves a loop open, legs that can't reach, or a motion that no
             forces of the ground carry; the message says when.
     """
-    return _Lift(gait, projection, settings or LiftSettings(), tell or (lambda stage, error: None)).make()
+    return _Lift(gait, projection, settings or LiftSettings(), progress or (lambda _: None)).make()
 
 
 class _Lift:
     """One gait being lifted."""
 
     def __init__(
-        self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings, tell: Tell
+        self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings, progress: ProgressCallback
     ) -> None:
-        self._robot, self._settings, self._tell = projection.robot, settings, tell
+        self._robot, self._settings, self._progress = projection.robot, settings, progress
         robot = self._robot
         _check_closed(gait)
         self._phases = sample_gait(gait, projection, settings.period, settings.standing, settings.right_first)
@@ -181,7 +185,7 @@ class _Lift:
         self._rests = kinds[0] is PhaseKind.START and kinds[-1] is PhaseKind.STOP
         if not self._rests and (PhaseKind.START in kinds or PhaseKind.STOP in kinds or len(kinds) % 4):
             raise InputError(
-                f"phases are {', '.join(kind.value for kind in kinds)}",
+                f"phases are {', '.join(kind.label for kind in kinds)}",
                 element="gait",
                 remedy="Give one from rest to rest, or an even number of steps that repeat: legs have to be back",
             )
@@ -194,7 +198,7 @@ class _Lift:
     def make(self) -> LiftedGait:
         """The lifted gait."""
         model, phases = self._robot.model, self._phases
-        self._tell("sway", math.nan)
+        self._progress(Progress("sway"))
         planes = [accelerations(phase.t, phase.v) for phase in phases]
         stiffness, forward = [], []
         for phase, a in zip(phases, planes, strict=True):
@@ -210,7 +214,7 @@ class _Lift:
             motion = self._motion(lateral, shift)
             zmp = [multibody_zero_moment_point(model, *one)[0] for one in motion]
             errors.append(max(float(np.abs(z - r).max()) for z, r in zip(zmp, references, strict=True)))
-            self._tell(f"filter pass {done} of {self._settings.passes}", errors[-1])
+            self._progress(Progress(f"filter pass {done} of {self._settings.passes}", residual=errors[-1]))
             if done == self._settings.passes:
                 break
             for axis, moved in ((0, shift), (1, lateral)):
@@ -296,7 +300,7 @@ class _Lift:
         lifted = []
         for phase, (q, v, a), points, wanted in zip(self._phases, motion, zmp, references, strict=True):
             margin, ground = np.empty(len(phase.t)), list[GroundForces]()
-            self._tell(f"forces from {phase.t[0]:.1f} s on", float(errors[-1]))
+            self._progress(Progress(f"forces from {phase.t[0]:.1f} s on", residual=float(errors[-1])))
             for i, time in enumerate(phase.t):
                 pin.forwardKinematics(model, data, q[i])
                 margin[i] = support_margin(bearing_points(self._soles, data, phase.bearings), points[i])
@@ -327,6 +331,15 @@ class _Lift:
         return LiftedGait(self._robot, self._legs, self._soles, tuple(lifted), errors)
 
 
+def corner_forces(lifted: LiftedGait, phase: LiftedPhase, sample: int) -> Iterator[tuple[SoleGeometry, Real, Real]]:
+    """Sole, force (3,) [N] and place (3,) [m] of every corner that bears at a sample of a phase."""
+    rows = itertools.count()
+    for bearing in phase.bearings:
+        sole = lifted.soles[bearing.sole]
+        for row in itertools.islice(rows, len(sole.corners(bearing.part))):
+            yield sole, phase.forces[sample, row], phase.places[sample, row]
+
+
 def _check_closed(gait: GaitSolution) -> None:
     """Refuses a gait that leaves a loop open: its feet slide over the ground by the gap.
 
@@ -338,7 +351,7 @@ def _check_closed(gait: GaitSolution) -> None:
             if violation.kind is ViolationKind.CLOSURE:
                 raise InputError(
                     f"leaves its loop open by {1e3 * solution.closure_gap.max():.1f} mm: {violation}",
-                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.value}",
+                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.label}",
                     remedy="Give a gait that closes it: another stride or duration, or a greater penalties.closure",
                 )
 

@@ -20,9 +20,9 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.lift.bearing import Bearing, Part, sole_of_leg
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PhaseKind
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 Real = NDArray[np.floating[Any]]
 
@@ -98,14 +98,14 @@ def sample_gait(
             phases.append(_standing(projection, q0, time, standing[0], period, (rear, front), (None, rear)))
             time += standing[0]
         if planned.double:
-            step = planned.spec.step
-            part = Part.HEEL if step is not None and step.sole_angle > 0.0 else Part.WHOLE
+            step = planned.spec.own
+            part = Part.HEEL if step is not None and step.initial_sole_angle > 0.0 else Part.WHOLE
             bearings: tuple[Bearing, ...] = (Bearing(rear, Part.TOE), Bearing(front, part))
             stance: tuple[str | None, str | None] = (rear, front)
             transferred = _front_share(solution, local)
         else:
             bearings, stance, transferred = (Bearing(rear),), (rear, rear), np.zeros(len(local))
-        phases.append(SagittalPhase(kind.value, time + local, q, v, bearings, stance, transferred))
+        phases.append(SagittalPhase(kind.label, time + local, q, v, bearings, stance, transferred))
         time += solution.duration
         if kind is PhaseKind.STOP:
             phases.append(_standing(projection, q[-1], time, standing[1], period, (rear, front), (rear, None)))
@@ -129,7 +129,7 @@ def _check(gait: GaitSolution, period: float, standing: tuple[float, float]) -> 
                 element=f"phase {index + 1} of the gait",
                 remedy="Give a gait whose phases are",
             )
-        step = planned.spec.step
+        step = planned.spec.own
         if step is not None and step.step_height != 0.0:
             raise InputError(
                 f"step_height is {step.step_height:g} m",

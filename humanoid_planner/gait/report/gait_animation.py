@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from humanoid_model.errors import InputError
 from humanoid_model.picture_file import save_picture
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_report import robot_weight
 from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series
 from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.report.stick_figure import draw_forces, draw_ground, draw_robot, sample_at, view
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 
 Real = NDArray[np.floating[Any]]
 
@@ -148,7 +148,7 @@ def write_strip(gait: GaitSolution, path: str | Path, count: int = 10) -> None:
 
 def _caption(gait: GaitSolution, series: GaitSeries, sample: int) -> str:
     index = int(series.phase[sample])
-    kind = gait.plan.phases[index].spec.kind.value.replace("_", " ")
+    kind = gait.plan.phases[index].spec.kind.label.replace("_", " ")
     return f"{series.t[sample]:.3f} s   {index + 1}: {kind}"
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.contact.foot_series import FootSeries
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.optimal_control.foot_series import FootSeries
 from humanoid_planner.gait.report.ground_profile import ground_profile
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
 
 Real = NDArray[np.floating[Any]]
 
@@ -275,7 +275,7 @@ def _leg_forces(
     count: int,
 ) -> dict[str, LegForces]:
     """Forces by leg; a rear foot with one force presses at its toe, a front foot at its heel."""
-    offset, step = plan.offsets[index], plan.phases[index].spec.step
+    offset, step = plan.offsets[index], plan.phases[index].spec.own
     nothing = np.full(count, np.nan)
     found = {leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS}
     for name, series in forces.items():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
 
 Real = NDArray[np.floating[Any]]
 
@@ -45,15 +45,15 @@ def ground_profile(plan: GaitPlan) -> GroundProfile:
     """Ground under the footholds of a gait.
 
     An edge lies where it leaves the feet most room: going up at the heel of the foot above it, going down at the toe of
-    the foot above it, as the phases themselves have it (:mod:`humanoid_planner.gait.phases.stairs`).
+    the foot above it, as the phases themselves have it (:mod:`humanoid_planner.gait.specification.stairs`).
     """
     toes: list[complex] = []
     for phase, offset in zip(plan.phases, plan.offsets, strict=True):
         here, spec = complex(*offset), phase.spec
         toes.append(here)
-        if spec.previous is not None:
-            toes.append(here - spec.previous.foothold)
-        for step in (spec.step, spec.next):
+        if spec.before is not None:
+            toes.append(here - spec.before.foothold)
+        for step in (spec.own, spec.next_step):
             if step is not None:
                 toes.append(here + step.foothold)
     toes.sort(key=lambda toe: toe.real)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
 from humanoid_planner.gait.solvers.direct import MOST_MEMORY
@@ -93,7 +93,7 @@ def solve_collocation(
     mesh: Real,
     y: Real,
     options: CollocationOptions | None = None,
-    watch: Callable[[int, float], bool] | None = None,
+    progress: ProgressCallback | None = None,
     deadline: float = math.inf,
 ) -> BoundaryValueResult:
     """Solves a boundary value problem from a guess.
@@ -103,7 +103,7 @@ def solve_collocation(
         mesh: (K,) increasing from 0 to 1, at least three nodes.
         y: (K, d) guess.
         options: when to stop.
-        watch: called with the number of nodes and the residual after each mesh; True stops.
+        progress: told the number of nodes and the residual after each mesh; cancels by returning True.
         deadline: value of ``time.perf_counter`` at which to stop.
 
     Returns:
@@ -129,7 +129,8 @@ def solve_collocation(
             break
         errors = _residuals(problem, mesh, y, newton.rates, newton.middle_rates)
         residual = float(errors.max())
-        stop = watch is not None and watch(len(mesh), residual)
+        told = Progress("boundary value problem", residual=residual, nodes=len(mesh))
+        stop = progress is not None and bool(progress(told))
         if newton.converged and residual <= options.tolerance:
             return _result(problem, True, "converged", mesh, newton, residual, steps, tried)
         if stop or time.perf_counter() > deadline:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 
@@ -126,7 +127,7 @@ def follow(
     mesh: Real,
     y: Real,
     max_halvings: int = 6,
-    watch: Callable[[str], bool] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ContinuationPath:
     """Solves along a schedule; where a step fails it is halved towards the last value that was reached.
 
@@ -137,7 +138,7 @@ def follow(
         mesh: (K,) nodes of the guess.
         y: (K, d) guess for the first problem.
         max_halvings: of one step.
-        watch: told each step; returns True to stop.
+        progress: told each step; cancels by returning True.
 
     Returns:
         The path, with the last result.
@@ -162,7 +163,8 @@ def follow(
             target, halvings = value, 0
             while True:
                 trial = attempt(stage.parameter, target, mesh, y)
-                if watch is not None and watch(f"{stage.parameter} = {target:.4g}: {trial.message}"):
+                step = Progress(f"{stage.parameter} = {target:.4g}: {trial.message}", residual=trial.residual)
+                if progress is not None and progress(step):
                     return ContinuationPath(False, "stopped", result or trial, path)
                 if trial.converged:
                     result = trial

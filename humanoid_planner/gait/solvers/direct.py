@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -366,7 +366,6 @@ def solve_direct(
     options: DirectOptions | None = None,
     guess: tuple[Real, Real, Real] | None = None,
     warm_start: DirectResult | None = None,
-    watch: Callable[[int, float], bool] | None = None,
 ) -> DirectResult:
     """Transcribes a phase and solves it with IPOPT.
 
@@ -376,7 +375,6 @@ def solve_direct(
         guess: (K, n) angles, (K, n) velocities and (K, N) controls at the K = 2 N + 1 points; :func:`cubic_guess`
             without.
         warm_start: result of a neighbouring problem with as many intervals.
-        watch: called with iterations and cost at the end; kept for progress of several solves.
 
     Returns:
         The solution, or IPOPT's last iterate and its status.
@@ -452,8 +450,6 @@ def solve_direct(
         variables=x,
         multipliers=multipliers,
     )
-    if watch is not None:
-        watch(result.iterations, result.cost)
     return result
 
 

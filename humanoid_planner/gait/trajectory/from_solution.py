@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.contact.foot_series import foot_series
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.optimal_control.foot_series import foot_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PlannedPhase
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval, merged, phase_contacts
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 from humanoid_planner.gait.trajectory.robot_motion import PlanarRootMotion, ProjectedMotion, RobotMotion
@@ -72,7 +72,7 @@ def gait_trajectory(
             if not phase.converged:
                 raise InputError(
                     f"isn't solved: {phase.message}",
-                    element=planned.spec.kind.value,
+                    element=planned.spec.kind.label,
                     remedy="Give a gait that has converged",
                 )
     if exchanged is not None and [(p.spec.kind, s.duration) for p, s in _phases(exchanged)] != [
@@ -106,7 +106,7 @@ def gait_trajectory(
         piece = _piece(motion, given, own, local, offset, swap)
         piece["times"], piece["phase"] = at, np.full(len(at), index)
         if pieces:
-            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.value, tolerance, wraps=own == 0)
+            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.label, tolerance, wraps=own == 0)
         pieces.append(piece)
         feet = (motion.soles[1], motion.soles[0]) if swap else motion.soles
         contacts += phase_contacts(phase, start, feet, plan.walker.foot_length > 0.0)
@@ -120,7 +120,7 @@ def gait_trajectory(
         joint_v=np.array([model.index_v(name) for name in names], dtype=np.int64),
         times=joined["times"],
         phase=joined["phase"].astype(np.int64),
-        kinds=tuple(phase.spec.kind.value for phase in plan.phases) * cycles,
+        kinds=tuple(phase.spec.kind.label for phase in plan.phases) * cycles,
         starts=starts,
         q=joined["q"],
         v=joined["v"],

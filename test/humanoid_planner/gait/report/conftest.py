@@ -6,9 +6,9 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 _EFFORT = QuadraticEffort(force_weight=0.1, force_scale=1e-2)
 _SETTINGS = GaitSettings(PhaseSettings(_EFFORT), PhaseSettings(_EFFORT, Penalties(inequality=0.0)))
@@ -30,5 +30,5 @@ def bip_gait():
 def stopped_gait():
     """Stopped at once."""
     return synthesize_gait(
-        RabbitWalker(RABBIT, ankle_torque=True), cyclic_walk(RABBIT_WALK), _SETTINGS, feedback=lambda *_: True
+        RabbitWalker(RABBIT, ankle_torque=True), cyclic_walk(RABBIT_WALK), _SETTINGS, progress=lambda _: True
     )

@@ -146,4 +146,4 @@ def test_columns_have_every_sample(series):
     assert columns["phase"].max() == 4
     for name in ("angle.left_knee", "torque.right_ankle", "force.left.heel", "pressure.right", "vx.hip"):
         assert name in columns
-    assert columns["vx.hip"][0] == pytest.approx(CYCLIC.step.hip_velocity_start.real)
+    assert columns["vx.hip"][0] == pytest.approx(CYCLIC.step.initial_hip_velocity.real)
