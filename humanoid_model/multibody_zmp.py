@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def multibody_zero_moment_point(
-    model: pin.Model, q: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
+    model: pin.Model, q: NDArray[np.floating], v: NDArray[np.floating], a: NDArray[np.floating]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Zero-moment points on the ground z = 0, and the forces there.
 
