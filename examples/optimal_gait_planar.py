@@ -25,32 +25,36 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import Robot, load_robot
-from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
-from humanoid_planner.gait.solvers.synthesize_gait import (
+from humanoid_planner.gait import (
+    BipWalker,
+    BoundaryState,
+    GaitModel,
+    GaitPlan,
     GaitSettings,
     GaitSolution,
-    PhaseSettings,
-    phase_problem,
-    synthesize_gait,
-)
-from humanoid_planner.gait.specification.boundary_state import BoundaryState
-from humanoid_planner.gait.specification.gait_plan import GaitPlan
-from humanoid_planner.gait.specification.phase_spec import (
+    GaitSpec,
+    GaitTrajectory,
+    Penalties,
     PhaseKind,
+    PhaseSettings,
+    PhaseSolution,
     PhaseSpec,
     PlannedPhase,
+    StepData,
+    SynthesisOptions,
+    WalkData,
+    gait_trajectory,
+    generate_gait,
+    load_walk,
+    phase_problem,
     plan_phase,
+    project_to_sagittal_plane,
+    synthesize_phase,
     walk_between_rests,
 )
-from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk
-from humanoid_planner.gait.specification.walker import BipWalker
-from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import FootForceMonitor
 
 matplotlib.use("Agg")
@@ -109,7 +113,12 @@ def synthesize(cycles: int = 3, heel_strike: bool = False) -> tuple[GaitSolution
     if not heel_strike:
         specs = walk_between_rests(steady, braking, cycles)
         held = settings(CLEARANCE)
-        return synthesize_gait(walkers[0], specs, held), synthesize_gait(walkers[1], specs, held)
+        first, second = (
+            generate_gait(GaitSpec(GaitModel("bip", walker), specs, settings=held)).gait for walker in walkers
+        )
+        assert first is not None
+        assert second is not None
+        return first, second
     flat = {
         walk.step: _when_the_sole_is_down(walkers[0], level)
         for walk, level in zip(struck, (steady, braking), strict=True)

@@ -23,7 +23,7 @@ from humanoid_planner.distance.torus_patches import TorusPatches
 from humanoid_planner.distance.volume_topology import VolumeTopology
 
 if TYPE_CHECKING:
-    import trimesh
+    pass
 
 _SAME_POINT = 1e-9
 """Points nearer to each other than this fraction of the extent are one."""
@@ -181,16 +181,6 @@ class SphereTorusVolume(ValueEquality):
     def _over_faces(self, units: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         shape = (len(units), len(self.centres))
         return np.broadcast_to(self.centres, (*shape, 3)), np.ones(shape, dtype=bool)
-
-    def mesh(self, resolution: float = 0.2) -> trimesh.Trimesh:
-        """Triangles to look at, with corners on the boundary.
-
-        Args:
-            resolution: angle between normals at neighbouring corners, about [rad].
-        """
-        from humanoid_planner.distance.volume_mesh import volume_mesh  # only viewers need trimesh
-
-        return volume_mesh(self, resolution)
 
     def save(self, path: str | Path) -> None:
         """Writes the volume to a file (numpy's npz), whole or not at all.

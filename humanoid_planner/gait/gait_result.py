@@ -14,13 +14,13 @@ from humanoid_planner.gait.lift.lifted_figure import lifted_figure
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.report.moving_figure import MovingFigure, chain_figure, walk_figure
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.gait_model import GaitModel
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
+from humanoid_planner.gait.trajectory.moving_figure import MovingFigure, chain_figure, walk_figure
 
 JOINS = 1e-3
 """Jump from one phase to the next that counts as none [m, rad, and per s]: phases whose transitions are unknowns of one

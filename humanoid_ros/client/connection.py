@@ -21,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import SERVICE
 
@@ -133,7 +134,8 @@ class Connection:
         name: str,
         goal: Any,
         read: Callable[[int, Any], T],
-        progress: Callable[[Any], None] | None = None,
+        news: Callable[[Any], Progress],
+        progress: ProgressCallback | None = None,
     ) -> Task[T]:
         """Begin an action.
 
@@ -142,7 +144,8 @@ class Connection:
             name: of it.
             goal: to send.
             read: makes the result of the goal's status and its result message.
-            progress: told each feedback message, in the client's thread; what it raises cancels the task.
+            news: makes progress of a feedback message.
+            progress: told it, in the client's thread; True, or an error that it raises, cancels the task.
 
         Raises:
             StackError: nobody offers the action, or takes the goal.
@@ -152,7 +155,7 @@ class Connection:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
-        task = Task(self, name, read, progress)
+        task = Task(self, name, read, news, progress)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
         self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
         if not accepted.value.accepted:
@@ -206,12 +209,14 @@ class Task(Generic[T]):
         connection: Connection,
         name: str,
         read: Callable[[int, Any], T],
-        progress: Callable[[Any], None] | None,
+        news: Callable[[Any], Progress],
+        progress: ProgressCallback | None,
     ) -> None:
         self.feedback: Any = None
         self._connection = connection
         self._name = name
         self._read = read
+        self._news = news
         self._progress = progress
         self._handle: Any = None
         self._finished = Finished()
@@ -257,7 +262,8 @@ class Task(Generic[T]):
         if self._progress is None or self._error is not None:
             return
         try:
-            self._progress(feedback)
+            if self._progress(self._news(feedback)):
+                self.cancel()
         except Exception as error:
             self._error = error
             self.cancel()

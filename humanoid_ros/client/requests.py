@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
 from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_stack.msg import LinkWrench, Posture, WholeBodyTrajectory
@@ -133,6 +134,15 @@ def numbers(values: ArrayLike, field: str, count: int) -> NDArray[np.float64]:
     if array.shape != (count,):
         raise InputError(f"is {values!r}"[:LONGEST], element=field, remedy=f"Give {count} numbers")
     return array
+
+
+def duration_message(seconds: float) -> Duration:
+    """Message of a duration [s].
+
+    Raises:
+        InputError: it is no number.
+    """
+    return duration(float(numbers([seconds], "duration", 1)[0]))
 
 
 def _written(kind: str, value: Any, robot: Robot | None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from humanoid_stack.msg import GaitFigure
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.report.moving_figure import MovingFigure
+from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 
 Real = NDArray[np.floating[Any]]
 

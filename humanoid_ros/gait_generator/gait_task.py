@@ -6,29 +6,18 @@ Importing this module loads all that a request needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 from dataclasses import dataclass
 
 from humanoid_stack.msg import GaitRequest
 from humanoid_stack.srv import ComputeGaitStates
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_model.progress import Progress
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait import GaitDefaults, GaitResult, generate_gait
 from humanoid_planner.gait.specification.step_states import step_states
 from humanoid_ros.gait_generator.gait_messages import gait_message
 from humanoid_ros.gait_generator.gait_request import read_gait_request, read_step
-
-
-@dataclass(frozen=True)
-class GaitNews:
-    """What has been solved so far.
-
-    Attributes:
-        gait: serialised.
-    """
-
-    gait: bytes
 
 
 @dataclass(frozen=True)
@@ -46,31 +35,27 @@ class GaitAnswer:
     gait: bytes
 
 
-Tell = Callable[[Progress | GaitNews], None]
-
-
-def generate(request: bytes, defaults: GaitDefaults, tell: Tell) -> GaitAnswer:
+def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> GaitAnswer:
     """Answer a request for a gait.
 
     Args:
         request: serialised ``GaitRequest``.
         defaults: what it may leave open.
-        tell: told of stages, and of what is solved so far.
+        tell: told of stages, and of what is solved so far, a serialised ``Gait``, as their result.
 
     Raises:
         InputError: a field can't be used; the message names it.
     """
-    def told(progress: Progress) -> None:
+    def told(progress: Progress) -> bool:
         if isinstance(progress.result, GaitResult):
-            tell(GaitNews(bytes(serialize_message(gait_message(progress.result)))))
-        else:
-            tell(progress)
+            progress = dataclasses.replace(progress, result=bytes(serialize_message(gait_message(progress.result))))
+        return bool(tell(progress))
 
     result = generate_gait(read_gait_request(deserialize_message(request, GaitRequest), defaults), told)
     return GaitAnswer(result.success, result.message, bytes(serialize_message(gait_message(result))))
 
 
-def compute_states(request: bytes, defaults: GaitDefaults, _: Tell) -> bytes:
+def compute_states(request: bytes, defaults: GaitDefaults, _: ProgressCallback) -> bytes:
     """Answer a ``compute_gait_states`` request, serialised as its answer is.
 
     Raises:

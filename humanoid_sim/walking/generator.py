@@ -64,10 +64,6 @@ def generate_walk(
         raise InputError(f"swing_height is {swing_height}", element="swing_height", remedy="Give a positive height")
     if passes < 0:
         raise InputError(f"passes is {passes}", element="passes", remedy="Give 0 or more")
-    if posture not in robot.postures:
-        raise InputError(
-            f"there is no posture '{posture}'", element="posture", remedy=f"Take {', '.join(robot.postures)}"
-        )
     return _Walk(robot, plan, posture, swing_height, dt, horizon, zmp_points or {}).make(passes)
 
 
@@ -88,7 +84,7 @@ class _Walk:
         self.swing_height = swing_height
         self.kinematics = LegKinematics(robot)
         self.soles = self.kinematics.soles
-        self.start = robot.postures[posture]
+        self.start = robot.posture(posture)
         model = robot.model
         centre = pin.centerOfMass(model, model.createData(), self.start)
         self.controller = PreviewController(float(centre[2]), dt=dt, horizon=horizon, gravity=_GRAVITY)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from humanoid_planner.gait.lift.bearing import Part, SoleGeometry, sole_of_leg
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftedPhase, corner_forces
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.report.gait_series import LEGS
-from humanoid_planner.gait.report.moving_figure import MovingFigure
+from humanoid_planner.gait.trajectory.gait_series import LEGS
+from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 from humanoid_planner.gait.trajectory.planned_forces import PRESSES
 
 Real = NDArray[np.floating[Any]]

@@ -17,10 +17,10 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.picture_file import save_picture
 from humanoid_planner.gait.report.gait_report import robot_weight
-from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series
-from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.report.stick_figure import draw_forces, draw_ground, draw_robot, sample_at, view
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.ground_profile import ground_profile
+from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
 
 Real = NDArray[np.floating[Any]]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series, leg_roles
 from humanoid_planner.gait.report.phase_report import PhaseReport, phase_report, plain_values
 from humanoid_planner.gait.report.remedies import NOT_CONVERGED, REMEDIES, SLAP
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.phase_spec import PhaseSpec
 from humanoid_planner.gait.specification.walker import Walker
+from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series, leg_roles
 
 SOLE_TOLERANCE = 1e-3
 """Depth below the ground at which a sole counts as going through it [m]."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries
-from humanoid_planner.gait.report.ground_profile import GroundProfile, ground_profile
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.ground_profile import GroundProfile, ground_profile
+from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries
 
 Real = NDArray[np.floating[Any]]
 

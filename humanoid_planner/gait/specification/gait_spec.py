@@ -29,8 +29,6 @@ from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings
 from humanoid_planner.gait.specification.gait_model import FootSizes, GaitModel
 from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES, PhaseSpec
 
-Real = NDArray[np.float64]
-
 INDIRECT, DIRECT, SHOOTING = "indirect", "direct", "shooting"
 METHODS = {INDIRECT: "pontryagin", DIRECT: "direct", SHOOTING: "shooting"}
 """Methods of gaits, and what :class:`.SynthesisOptions` calls them."""

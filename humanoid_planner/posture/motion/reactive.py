@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -91,29 +91,27 @@ class ReactivePosture:
         stance: Stance,
         task: Callable[[RobotKinematics, NDArray[np.float64]], GeometricTask],
         target: ArrayLike,
+        requirements: PostureRequirements | None = None,
         *,
-        tasks: Sequence[Task] = (),
         obstacle: MovingObstacle | None = None,
         reference: ArrayLike | None = None,
         alpha: float = 0.5,
         solver: str = DEFAULT_SOLVER,
         options: SolverOptions | None = None,
-        **requirements: Any,
     ) -> None:
-        """Puts the problem together.
+        """Put the problem together.
 
         Args:
             robot: whose posture it is.
             stance: contacts to hold.
             task: makes the task for a target (3,) [m]; always of the same kind.
             target: (3,) first place of the target, world frame [m].
-            tasks: more to fulfil.
+            requirements: what else the posture has to fulfil; its criterion is the blend.
             obstacle: that moves with the target, and that the robot keeps its clearance from.
             reference: (nq,) posture to stay near to; None takes the robot's default posture.
             alpha: weight of the reference, from 0 to 1.
             solver: see :func:`humanoid_planner.posture.generate_posture`.
             options: likewise.
-            **requirements: what else the posture has to fulfil, see :class:`PostureRequirements`.
 
         Raises:
             InputError: something can't be used; it names field, value and remedy.
@@ -123,13 +121,15 @@ class ReactivePosture:
         self._make = task
         self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))
         self._obstacle = obstacle
+        wanted = requirements or PostureRequirements()
+        tasks = (self._task, *wanted.tasks)
         if obstacle is not None:
             tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), obstacle.clearance)))
         self.criterion = ReactiveBlend(kinematics, self._reference, alpha)
         self.problem = PostureProblem(
             robot,
             stance,
-            PostureRequirements(tasks=(self._task, *tasks), criterion=self.criterion, **requirements),
+            replace(wanted, tasks=tasks, criterion=self.criterion),
             start=self._reference,
             kinematics=kinematics,
         )

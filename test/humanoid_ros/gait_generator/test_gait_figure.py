@@ -14,11 +14,11 @@ from humanoid_stack.msg import GaitFigure
 from visualization_msgs.msg import Marker
 
 from humanoid_planner.gait.models.bip import load_bip
-from humanoid_planner.gait.report.moving_figure import chain_figure, walk_figure
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, synthesize_gait
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk
 from humanoid_planner.gait.specification.walker import BipWalker
+from humanoid_planner.gait.trajectory.moving_figure import chain_figure, walk_figure
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_message, figure_points
 from humanoid_ros.gait_generator.gait_markers import footprints, moment_markers, strip_markers
 

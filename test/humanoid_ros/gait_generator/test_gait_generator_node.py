@@ -58,7 +58,6 @@ from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
 from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
 from humanoid_planner.gait.specification import seven_link  # noqa: E402
 from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 
 pytestmark = pytest.mark.ros
@@ -711,7 +710,7 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     assert figures.messages
     robot = load_robot("rabbit")
     assert 'name="rabbit"' in description.wait().data
-    links = link_placements(robot, trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
+    links = robot.link_placements(trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
     # Each topic arrives in its own time.
     last = frames.wait(lambda heard: any(abs(frame.transform.translation.x - end) < 1e-6 for frame in heard.transforms))
     assert {frame.child_frame_id for frame in last.transforms} <= {f"gait/{link}" for link in links}

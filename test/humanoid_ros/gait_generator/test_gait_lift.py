@@ -32,7 +32,6 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_model.progress import Progress  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait import GaitDefaults, generation  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
@@ -41,7 +40,7 @@ from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E40
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture  # noqa: E402
-from humanoid_ros.gait_generator.gait_task import GaitAnswer, GaitNews, generate  # noqa: E402
+from humanoid_ros.gait_generator.gait_task import GaitAnswer, generate  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
@@ -118,7 +117,7 @@ def times(gait: Gait) -> np.ndarray:
 
 
 def test_stages_are_told_and_what_is_solved(planned: Planned) -> None:
-    stages = [item for item in planned.told if isinstance(item, Progress)]
+    stages = [item for item in planned.told if item.result is None]
     lifts = [item for item in stages if item.stage.startswith("lift: ")]
     count = len(planned.gait.phases)
     assert {item.part for item in stages} <= set(range(count + 1))
@@ -127,7 +126,7 @@ def test_stages_are_told_and_what_is_solved(planned: Planned) -> None:
     passes = [item.residual for item in lifts if "filter pass" in item.stage]
     assert len(passes) == 5
     assert passes[0] > 5e-3 > 1e-3 > passes[-1]
-    partial = [deserialize_message(item.gait, Gait) for item in planned.told if isinstance(item, GaitNews)]
+    partial = [deserialize_message(item.result, Gait) for item in planned.told if item.result is not None]
     assert len(partial[-1].phases) == count
     assert not partial[-1].trajectory.joints.points
 

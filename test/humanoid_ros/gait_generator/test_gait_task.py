@@ -14,10 +14,9 @@ from fixtures.gait_requests import BIP, cycle
 from humanoid_stack.msg import Gait, GaitSolverOptions
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_model.progress import Progress
 from humanoid_planner.gait import GaitDefaults, generation
 from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
-from humanoid_ros.gait_generator.gait_task import GaitNews, generate
+from humanoid_ros.gait_generator.gait_task import generate
 
 
 def bip_step() -> bytes:
@@ -28,10 +27,10 @@ def test_the_other_legs_step_is_told_as_it_is_solved() -> None:
     news: list[Any] = []
     answer = generate(bip_step(), GaitDefaults(), news.append)
     assert answer.success, answer.message
-    stages = [item for item in news if isinstance(item, Progress) and item.stage.startswith("legs exchanged")]
+    stages = [item for item in news if item.stage.startswith("legs exchanged")]
     assert {item.part for item in stages} == {1}
     # What is told before has no trajectory yet: it would have the first leg's torques.
-    partial = [deserialize_message(item.gait, Gait) for item in news if isinstance(item, GaitNews)]
+    partial = [deserialize_message(item.result, Gait) for item in news if item.result is not None]
     assert [len(gait.phases) for gait in partial] == [1, 2]
     assert not any(gait.trajectory.joints.points for gait in partial)
     assert deserialize_message(answer.gait, Gait).trajectory.joints.points

@@ -26,10 +26,10 @@ from humanoid_planner.gait.global_step.optimize_step import optimize_step
 from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions, check_transcription
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
-from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk, plan_phase
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.trajectory.gait_series import gait_series, leg_roles
 
 COARSE = GlobalSettings(double_intervals=10, single_intervals=20)
 #: RABBIT's foot passes a narrow hill, which coarser meshes step through.

@@ -272,7 +272,7 @@ def test_robots_can_take_steps():
 
 def test_what_is_refused():
     hrp2 = load_robot("hrp2")
-    with pytest.raises(InputError, match="unknown posture 'sleeping'"):
+    with pytest.raises(InputError, match="no posture 'sleeping'"):
         project_to_sagittal_plane(hrp2, "sleeping")
     with pytest.raises(InputError, match="posture of shape"):
         project_to_sagittal_plane(hrp2, np.zeros(3))

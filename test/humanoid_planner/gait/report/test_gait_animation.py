@@ -8,12 +8,12 @@ from PIL import Image
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.report.gait_animation import frame_times, gait_strip, write_animation, write_strip
-from humanoid_planner.gait.report.gait_series import gait_series
 from humanoid_planner.gait.report.stick_figure import force_arrows, leg_outline, sample_at
 from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk
 from humanoid_planner.gait.specification.step_data import load_walk
 from humanoid_planner.gait.specification.walker import BipWalker
+from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 
 def test_film_has_the_frames_that_its_length_asks_for(rabbit_gait, tmp_path):

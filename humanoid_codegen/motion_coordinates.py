@@ -1,21 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an inverse_dynamics request says, in the coordinates of the generated functions, and the answer back."""
+"""A motion by joint names in the coordinates of the generated functions, and efforts back."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from humanoid_stack.msg import LinkWrench
-from humanoid_stack.srv import InverseDynamics
+from numpy.typing import ArrayLike
 
 from humanoid_codegen.mechanism import JointKind, Mechanism
 from humanoid_model import Robot
 from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
 from humanoid_model.joint_view import JointView
-from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
+
+
+@dataclass(frozen=True)
+class GivenMotion:
+    """A motion at one time.
+
+    Attributes:
+        joint_names: the n joints that aren't at rest at zero, a ball joint as its three members.
+        positions: (n,) [rad] or [m].
+        velocities: (n,) per second; empty: at rest.
+        accelerations: (n,) per second squared; empty: steady.
+        base: placement of the base link in the world; identity for a robot that is fixed, as zero below.
+        base_twist: (6,) of the base link in its frame [m/s, rad/s].
+        base_acceleration: (6,) rate of change of ``base_twist`` [m/s^2, rad/s^2].
+    """
+
+    joint_names: Sequence[str]
+    positions: ArrayLike
+    velocities: ArrayLike = ()
+    accelerations: ArrayLike = ()
+    base: pin.SE3 = dataclasses.field(default_factory=pin.SE3.Identity)
+    base_twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    base_acceleration: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class KnownWrench:
+    """What the surroundings exert on a link.
+
+    Attributes:
+        link: that it acts on.
+        force: (3,) [N].
+        torque: (3,) [N m].
+        point: (3,) where the force acts, in the link frame [m].
+        in_link_frame: force and torque are given in the link frame; otherwise in the world frame.
+    """
+
+    link: str
+    force: ArrayLike = (0.0, 0.0, 0.0)
+    torque: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    in_link_frame: bool = False
 
 
 class DynamicsCoordinates:
@@ -59,13 +101,13 @@ class DynamicsCoordinates:
         self._size = (mechanism.nq, mechanism.nv)
         self.joint_names = tuple(name for joint in self._joints for name in joint.names)
 
-    def motion(self, request: InverseDynamics.Request) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arguments q (nq,), v (nv,) and a (nv,) that a request means.
+    def motion(self, motion: GivenMotion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arguments q (nq,), v (nv,) and a (nv,) that a motion means.
 
         Raises:
             InputError: an unknown, repeated or following joint, a wrong number of values, a value that can't be used.
         """
-        names, values = self._named_values(request)
+        names, values = self._named_values(motion)
         given = dict(zip(names, zip(*values, strict=True), strict=True))
         q, v, a = np.zeros(self._size[0]), np.zeros(self._size[1]), np.zeros(self._size[1])
         for joint in self._joints:
@@ -75,7 +117,7 @@ class DynamicsCoordinates:
             a[joint.v] = joint.velocity_coordinates(at, change)
             if joint.ball is not None:
                 a[joint.v] += _carried_acceleration(joint.ball, at, rate)
-        self._place_base(request, q, v, a)
+        self._place_base(motion, q, v, a)
         return q, v, a
 
     def efforts(self, q: np.ndarray, tau: np.ndarray) -> list[float]:
@@ -86,9 +128,9 @@ class DynamicsCoordinates:
         """Force and torque on the base link in its frame, (6,) [N, N m]; zero where the base is fixed."""
         return np.zeros(6) if self._base is None else tau[self._base[1]]
 
-    def _named_values(self, request: InverseDynamics.Request) -> tuple[list[str], list[np.ndarray]]:
-        """Joint names of a request, and their positions, velocities and accelerations."""
-        names = list(request.joint_names)
+    def _named_values(self, motion: GivenMotion) -> tuple[list[str], list[np.ndarray]]:
+        """Joint names of a motion, and their positions, velocities and accelerations."""
+        names = list(motion.joint_names)
         for i, name in enumerate(names):
             element = f"joint_names[{i}]"
             if name in self._robot.mimics:
@@ -104,7 +146,7 @@ class DynamicsCoordinates:
                 raise InputError(f"'{name}' comes twice", element=element, remedy="Name each joint once")
         arrays = []
         for field in ("positions", "velocities", "accelerations"):
-            values = np.array(getattr(request, field), dtype=float)
+            values = np.array(getattr(motion, field), dtype=float)
             optional = field != "positions"
             if len(values) != len(names) and not (optional and not len(values)):
                 raise InputError(
@@ -112,19 +154,17 @@ class DynamicsCoordinates:
                     element=field,
                     remedy="Give one value per joint, or none" if optional else "Give one value per joint",
                 )
-            check_finite(values, field)
+            _check_finite(values, field)
             arrays.append(values if len(values) else np.zeros(len(names)))
         return names, arrays
 
-    def _place_base(self, request: InverseDynamics.Request, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
-        base = placement(request.base, "base")
+    def _place_base(self, motion: GivenMotion, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
         motions = []
         for field in ("base_twist", "base_acceleration"):
-            message = getattr(request, field)
-            motions.append(np.concatenate([array(message.linear), array(message.angular)]))
-            check_finite(motions[-1], field)
+            motions.append(np.asarray(getattr(motion, field), dtype=float))
+            _check_finite(motions[-1], field)
         if self._base is None:
-            moved = {"base": base != pin.SE3.Identity(), "base_twist": motions[0].any()}
+            moved = {"base": motion.base != pin.SE3.Identity(), "base_twist": motions[0].any()}
             moved["base_acceleration"] = motions[1].any()
             for field, is_moved in moved.items():
                 if is_moved:
@@ -136,17 +176,17 @@ class DynamicsCoordinates:
             return
         joint = self._robot.base_joint
         at, rows = self._base
-        q[at] = pin.SE3ToXYZQUAT(self._robot.model.jointPlacements[joint].actInv(base))
+        q[at] = pin.SE3ToXYZQUAT(self._robot.model.jointPlacements[joint].actInv(motion.base))
         v[rows], a[rows] = motions
 
 
 def wrenches_at_origins(
-    wrenches: Sequence[LinkWrench], link_names: Sequence[str], rotations: np.ndarray
+    wrenches: Sequence[KnownWrench], link_names: Sequence[str], rotations: np.ndarray
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Wrenches of a request as generated functions take them; several on one link are added.
+    """Wrenches as generated functions take them; several on one link are added.
 
     Args:
-        wrenches: of the request.
+        wrenches: to convert.
         link_names: all links of the robot.
         rotations: of the links in the world, (L, 3, 3).
 
@@ -164,9 +204,9 @@ def wrenches_at_origins(
                 element=f"wrenches[{i}].link",
                 remedy=f"Links are {', '.join(link_names)}",
             )
-        point, force, torque = array(wrench.point), array(wrench.wrench.force), array(wrench.wrench.torque)
-        for field, values in (("point", point), ("wrench.force", force), ("wrench.torque", torque)):
-            check_finite(values, f"wrenches[{i}].{field}")
+        point, force, torque = (np.asarray(values, float) for values in (wrench.point, wrench.force, wrench.torque))
+        for name, values in (("point", point), ("wrench.force", force), ("wrench.torque", torque)):
+            _check_finite(values, f"wrenches[{i}].{name}")
         rotation = rotations[link_names.index(wrench.link)]
         if wrench.in_link_frame:
             force, torque = rotation @ force, rotation @ torque
@@ -175,23 +215,9 @@ def wrenches_at_origins(
     return tuple(found), np.array(list(found.values())).reshape(-1, 6)
 
 
-def fill_answer(
-    response: InverseDynamics.Response, coordinates: DynamicsCoordinates, q: np.ndarray, tau: np.ndarray
-) -> None:
-    """Write efforts (nv,) at q (nq,) into a response.
-
-    Raises:
-        InputError: an effort is beyond the numbers.
-    """
-    if not np.isfinite(tau).all():
-        raise InputError(
-            "the efforts are beyond the range of numbers", remedy="Give smaller velocities, accelerations or wrenches"
-        )
-    response.joint_names = list(coordinates.joint_names)
-    response.efforts = coordinates.efforts(q, tau)
-    wrench = coordinates.base_wrench(tau)
-    fill_vector(response.base_wrench.force, wrench[:3])
-    fill_vector(response.base_wrench.torque, wrench[3:])
+def _check_finite(values: np.ndarray, field: str) -> None:
+    if not np.isfinite(values).all():
+        raise InputError(f"is {values.tolist()}", element=field, remedy="Give finite numbers")
 
 
 def _carried_acceleration(ball: BallJoint, angles: np.ndarray, rates: np.ndarray) -> np.ndarray:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.gait.optimal_control.foot_series import FootSeries
-from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.ground_profile import ground_profile
 
 Real = NDArray[np.floating[Any]]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_ros.simulator.joint_commands import JointCommands
 from humanoid_sim import Simulation
+from humanoid_sim.control.joint_commands import JointCommands
 
 
 class Owner:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaits that the tests of reports share: RABBIT's cyclic walk, BIP's cyclic step, and one that was stopped."""
+"""Gaits that tests share: RABBIT's cyclic walk, BIP's cyclic step, and one that was stopped."""
 
 import pytest
 from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK

@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from control_msgs.action import FollowJointTrajectory
 from numpy.typing import NDArray
 
-from humanoid_ros.simulator.joint_commands import JointCommands
-from humanoid_ros.simulator.trajectory_request import Tolerances, TrajectoryRequest
-from humanoid_sim.control import JointTrajectory, TrajectorySample
-
-Result = FollowJointTrajectory.Result
+from humanoid_sim.control.joint_commands import JointCommands
+from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
+from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
 
 _QUANTITIES = ("position", "velocity", "acceleration")
 
@@ -24,17 +21,17 @@ class Outcome:
     """How a motion ended.
 
     Attributes:
-        code: error code of FollowJointTrajectory's result.
+        code: in one word.
         text: in words.
     """
 
-    code: int
+    code: MotionCode
     text: str
 
     @property
     def successful(self) -> bool:
         """Whether the goal was reached."""
-        return bool(self.code == Result.SUCCESSFUL)
+        return self.code is MotionCode.SUCCESSFUL
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ class JointTrajectoryController:
             now: simulated time [s].
             finish: called once, when the motion has ended.
         """
-        preempted = Outcome(Result.INVALID_GOAL, "Preempted by a new trajectory of this controller.")
+        preempted = Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory of this controller.")
         motion = _Motion(request, tolerances, finish, request.start)
         self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
         self._end_next(preempted)
@@ -154,7 +151,7 @@ class JointTrajectoryController:
     def cancel(self, text: str) -> None:
         """End the motion and hold the joints where they are."""
         held = self.moving
-        self._end_all(Outcome(Result.INVALID_GOAL, text))
+        self._end_all(Outcome(MotionCode.INVALID_GOAL, text))
         if held:
             self._hold()
 
@@ -167,7 +164,7 @@ class JointTrajectoryController:
 
     def release(self, reason: str) -> None:
         """End the motion; the joints belong to another commander."""
-        self._end_all(Outcome(Result.INVALID_GOAL, reason))
+        self._end_all(Outcome(MotionCode.INVALID_GOAL, reason))
         self._target = None
 
     def update(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
@@ -182,7 +179,7 @@ class JointTrajectoryController:
         if later is not None and later.start is not None and now >= later.start - 1e-9:
             self._next = None
             if self._motion is not None:
-                self._end_motion(Outcome(Result.INVALID_GOAL, "Preempted by a new trajectory."))
+                self._end_motion(Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory."))
             self._motion = later
         motion = self._motion
         if motion is None:
@@ -305,15 +302,15 @@ class JointTrajectoryController:
             motion.checked = True
             violation = self._violation(error, tolerances.path)
             if violation:
-                return Outcome(Result.PATH_TOLERANCE_VIOLATED, f"Path tolerance: {violation}.")
+                return Outcome(MotionCode.PATH_TOLERANCE_VIOLATED, f"Path tolerance: {violation}.")
         if moving:
             return None
         violation = self._violation(error, tolerances.goal)
         if not violation:
-            return Outcome(Result.SUCCESSFUL, "Goal reached.")
+            return Outcome(MotionCode.SUCCESSFUL, "Goal reached.")
         if tolerances.goal_time > 0.0 and now - end > tolerances.goal_time:
             return Outcome(
-                Result.GOAL_TOLERANCE_VIOLATED,
+                MotionCode.GOAL_TOLERANCE_VIOLATED,
                 f"Goal tolerance: {violation}, {now - end:.3f} s after the trajectory's end; "
                 f"goal_time_tolerance is {tolerances.goal_time:g} s.",
             )

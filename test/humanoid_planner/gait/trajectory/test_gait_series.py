@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fixtures.gait_models import BIP, CYCLIC, RABBIT_WALK
 
-from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
+from humanoid_planner.gait.trajectory.gait_series import gait_series, leg_roles
 
 
 @pytest.fixture(scope="module")

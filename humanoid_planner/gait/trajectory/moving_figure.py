@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries, gait_series
 
 Real = NDArray[np.floating[Any]]
 

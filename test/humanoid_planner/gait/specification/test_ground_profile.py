@@ -2,8 +2,8 @@
 import numpy as np
 from fixtures.gait_models import BIP, CYCLIC
 
-from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.specification.gait_plan import plan_gait
+from humanoid_planner.gait.specification.ground_profile import ground_profile
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk
 from humanoid_planner.gait.specification.step_data import load_walk
 from humanoid_planner.gait.specification.walker import BipWalker

@@ -10,19 +10,14 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-pytest.importorskip("control_msgs", reason="ROS 2 is not installed")
-
-from control_msgs.action import FollowJointTrajectory
-
-from humanoid_ros.simulator.joint_commands import JointCommands
-from humanoid_ros.simulator.joint_trajectory_controller import (
+from humanoid_sim.control import JointTrajectory
+from humanoid_sim.control.joint_commands import JointCommands
+from humanoid_sim.control.joint_trajectory_controller import (
     JointTrajectoryController,
     Outcome,
 )
-from humanoid_ros.simulator.trajectory_request import Tolerances, TrajectoryRequest
-from humanoid_sim.control import JointTrajectory
+from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
 
-Result = FollowJointTrajectory.Result
 PERIOD = 0.01
 NO_LIMITS = Tolerances(np.zeros((3, 2)), np.zeros((3, 2)), 0.0)
 
@@ -113,7 +108,7 @@ def test_follows_the_line_through_the_points() -> None:
     times = PERIOD * np.arange(1, len(seen) + 1)
     np.testing.assert_allclose(seen[:, 0], np.interp(times, [0.0, 0.5], [0.0, 1.0]), atol=1e-9)
     np.testing.assert_allclose(seen[:, 1], np.interp(times, [0.5, 1.0], [0.0, -2.0]), atol=1e-9)
-    assert bench.outcomes == [Outcome(Result.SUCCESSFUL, "Goal reached.")]
+    assert bench.outcomes == [Outcome(MotionCode.SUCCESSFUL, "Goal reached.")]
     assert not bench.controller.moving
 
 
@@ -167,7 +162,7 @@ def test_a_new_trajectory_goes_on_with_the_old_velocity() -> None:
     velocity = bench.joints.joint_velocities[0]
     assert velocity == pytest.approx(1.5, rel=1e-6)
     bench.start([1.0], [[0.0, 0.0]], [[0.0, 0.0]])
-    assert bench.outcomes[0].code == Result.INVALID_GOAL
+    assert bench.outcomes[0].code == MotionCode.INVALID_GOAL
     before = bench.joints.joint_positions[0]
     after = bench.run(PERIOD)[0][0]
     assert after == pytest.approx(before + PERIOD * velocity, abs=1e-3)
@@ -201,11 +196,11 @@ def test_later_start_leaves_the_old_motion_until_then() -> None:
     bench.start([2.0], [[2.0, 0.0]], finish=lambda o: ends.append(f"old {o.code}"))
     bench.run(0.5)
     bench.start([1.0], [[0.0, 0.0]], start=1.0, finish=lambda o: ends.append(f"new {o.code}"))
-    assert ends == [f"old {Result.INVALID_GOAL}"]
+    assert ends == [f"old {MotionCode.INVALID_GOAL}"]
     np.testing.assert_allclose(bench.run(0.5)[-1], [1.0, 0.0], atol=1e-9)
     np.testing.assert_allclose(bench.run(0.5)[-1], [0.5, 0.0], atol=0.02)
     bench.run(0.6)
-    assert ends == [f"old {Result.INVALID_GOAL}", f"new {Result.SUCCESSFUL}"]
+    assert ends == [f"old {MotionCode.INVALID_GOAL}", f"new {MotionCode.SUCCESSFUL}"]
 
 
 def test_joints_left_out_are_held() -> None:
@@ -234,7 +229,7 @@ def test_path_tolerance_ends_the_motion_and_holds() -> None:
     assert bench.outcomes == []
     bench.joints.offset[1] = 0.2
     bench.run(0.1)
-    assert bench.outcomes[0].code == Result.PATH_TOLERANCE_VIOLATED
+    assert bench.outcomes[0].code == MotionCode.PATH_TOLERANCE_VIOLATED
     assert bench.outcomes[0].text == ("Path tolerance: position of joint 'b' is off by -0.2, the tolerance is 0.05.")
     bench.joints.offset[1] = 0.0
     held = bench.joints.told[-1]
@@ -249,7 +244,7 @@ def test_goal_tolerance_waits_for_goal_time() -> None:
     bench.run(0.69)
     assert bench.outcomes == []
     bench.run(0.05)
-    assert bench.outcomes[0].code == Result.GOAL_TOLERANCE_VIOLATED
+    assert bench.outcomes[0].code == MotionCode.GOAL_TOLERANCE_VIOLATED
     assert "position of joint 'a' is off by -0.1" in bench.outcomes[0].text
 
 
@@ -276,7 +271,7 @@ def test_must_stop_at_the_end() -> None:
 
     bench.joints.__class__ = Sliding
     bench.run(0.2)
-    assert bench.outcomes[0].code == Result.GOAL_TOLERANCE_VIOLATED
+    assert bench.outcomes[0].code == MotionCode.GOAL_TOLERANCE_VIOLATED
     assert "velocity of joint 'a'" in bench.outcomes[0].text
 
 
@@ -285,7 +280,7 @@ def test_acceleration_tolerance() -> None:
     limits = Tolerances(np.array([[0.0] * 2, [0.0] * 2, [50.0] * 2]), np.zeros((3, 2)), 0.0)
     bench.start([1.0], [[1.0, 0.0]], tolerances=limits)
     bench.run(0.1)
-    assert bench.outcomes[0].code == Result.PATH_TOLERANCE_VIOLATED
+    assert bench.outcomes[0].code == MotionCode.PATH_TOLERANCE_VIOLATED
     assert "acceleration of joint 'a'" in bench.outcomes[0].text
 
 
@@ -296,7 +291,7 @@ def test_cancel_holds_and_release_does_not() -> None:
         bench.run(0.5)
         count = len(bench.joints.told)
         getattr(bench.controller, end)("enough")
-        assert bench.outcomes == [Outcome(Result.INVALID_GOAL, "enough")]
+        assert bench.outcomes == [Outcome(MotionCode.INVALID_GOAL, "enough")]
         assert len(bench.joints.told) - count == held
         before = bench.joints.joint_positions.copy()
         bench.run(0.1)

@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("rclpy", reason="ROS 2 is not installed")
-
-from humanoid_ros.model_generator.model_cache import ModelCache
+from humanoid_codegen.model_cache import ModelCache
 
 DOWN = (0.0, 0.0, -9.81)
 NOWHERE = (0.0, 0.0, 0.0)
