@@ -32,7 +32,7 @@ class ModelCache:
         self._robots = Shelf(size, _read)
 
     def model(self, robot: str, gravity: tuple[float, ...], links: tuple[str, ...] = ()) -> DynamicModel:
-        """A robot's model, made unless it is there.
+        """Give a robot's model, made unless it is there.
 
         Args:
             robot: its name, the path of its URDF, or the text.

@@ -102,7 +102,7 @@ class DynamicsCoordinates:
         self.joint_names = tuple(name for joint in self._joints for name in joint.names)
 
     def motion(self, motion: GivenMotion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arguments q (nq,), v (nv,) and a (nv,) that a motion means.
+        """Give the arguments q (nq,), v (nv,) and a (nv,) that a motion means.
 
         Raises:
             InputError: an unknown, repeated or following joint, a wrong number of values, a value that can't be used.

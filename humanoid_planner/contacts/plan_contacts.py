@@ -31,7 +31,6 @@ from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
 from humanoid_planner.contacts.stances.stance_set import StanceMetric
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, Task, generate_posture
-from humanoid_planner.posture.generate import default_posture
 
 #: Wall-clock time that one posture may take: a search is cancelled no later than that [s].
 POSTURE_TIME = 0.4
@@ -145,7 +144,7 @@ class ContactPlanner:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
         first = _planned(start, couples)
-        q = default_posture(robot) if posture is None else np.asarray(posture, dtype=float)
+        q = robot.default_posture if posture is None else np.asarray(posture, dtype=float)
         result = caller.call("start", first.stance(couples), q)
         if not result.success:
             # The same again with the generator's own patience, which also says why.

@@ -18,20 +18,8 @@ INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
 
 #: Imports of files instead of packages that pages still have. Numbers only go down.
 DEEP_IMPORTS = {
-<<<<<<< HEAD
-    ("docs/humod.md", "humanoid_studies.humod.command"),
-    ("docs/integrators.md", "humanoid_studies.integration.analytic_systems"),
-    ("docs/integrators.md", "humanoid_studies.integration.catalogue"),
-=======
-    "docs/gait_global_step.md": 3,
-    "docs/gait_lift.md": 4,
-    "docs/gait_mechanisms.md": 10,
-    "docs/gait_optimal_control.md": 8,
-    "docs/gait_report.md": 9,
-    "docs/gait_walking.md": 5,
     "docs/humod.md": 1,
     "docs/integrators.md": 2,
->>>>>>> w-docs
 }
 
 
