@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.convex_polygon import convex_hull
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
-from humanoid_planner.equilibrium.support_polygon import convex_hull
 
 
 def centre_of_mass_region(
