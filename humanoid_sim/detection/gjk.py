@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import difference_support
 
@@ -115,15 +116,10 @@ def core_distance(
     table: ShapeTable,
     a: int,
     b: int,
-    R: np.ndarray,
-    t: np.ndarray,
+    pose: Pose,
     cutoff: float,
-    v: np.ndarray,
-    on_a: np.ndarray,
-    on_b: np.ndarray,
-    w_a: np.ndarray,
-    w_b: np.ndarray,
-    w: np.ndarray,
+    nearest: Nearest,
+    simplex: Simplex,
 ) -> tuple[int, int]:
     """Nearest points of the cores of two convex shapes, in a's frame.
 
@@ -131,20 +127,18 @@ def core_distance(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R: rotation from b's frame to a's, shape (3, 3).
-        t: origin of b's frame in a's [m], shape (3,).
+        pose: from b's frame to a's.
         cutoff: shapes farther apart than this are not looked at closer [m].
-        v: direction to start with, not zero; receives the shortest vector from b to a [m], shape (3,).
-        on_a: receives the nearest point of a, shape (3,).
-        on_b: receives the nearest point of b, shape (3,).
-        w_a: receives points of a that span the last simplex, shape (4, 3).
-        w_b: same of b.
-        w: receives their differences, shape (4, 3).
+        nearest: as its normal a direction to start with, not zero, which becomes the shortest vector from b to a [m];
+            receives the nearest points.
+        simplex: receives the last one.
 
     Returns:
         ``APART``, ``FAR`` (at least the cutoff) or ``OVERLAP`` (nothing but the simplex is written), and the number of
         vertices of the last simplex.
     """
+    v, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
+    w_a, w_b, w = simplex.w_a, simplex.w_b, simplex.w
     weights = np.empty(4)
     trial = np.empty(4)
     size = 0
@@ -152,7 +146,7 @@ def core_distance(
     largest = 0.0
     for _ in range(_MAX_ITERATIONS):
         reach = -difference_support(
-            table, a, b, R, t, -v[0], -v[1], -v[2], w_a[size], w_b[size], w[size]
+            table, a, b, pose, -v[0], -v[1], -v[2], w_a[size], w_b[size], w[size]
         )
         if size > 0:
             if reach > 0.0 and reach * reach > square * cutoff * cutoff:

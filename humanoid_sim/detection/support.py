@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_sim.detection.pair_records import Pose
 from humanoid_sim.detection.shape_table import BOX, CAPSULE, CYLINDER, SPHERE, ShapeTable
 
 _CLIMB_FROM = 24
@@ -80,8 +81,7 @@ def difference_support(
     table: ShapeTable,
     a: int,
     b: int,
-    R: np.ndarray,
-    t: np.ndarray,
+    pose: Pose,
     x: float,
     y: float,
     z: float,
@@ -95,8 +95,7 @@ def difference_support(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R: rotation from b's frame to a's, shape (3, 3).
-        t: origin of b's frame in a's [m], shape (3,).
+        pose: from b's frame to a's.
         x: direction in a's frame.
         y: same.
         z: same.
@@ -107,6 +106,7 @@ def difference_support(
     Returns:
         How far the difference reaches along the direction.
     """
+    R, t = pose.R, pose.p
     on_a[0], on_a[1], on_a[2] = support(table, a, x, y, z)
     u, v, s = support(
         table,
