@@ -46,8 +46,7 @@ def apart(**options: Any) -> Callable[[Callable[..., Any]], Apart]:
     """
 
     def decorate(function: Callable[..., Any]) -> Apart:
-        compiled = njit(cache=True, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
-        return Apart(compiled(function))
+        return Apart(njit(cache=True, **options)(function))
 
     return decorate
 
