@@ -86,6 +86,11 @@ class Apart:
         function: Callable[..., Any] = self.dispatcher.py_func
         return function
 
+    @property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """Types of arguments that it has been compiled for."""
+        return list(self.dispatcher.signatures)
+
     def address(self, argument_types: tuple[Any, ...]) -> int:
         """Address of the code for arguments of these types, which is compiled or loaded from the cache if need be.
 
