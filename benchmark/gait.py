@@ -75,14 +75,14 @@ from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProbl
 from humanoid_planner.gait.optimal_control.penalties import Obstacle  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  # noqa: E402
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion  # noqa: E402
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation  # noqa: E402
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
 from humanoid_planner.gait.solvers.guess import line_guess  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
 from humanoid_studies.gait.scipy_collocation import solve_scipy  # noqa: E402
 
 INTERVALS = DirectOptions().intervals
@@ -425,7 +425,7 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
                 retried += len(solution.log) > 2
                 times.append(solution.seconds)
                 if len(solution.log) > 2:
-                    tqdm.write(f"{name} {index} {planned.spec.kind.value}: {solution.status.value}, {solution.message}")
+                    tqdm.write(f"{name} {index} {planned.spec.kind.label}: {solution.status.value}, {solution.message}")
                     tqdm.write("\n".join(f"  {line}" for line in solution.log), file=sys.stdout)
                     if not solution.converged:
                         tqdm.write(f"  {planned.spec}")

@@ -331,7 +331,7 @@ def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
     for count in (100, 1000):
         t = 2 * np.pi * np.arange(100) / count
         path = np.column_stack([0.6 + 0.35 * np.cos(t), 0.5 * np.sin(t), 1.2 + 0.25 * np.sin(2 * t)])
-        follow = ReactivePosture(robot, stance, look, path[0], scene=case.scene)
+        follow = ReactivePosture(robot, stance, look, path[0], PostureRequirements(scene=case.scene))
         follow.step(path[0])
         warm, cold, whole, solved = [], [], [], 0
         for ball in path:
@@ -339,7 +339,7 @@ def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
             solved += follow.step(ball).success
             warm.append(time.perf_counter() - began)
             began = time.perf_counter()
-            alone = ReactivePosture(robot, stance, look, ball, scene=case.scene)
+            alone = ReactivePosture(robot, stance, look, ball, PostureRequirements(scene=case.scene))
             made = time.perf_counter()
             alone.step(ball)
             whole.append(time.perf_counter() - began)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
 
-from humanoid_model.errors import HumanoidError
+from humanoid_model import HumanoidError
+from humanoid_model.progress import Progress
 from humanoid_ros.client import HumanoidStack
 
 TOLD = 0.5
@@ -41,7 +41,7 @@ def walk(robot: str, steady: int, limit: float) -> bool:
         stack.stand(trajectory)
         next_line = -math.inf
 
-        def print_place(_: Any) -> None:
+        def print_place(_: Progress) -> None:
             nonlocal next_line
             state = stack.state
             if state.time >= next_line and state.base is not None:
@@ -57,10 +57,10 @@ def walk(robot: str, steady: int, limit: float) -> bool:
         return bool(z > FALLEN * trajectory.base[0].position.z)
 
 
-def print_progress(news: Any) -> None:
+def print_progress(news: Progress) -> None:
     """Say how far the planning is."""
     figures = "" if math.isnan(news.residual) else f", residual {news.residual:.1e}"
-    print(f"phase {news.phase + 1}: {news.stage}{figures}")
+    print(f"phase {news.part + 1}: {news.stage}{figures}")
 
 
 def main() -> None:

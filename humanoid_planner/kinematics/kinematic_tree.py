@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Records
 from humanoid_model.errors import RobotError
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics.tree_table import JOINT, PRISMATIC, REVOLUTE, TreeTable
@@ -64,7 +64,7 @@ class KinematicTree:
         return len(self.table.joints)
 
     @property
-    def joints(self) -> NDArray[Any]:
+    def joints(self) -> Records:
         """(nb,) records of :data:`~humanoid_planner.kinematics.tree_table.JOINT`."""
         return self.table.joints
 

@@ -8,17 +8,16 @@ when it does not.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Records
 from humanoid_planner.kinematics.tree_table import REVOLUTE, Placements, TreeTable
 
 #: A force: body that it acts on and ``turning`` body; variable that it begins at, negative for a known force; whether
 #: its place in the world is fixed; that place as a point fixed to the body, in the body frame and in the world, and the
 #: place itself, (3,) [m] each; force (3,) [N] and couple (3,) [N m] in the world; frame (3, 3) of its variables.
+#: Kernels call arrays of them ``entries``, shape (e,).
 ENTRY = np.dtype(
     [
         ("body", np.int64),
@@ -34,12 +33,10 @@ ENTRY = np.dtype(
     ],
     align=True,
 )
-Entries = NDArray[Any]
-"""Records of ENTRY, shape (e,)."""
 
 
 @njit(cache=True)
-def place_entries(entries: Entries, placed: Placements) -> None:
+def place_entries(entries: Records, placed: Placements) -> None:
     """World points of entries, fixed to their bodies."""
     R, p = placed.rotations, placed.origins
     for j in range(len(entries)):
@@ -50,7 +47,7 @@ def place_entries(entries: Entries, placed: Placements) -> None:
 
 @njit(cache=True)
 def _collect(
-    gravity: np.ndarray, tree: TreeTable, placed: Placements, entries: Entries, sums: np.ndarray
+    gravity: np.ndarray, tree: TreeTable, placed: Placements, entries: Records, sums: np.ndarray
 ) -> None:
     """Force (0:3), couple (3:6) and sum of point times force (6:15, row-major) on the subtree of each body."""
     R, p = placed.rotations, placed.origins
@@ -82,7 +79,7 @@ def static_efforts(
     gravity: np.ndarray,
     tree: TreeTable,
     placed: Placements,
-    entries: Entries,
+    entries: Records,
     sums: np.ndarray,
     efforts: np.ndarray,
 ) -> None:
@@ -107,7 +104,7 @@ def static_efforts(
 
 @njit(cache=True)
 def static_efforts_jacobian(
-    gravity: np.ndarray, tree: TreeTable, placed: Placements, entries: Entries, sums: np.ndarray, D: np.ndarray
+    gravity: np.ndarray, tree: TreeTable, placed: Placements, entries: Records, sums: np.ndarray, D: np.ndarray
 ) -> None:
     """(nx, nx) derivative of :func:`static_efforts` with respect to the variables, written over ``D``."""
     p, a = placed.origins, placed.axes
@@ -176,7 +173,7 @@ def static_efforts_jacobian(
 
 
 @njit(cache=True)
-def static_efforts_by_force(tree: TreeTable, placed: Placements, entries: Entries, D: np.ndarray) -> None:
+def static_efforts_by_force(tree: TreeTable, placed: Placements, entries: Records, D: np.ndarray) -> None:
     """Derivative of :func:`static_efforts` with respect to force variables, added to ``D`` (nx, 3 x contact points).
 
     An entry has the force ``frame @ f`` (3,), f beginning at column ``variable``.
@@ -204,7 +201,7 @@ def static_efforts_by_force(tree: TreeTable, placed: Placements, entries: Entrie
 
 @njit(cache=True)
 def external_wrench(
-    weight: np.ndarray, G: np.ndarray, centre: np.ndarray, entries: Entries, wrench: np.ndarray
+    weight: np.ndarray, G: np.ndarray, centre: np.ndarray, entries: Records, wrench: np.ndarray
 ) -> None:
     """Force and moment about ``centre`` (6,) of the weight at G and of all entries, which act at ``places`` (3.57)."""
     for i in range(3):
@@ -232,7 +229,7 @@ def external_wrench_jacobian(
     centre: np.ndarray,
     tree: TreeTable,
     placed: Placements,
-    entries: Entries,
+    entries: Records,
     D: np.ndarray,
 ) -> None:
     """(6, n) derivative of :func:`external_wrench`: columns of the variables, then of the forces.

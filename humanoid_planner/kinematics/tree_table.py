@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from humanoid_model.arrays import Records
 
 REVOLUTE, PRISMATIC = 0, 1
 
@@ -40,7 +42,7 @@ class TreeTable(NamedTuple):
         chains: bodies from the one at the root to the body itself, body after body, shape (any,).
     """
 
-    joints: NDArray[Any]
+    joints: Records
     chains: NDArray[np.int64]
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.contact import Stance
-from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
@@ -193,21 +192,6 @@ def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> I
         about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
         x = np.where(joints, anywhere if index % 2 else about, x0)
         yield kinematics.configuration(np.clip(x, tree.lower, tree.upper))
-
-
-def named_posture(robot: Robot, name: str) -> NDArray[np.float64]:
-    """(nq,) a posture of the robot's file.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if name not in robot.postures:
-        raise InputError(
-            f"unknown posture '{name}'",
-            element=f"robot '{robot.name}'",
-            remedy=f"Postures are {', '.join(robot.postures)}",
-        )
-    return robot.postures[name]
 
 
 def _answer(

@@ -5,49 +5,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from humanoid_model import Robot, Scene, load_robot, load_scene
 from humanoid_model.description import Geometry, Mesh
 from humanoid_model.errors import InputError
+from humanoid_model.shelf import Shelf
 from humanoid_planner.posture.collision.collision_model import CollisionModel
-
-T = TypeVar("T")
-
-Stamp = tuple[tuple[int, int] | None, ...]
-
-
-@dataclass
-class _Kept(Generic[T]):
-    """A thing that was read, its files, and what they looked like then."""
-
-    value: T
-    files: tuple[Path, ...]
-    stamp: Stamp
-
-
-class _Shelf(Generic[T]):
-    """The things read last, by name."""
-
-    def __init__(self, size: int, read: Callable[[str], tuple[T, tuple[Path, ...]]]) -> None:
-        self._size = size
-        self._read = read
-        self._kept: OrderedDict[str, _Kept[T]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, name: str) -> T:
-        with self._lock:
-            kept = self._kept.get(name)
-            if kept is None or _stamp(kept.files) != kept.stamp:
-                value, files = self._read(name)
-                kept = self._kept[name] = _Kept(value, files, _stamp(files))
-            self._kept.move_to_end(name)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-            return kept.value
 
 
 class PlanningCache:
@@ -62,8 +27,8 @@ class PlanningCache:
     def __init__(self, size: int, small_radius: float, big_radius: float) -> None:
         self._size = size
         self._radii = small_radius, big_radius
-        self._robots = _Shelf(size, _read_robot)
-        self._scenes = _Shelf(size, _read_scene)
+        self._robots = Shelf(size, _read_robot)
+        self._scenes = Shelf(size, _read_scene)
         # By identity; what is kept holds robot and scene, so that no others can take their place.
         self._models: OrderedDict[tuple[int, int], tuple[Robot, Scene, CollisionModel]] = OrderedDict()
         self._lock = threading.Lock()
@@ -142,16 +107,3 @@ def _files_of_robot(robot: Robot) -> list[Path]:
 
 def _meshes(geometries: Iterable[Geometry]) -> list[Path]:
     return sorted({Path(geometry.shape.path) for geometry in geometries if isinstance(geometry.shape, Mesh)})
-
-
-def _stamp(files: tuple[Path, ...]) -> Stamp:
-    """Time of change and size of files, None for one that isn't there."""
-    return tuple(_file_stamp(file) for file in files)
-
-
-def _file_stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size

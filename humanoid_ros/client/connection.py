@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 import rclpy
@@ -21,6 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import SERVICE
 
@@ -133,7 +135,7 @@ class Connection:
         name: str,
         goal: Any,
         read: Callable[[int, Any], T],
-        progress: Callable[[Any], None] | None = None,
+        news: Callable[[Any], Progress],
     ) -> Task[T]:
         """Begin an action.
 
@@ -142,7 +144,7 @@ class Connection:
             name: of it.
             goal: to send.
             read: makes the result of the goal's status and its result message.
-            progress: told each feedback message, in the client's thread; what it raises cancels the task.
+            news: makes progress of a feedback message.
 
         Raises:
             StackError: nobody offers the action, or takes the goal.
@@ -152,7 +154,7 @@ class Connection:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
-        task = Task(self, name, read, progress)
+        task = Task(self, name, read, news)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
         self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
         if not accepted.value.accepted:
@@ -202,20 +204,17 @@ class Task(Generic[T]):
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        name: str,
-        read: Callable[[int, Any], T],
-        progress: Callable[[Any], None] | None,
+        self, connection: Connection, name: str, read: Callable[[int, Any], T], news: Callable[[Any], Progress]
     ) -> None:
+        """Begin; see :meth:`Connection.start`."""
         self.feedback: Any = None
         self._connection = connection
         self._name = name
         self._read = read
-        self._progress = progress
+        self._news = news
+        self._untold: SimpleQueue[Any] = SimpleQueue()
         self._handle: Any = None
         self._finished = Finished()
-        self._error: Exception | None = None
 
     @property
     def done(self) -> bool:
@@ -227,24 +226,30 @@ class Task(Generic[T]):
         if self._handle is not None and not self.done:
             self._handle.cancel_goal_async()
 
-    def result(self, timeout: float | None = None) -> T:
-        """Wait for the end. Ctrl-C, and an error in the progress callback, cancel the task first.
+    def result(self, timeout: float | None = None, progress: ProgressCallback | None = None) -> T:
+        """Wait for the end. Ctrl-C, and an error in the callback, cancel the task and go on from here.
 
         Args:
             timeout: longest wait [s], after which the task is cancelled; None waits for ever.
+            progress: told all news since the task began, in this thread; True cancels the task.
 
         Raises:
             InputError: the goal was refused for a field, which it names.
             StackError: it took too long, or the stack is gone.
         """
-        connection = self._connection
+
+        def ended() -> bool:
+            done = self.done  # news that came before the end is told before it
+            while progress is not None and not self._untold.empty():
+                if progress(self._news(self._untold.get())):
+                    self.cancel()
+            return done
+
         try:
-            connection.wait(lambda: self.done or self._error, f"the end of {self._name}", timeout)
-        except (KeyboardInterrupt, HumanoidError):
+            self._connection.wait(ended, f"the end of {self._name}", timeout)
+        except BaseException:
             self.cancel()
             raise
-        if self._error is not None:
-            raise self._error
         return self._read(self._finished.value.status, self._finished.value.result)
 
     def begin(self, handle: Any, finished: Finished) -> None:
@@ -252,15 +257,9 @@ class Task(Generic[T]):
         self._handle, self._finished = handle, finished
 
     def on_feedback(self, feedback: Any) -> None:
-        """Pass news on."""
+        """Take note of news."""
         self.feedback = feedback
-        if self._progress is None or self._error is not None:
-            return
-        try:
-            self._progress(feedback)
-        except Exception as error:
-            self._error = error
-            self.cancel()
+        self._untold.put(feedback)
 
 
 def refused(message: str) -> InputError | StackError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
 from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_stack.msg import LinkWrench, Posture, WholeBodyTrajectory
@@ -16,11 +17,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import ContactLocation, Robot, Stance, Surface
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
 from humanoid_ros.messages.posture_messages import posture_message
 from humanoid_ros.messages.stance_messages import contact_location_message, surface_message
-from humanoid_ros.node.request_fields import known_name
 
 R = TypeVar("R")
 LONGEST = 200
@@ -133,6 +134,15 @@ def numbers(values: ArrayLike, field: str, count: int) -> NDArray[np.float64]:
     if array.shape != (count,):
         raise InputError(f"is {values!r}"[:LONGEST], element=field, remedy=f"Give {count} numbers")
     return array
+
+
+def duration_message(seconds: float) -> Duration:
+    """Message of a duration [s].
+
+    Raises:
+        InputError: it is no number.
+    """
+    return duration(float(numbers([seconds], "duration", 1)[0]))
 
 
 def _written(kind: str, value: Any, robot: Robot | None) -> Any:

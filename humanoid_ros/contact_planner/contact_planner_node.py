@@ -15,6 +15,7 @@ from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from humanoid_model.field_checks import known_name
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
@@ -34,7 +35,6 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.qos import LATCHED
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
 

@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from humanoid_stack.srv import CheckEquilibrium
 
+from humanoid_model.field_checks import enumerated
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import check_stance
@@ -18,7 +19,7 @@ from humanoid_ros.contact_planner.posture_task_messages import load
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
-from humanoid_ros.node.request_fields import enumerated, vector
+from humanoid_ros.node.request_fields import vector
 
 
 class MethodKind(IntEnum):

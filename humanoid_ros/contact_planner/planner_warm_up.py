@@ -10,7 +10,6 @@ from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import MethodKind, answer_check_equilibrium
-from humanoid_ros.contact_planner.posture_markers import link_placements
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
 from humanoid_ros.messages.conversions import fill_pose
 from humanoid_ros.messages.stance_messages import WORLD
@@ -53,7 +52,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
 
 def _standing(robot: Robot) -> tuple[Stance, list[Surface]]:
     """The soles of a robot where its default posture has them, each on a surface of its own."""
-    links = link_placements(robot, robot.default_posture)
+    links = robot.link_placements(robot.default_posture)
     stance, surfaces = Stance(), []
     for place in robot.contacts.values():
         if place.support:

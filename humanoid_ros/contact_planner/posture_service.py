@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import humanoid_studies  # noqa: F401 its solver may be asked for
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.optimisation.solve import SOLVERS
@@ -39,7 +40,6 @@ from humanoid_ros.contact_planner.posture_task_messages import load, posture_tas
 from humanoid_ros.messages.conversions import fill_vector, point, seconds
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.request_fields import enumerated, known_name, not_negative
 
 
 class StabilityKind(IntEnum):

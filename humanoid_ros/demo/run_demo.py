@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from humanoid_model import load_robot
 from humanoid_model.errors import HumanoidError
+from humanoid_model.progress import Progress
 from humanoid_model.robot import Robot
 from humanoid_planner.posture.motion.squat import LEGS, SquatMotion, squat_motion
 from humanoid_ros.bringup.node_list import ParameterValue, stack_nodes
@@ -205,14 +206,15 @@ class Demo:
         return {names.get(body.rsplit("/", 1)[-1], body): force for body, force in recording.mean_forces().items()}
 
     def _squat(self, motion: SquatMotion) -> None:
-        task = self._stack.begin_follow(motion, progress=self._on_feedback)
+        task = self._stack.begin_follow(motion)
         self._pass(motion.times[-1] + 2.0, "squatting", lambda: task.done)
-        answer = task.result(ANSWER_TIMEOUT)
+        answer = task.result(ANSWER_TIMEOUT, self._on_progress)
         if not answer.success:
             raise DemoError(f"the squats failed: {answer.message} ({answer.code})")
 
-    def _on_feedback(self, feedback: FollowJointTrajectory.Feedback) -> None:
-        errors = feedback.error.positions
+    def _on_progress(self, progress: Progress) -> None:
+        assert isinstance(progress.result, FollowJointTrajectory.Feedback)
+        errors = progress.result.error.positions
         if errors:
             self._errors.append(float(np.abs(errors).max()))
 

@@ -9,7 +9,6 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from humanoid_stack.msg import Gait, WholeBodyTrajectory
 from humanoid_stack.srv import ComputeGaitStates
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
@@ -17,10 +16,12 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
+from humanoid_planner.gait import GaitDefaults, load_gait_model
+from humanoid_planner.gait.specification.gait_model import FootSizes
+from humanoid_planner.gait.specification.gait_spec import METHODS
 from humanoid_ros.gait_generator.gait_markers import strip_markers
-from humanoid_ros.gait_generator.gait_models import FootSizes, load_gait_model
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
-from humanoid_ros.gait_generator.gait_request import METHODS, GaitDefaults
 from humanoid_ros.gait_generator.gait_requests import GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
 from humanoid_ros.node.diagnostics import publish_diagnostics
@@ -36,7 +37,6 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.qos import LATCHED
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
 
@@ -90,8 +90,7 @@ class GaitGeneratorNode(ServingNode):
         self.workers.offer(ComputeGaitStates, STATES, self._compute_states)
         self._requests = GaitRequests(self, whole(self, "processes"), self._defaults, self._show)
         self.workers.requests = self._requests
-        group = ReentrantCallbackGroup()
-        self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=group)
+        self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=self.group)
         refuse_unusable(self, self._check_parameters)
         publish_diagnostics(self, "gaits", self._diagnostics)
         self.get_logger().info(f"generates gaits of {text(self, 'model')} unless told otherwise")
@@ -212,16 +211,15 @@ class GaitGeneratorNode(ServingNode):
     def _diagnostics(self) -> dict[str, str]:
         counts = self._requests.counts
         mean = counts.seconds / counts.answered if counts.answered else 0.0
-        refusal = counts.last_refusal or self.refusals.last
         return {
             "model": text(self, "model"),
             "gaits generated": str(counts.answered),
             "gaits not solved": str(counts.failed),
             "requests cancelled": str(counts.cancelled),
-            "requests refused": str(counts.refused + self.refusals.count),
+            "requests refused": str(self.refusals.count),
             "requests under way": str(self._requests.under_way),
             "mean time per gait [s]": f"{mean:.2f}",
-            "last refusal": refusal,
+            "last refusal": self.refusals.last,
             "playing": str(self._replay.playing).lower(),
         }
 

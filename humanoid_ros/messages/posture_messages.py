@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import check_numbers, known_name
 from humanoid_ros.messages.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion
-from humanoid_ros.node.request_fields import check_numbers, known_name, pose
+from humanoid_ros.node.request_fields import pose
 
 
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:

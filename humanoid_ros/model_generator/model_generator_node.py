@@ -13,11 +13,12 @@ from humanoid_stack.srv import GenerateModel, InverseDynamics
 
 from humanoid_codegen.function_names import function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, generate
+from humanoid_codegen.model_cache import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
-from humanoid_ros.model_generator.model_cache import ModelCache
 from humanoid_ros.node.parameter_declaration import declare_whole, whole
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, ServingNode
@@ -73,7 +74,7 @@ class ModelGeneratorNode(ServingNode):
         response.joint_names = list(generated.joint_names)
         response.time = generated.time
 
-    def _check_closing(self, done: int, total: int, what: str) -> None:
+    def _check_closing(self, _: Progress) -> None:
         if self.workers.closing.is_set():
             raise HumanoidError(CLOSED)
 

@@ -39,7 +39,8 @@ class Refusals:
         """
         message = str(reason)
         if isinstance(reason, Exception) and not isinstance(reason, HumanoidError):
-            message = f"{type(reason).__name__}: {reason}"
+            first, *_ = message.splitlines() or [""]
+            message = f"{type(reason).__name__}: {first}"
             self._node.get_logger().error("".join(traceback.format_exception(reason)))
         self.count += 1
         self.last = f"{name}: {message}"

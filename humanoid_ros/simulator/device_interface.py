@@ -19,11 +19,12 @@ from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_ros.messages.conversions import fill_vector
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND, SENSOR
-from humanoid_ros.node.request_fields import enumerated, known_name, not_negative, vector
+from humanoid_ros.node.request_fields import vector
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice
 from humanoid_sim import Simulation

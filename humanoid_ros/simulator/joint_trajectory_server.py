@@ -22,16 +22,20 @@ from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.qos import COMMAND, STATE
-from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController, Outcome
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
-from humanoid_ros.simulator.trajectory_request import (
+from humanoid_ros.simulator.trajectory_messages import (
+    check_single_dof,
+    given_trajectory,
+    read_tolerances,
+    trajectory_point,
+)
+from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController, Outcome
+from humanoid_sim.control.trajectory_request import (
+    MotionCode,
     Tolerances,
     TrajectoryRequest,
     TrajectoryRequestError,
-    check_single_dof,
-    read_tolerances,
-    read_trajectory,
-    trajectory_point,
+    check_trajectory,
 )
 
 Result = FollowJointTrajectory.Result
@@ -178,8 +182,8 @@ class JointTrajectoryServer:
     # In the executor ------------------------------------------------------------------------------
 
     def _read(self, message: JointTrajectory) -> TrajectoryRequest:
-        return read_trajectory(
-            message,
+        return check_trajectory(
+            given_trajectory(message),
             self.controller.joints,
             self._loop.simulation.time,
             partial=self.settings.partial,
@@ -196,7 +200,7 @@ class JointTrajectoryServer:
         except TrajectoryRequestError as error:
             self._node.refusals.refuse(f"{self._name}/follow_joint_trajectory", str(error))
             handle.abort()
-            return Result(error_code=error.code, error_string=str(error))
+            return Result(error_code=int(error.code), error_string=str(error))
         ended = waking_future(self._node)
 
         def finish(outcome: Outcome) -> None:
@@ -223,7 +227,7 @@ class JointTrajectoryServer:
         else:
             handle.abort()
             self._tell_end(outcome)
-        return Result(error_code=outcome.code, error_string=outcome.text)
+        return Result(error_code=int(outcome.code), error_string=outcome.text)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         finish = self._finishers.get(bytes(handle.goal_id.uuid))
@@ -276,4 +280,4 @@ class JointTrajectoryServer:
 def _finish_if_not_started(finish: Callable[[Outcome], None], started: ThreadFuture[None]) -> None:
     error = started.exception()
     if error is not None:
-        finish(Outcome(Result.INVALID_GOAL, str(error)))
+        finish(Outcome(MotionCode.INVALID_GOAL, str(error)))

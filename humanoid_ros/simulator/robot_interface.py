@@ -12,11 +12,11 @@ from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import check_finite
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
-from humanoid_ros.simulator.joint_commands import JointCommands
-from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
 from humanoid_ros.simulator.robot_topics import RobotTopics
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
+from humanoid_sim.control.joint_commands import JointCommands
+from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 WHOLE_BODY = "whole_body"

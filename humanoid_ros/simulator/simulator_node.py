@@ -12,11 +12,11 @@ from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.field_checks import known_name
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
-from humanoid_ros.node.request_fields import known_name
 from humanoid_ros.node.run import run
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text

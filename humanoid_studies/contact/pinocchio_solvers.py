@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.cone import contact_residuals
-
-Array = NDArray[np.float64]
 
 _REQUIRED = ("{}ConstraintSolver", "{}SolverSettings", "{}SolverResult", "DelassusOperatorDense")
 

@@ -7,12 +7,10 @@ import math
 
 import daqp
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_studies.contact.complementarity import FACETS
-
-Array = NDArray[np.float64]
 
 _PROXIMAL = 1e-5
 """Weight of the proximal term, for operators of less than full rank, relative to the diagonal."""

@@ -14,11 +14,14 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number, check_positive
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_kernels import (
+    ContactsOfSole,
+    FoundContacts,
     add_body_motion,
     add_compliance,
     deform,
@@ -94,10 +97,9 @@ class SoledBody:
         """
         self.inertia = np.array(inertia, dtype=float)
         self.gravity = np.array(gravity, dtype=float)
-        numbers = (("mass", mass, 0.0), ("dt", dt, 0.0), ("friction", friction, -1e-300))
-        for name, value, above in numbers:
-            if not (np.isfinite(value) and value > above):
-                raise InputError(f"{name} is {value}", element=name, remedy="Give a positive number")
+        check_positive(mass, "mass")
+        check_positive(dt, "dt")
+        check_number(friction, "friction")
         if self.inertia.shape != (3, 3) or not np.all(np.linalg.eigvalsh(self.inertia) > 0.0):
             raise InputError(
                 f"inertia is {self.inertia.tolist()}", element="inertia", remedy="Give a positive definite matrix"
@@ -113,8 +115,7 @@ class SoledBody:
         self.time = 0.0
         free = sum(sole.free for sole in self.soles)
         self._world = [np.empty_like(sole.vertices) for sole in self.soles]
-        self._positions, self._normals, self._gaps = np.empty((free, 3)), np.empty((free, 3)), np.empty(free)
-        self._vertices, self._weights = np.zeros((free, 3), dtype=np.int64), np.zeros((free, 3))
+        self._found = FoundContacts.of_size(free)
         self._warm = np.zeros((free, 3))
 
     def step(self) -> SoledStep:
@@ -133,16 +134,13 @@ class SoledBody:
         first, count = [0], 0
         for sole, world in zip(self.soles, self._world, strict=True):
             place_vertices(R, p, sole.vertices, sole.U, world)
-            count = half_space_nodes(
-                R, world, sole.U, _FLOOR, 0.0, reach, count,
-                self._positions, self._normals, self._gaps, self._vertices, self._weights,
-            )  # fmt: skip
+            count = half_space_nodes(R, world, sole.U, _FLOOR, 0.0, reach, count, self._found)
             first.append(count)
         forces, iterations, residual = np.zeros(3 * count), 0, 0.0
         frames = np.broadcast_to(_FLOOR_FRAME, (count, 3, 3)).copy()
         slots = self._slots(first)
         if count:
-            arms = self._positions[:count] - p
+            arms = self._found.positions[:count] - p
             operator = np.zeros((1, 1, 6, 6))
             operator[0, 0, :3, :3] = np.eye(3) / self.mass
             operator[0, 0, 3:, 3:] = np.linalg.inv(I_world)
@@ -150,12 +148,9 @@ class SoledBody:
             add_body_motion(operator, np.zeros(count, dtype=np.int64), arms, frames, dt, W)
             v_free = (frames[0] @ (v + np.cross(w, arms)).T).T.reshape(-1).copy()
             if self.exact_positions:
-                v_free[::3] += self._gaps[:count] / dt
+                v_free[::3] += self._found.gaps[:count] / dt
             for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
-                add_compliance(
-                    R, sole.S, sole.U, contacts, 3 * contacts, np.ones(contacts.size), self._vertices[contacts],
-                    self._weights[contacts], frames, dt, W, v_free,
-                )  # fmt: skip
+                add_compliance(R, sole.S, sole.U, self._of_sole(contacts, frames), dt, W, v_free)
             forces = self._warm[slots].reshape(-1)
             residuals = np.zeros(5)
             mu = np.full(count, self.friction)
@@ -169,10 +164,7 @@ class SoledBody:
         self._warm[:] = 0.0
         self._warm[slots] = forces.reshape(-1, 3)
         for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
-            deform(
-                R, sole.S, contacts, 3 * contacts, np.ones(contacts.size), self._vertices[contacts],
-                self._weights[contacts], frames, forces, sole.U,
-            )  # fmt: skip
+            deform(R, sole.S, self._of_sole(contacts, frames), forces, sole.U)
         self.acceleration = (v - self.velocity) / dt
         self.velocity, self.angular_velocity = v, w
         self.placement = pin.SE3(pin.exp3(dt * w) @ R, p + dt * v)
@@ -190,10 +182,17 @@ class SoledBody:
     def _contacts(first: list[int]) -> list[NDArray[np.int64]]:
         return [np.arange(a, b) for a, b in itertools.pairwise(first)]
 
+    def _of_sole(self, contacts: NDArray[np.int64], frames: NDArray[np.float64]) -> ContactsOfSole:
+        """Contacts of one sole, three rows of the problem each."""
+        found = self._found
+        return ContactsOfSole(
+            contacts, 3 * contacts, np.ones(contacts.size), found.vertices[contacts], found.weights[contacts], frames
+        )
+
     def _slots(self, first: list[int]) -> NDArray[np.int64]:
         """Number of each contact's node among the free nodes of all soles."""
         slots, before = [], 0
         for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
-            slots.append(before + self._vertices[contacts, 0])
+            slots.append(before + self._found.vertices[contacts, 0])
             before += sole.free
         return np.concatenate(slots)

@@ -16,53 +16,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
 
-# Imports of files instead of packages that docs still have. It only gets shorter.
-DEEP_IMPORTS = {
-    ("docs/gait_global_step.md", "humanoid_planner.gait.global_step.global_settings"),
-    ("docs/gait_global_step.md", "humanoid_planner.gait.models.bip"),
-    ("docs/gait_global_step.md", "humanoid_planner.gait.phases.walker"),
-    ("docs/gait_lift.md", "humanoid_planner.gait.lift.level_walk"),
-    ("docs/gait_lift.md", "humanoid_planner.gait.lift.lifted_gait"),
-    ("docs/gait_lift.md", "humanoid_planner.gait.lift.whole_trajectory"),
-    ("docs/gait_lift.md", "humanoid_planner.gait.models.sagittal_projection"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.boundary.step_data"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.mechanism.open_mechanism"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.models.bip"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.models.five_bar"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.models.planar_projection"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.models.rabbit"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.models.sagittal_projection"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.phases.phase_spec"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.phases.synthesize_gait"),
-    ("docs/gait_mechanisms.md", "humanoid_planner.gait.phases.walker"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.boundary"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.boundary.step_data"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.models.bip"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.optimal_control.end_state"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.optimal_control.phase_problem"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.report.phase_figure"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.report.phase_report"),
-    ("docs/gait_optimal_control.md", "humanoid_planner.gait.solvers.alternative_criteria"),
-    ("docs/gait_report.md", "humanoid_planner.gait.boundary.step_data"),
-    ("docs/gait_report.md", "humanoid_planner.gait.models.bip"),
-    ("docs/gait_report.md", "humanoid_planner.gait.phases.phase_spec"),
-    ("docs/gait_report.md", "humanoid_planner.gait.phases.walker"),
-    ("docs/gait_report.md", "humanoid_planner.gait.report.gait_animation"),
-    ("docs/gait_report.md", "humanoid_planner.gait.report.gait_figure"),
-    ("docs/gait_report.md", "humanoid_planner.gait.report.gait_files"),
-    ("docs/gait_report.md", "humanoid_planner.gait.report.gait_report"),
-    ("docs/gait_report.md", "humanoid_planner.gait.report.gait_series"),
-    ("docs/gait_walking.md", "humanoid_planner.gait.boundary.step_data"),
-    ("docs/gait_walking.md", "humanoid_planner.gait.models.bip"),
-    ("docs/gait_walking.md", "humanoid_planner.gait.phases.phase_spec"),
-    ("docs/gait_walking.md", "humanoid_planner.gait.phases.walker"),
-    ("docs/gait_walking.md", "humanoid_sim.control.trajectory"),
-    ("docs/humod.md", "humanoid_studies.humod.command"),
-    ("docs/integrators.md", "humanoid_studies.integration.analytic_systems"),
-    ("docs/integrators.md", "humanoid_studies.integration.catalogue"),
-}
-
-
 @cache
 def tracked():
     """Files and folders of the repository, as paths relative to it."""
@@ -154,16 +107,16 @@ def test_snippets_import_public_names_of_packages(page):
     """A package is a folder; its public names are in its __all__."""
     for language, block in FENCE.findall(page.read_text()):
         for node in ast.walk(ast.parse(block)) if language == "python" else ():
-            imports = [node.module] if isinstance(node, ast.ImportFrom) else [
-                alias.name for alias in getattr(node, "names", ()) if isinstance(node, ast.Import)
-            ]
-            for module in imports:
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
                 init = ROOT / module.replace(".", "/") / "__init__.py"
-                if module.startswith("humanoid_") and (names(page), module) not in DEEP_IMPORTS:
-                    assert init.is_file(), f"{module} is a file, not a package"
-                    listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL)
-                    public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
-                    assert {alias.name for alias in node.names} <= public, ast.unparse(node)
+                if not module.startswith("humanoid_"):
+                    continue
+                listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL) if init.is_file() else None
+                public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
+                assert {alias.name for alias in node.names} <= public, ast.unparse(node)
 
 
 def test_index_and_site_have_every_page():

@@ -28,12 +28,11 @@ orthogonality has no gradient where a hand points the wrong way, and holds it th
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Records
 from humanoid_planner.distance.frame_change import Vector
 from humanoid_planner.kinematics.tree_table import REVOLUTE, Placements, TreeTable
 
@@ -41,7 +40,7 @@ POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE, ROTATION, ALIG
 _TINY = 1e-12
 
 #: A row: kind, bodies a and b (``a`` is the variable itself of a JOINT); points P, Q and directions u, w (3,) in their
-#: frames; orientations (3, 3) of frames in those of a and b.
+#: frames; orientations (3, 3) of frames in those of a and b. Kernels call arrays of them ``rows``, shape (m,).
 ROW = np.dtype(
     [
         ("kind", np.int64),
@@ -55,8 +54,6 @@ ROW = np.dtype(
         ("frame_b", np.float64, (3, 3)),
     ]
 )
-Rows = NDArray[Any]
-"""Records of ROW, shape (m,)."""
 
 
 @njit(cache=True)
@@ -130,7 +127,7 @@ def _angle_over_sine(cosine: float, sine: float) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def row_values(rows: Rows, x: np.ndarray, placed: Placements, G: np.ndarray, values: np.ndarray) -> None:
+def row_values(rows: Records, x: np.ndarray, placed: Placements, G: np.ndarray, values: np.ndarray) -> None:
     """Values (m,) of all rows."""
     for i in range(len(rows)):
         row = rows[i]
@@ -203,7 +200,7 @@ def add_twist_row(
 
 @njit(cache=True)
 def row_jacobian(
-    rows: Rows, tree: TreeTable, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
+    rows: Records, tree: TreeTable, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
 ) -> None:
     """Jacobian of all rows, in the first columns of ``J``, which is zero before."""
     for i in range(len(rows)):
@@ -299,7 +296,7 @@ _FLATTENING = 1e-3
 
 @njit(cache=True)
 def add_row_curvature(
-    rows: Rows,
+    rows: Records,
     multipliers: np.ndarray,
     values: np.ndarray,
     tree: TreeTable,

@@ -18,7 +18,6 @@ from sensor_msgs.msg import JointState
 
 from humanoid_model import ContactLocation, Robot, Scene, load_robot, load_scene
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.contact_planner.posture_markers import link_placements
 from humanoid_ros.messages.conversions import array, duration, fill_pose
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import WORLD
@@ -266,7 +265,7 @@ class PostureEditor:
         q = configuration(posture.posture, robot, "posture")
         self._drawing.update(
             PostureView(
-                placements=link_placements(robot, q),
+                placements=robot.link_placements(q),
                 contacts=contact_view(ContactForces(contacts=posture.forces)),
                 centre_of_mass=array(posture.centre_of_mass),
                 support_polygon=np.array([array(vertex) for vertex in answer.support_polygon]).reshape(-1, 3),
@@ -351,5 +350,5 @@ class PostureEditor:
         """Where a place is now: on the posture that was found last, else on the robot itself."""
         assert self._robot is not None
         posture = self._found or self._present_posture(self._robot)
-        links = link_placements(self._robot, configuration(posture, self._robot, "posture"))
+        links = self._robot.link_placements(configuration(posture, self._robot, "posture"))
         return links[place.link] * place.placement_link_patch

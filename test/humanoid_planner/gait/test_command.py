@@ -68,8 +68,8 @@ def test_obstacle_is_stepped_over(capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["walk", "--model", "ostrich"], "unknown model 'ostrich'"),
-        (["walk", "--model", "urdf:hrp2"], "--step: is missing"),
+        (["walk", "--model", "ostrich"], "--model: there is no model or robot 'ostrich'"),
+        (["walk", "--model", "hrp2"], "--step: is missing"),
         (["walk", "--step", "nowhere"], "unknown step 'nowhere'"),
         (["walk", "--step", "nowhere.yaml"], "nowhere.yaml"),
         (["walk", "--cycles", "0"], "cycles: is 0"),
@@ -86,8 +86,8 @@ def test_obstacle_is_stepped_over(capsys):
         (["walk", "--workers", "0"], "--workers: is 0"),
         (["walk", "--braking", "bip_braking"], "--between-rests alone"),
         (["walk", *RABBIT, "--between-rests"], "--braking: is missing"),
-        (["phase", "stop", "--duration", "-1"], "stop.duration: is -1.0 s"),
-        (["phase", "start", "--duration", "nan"], "start.duration: is nan s"),
+        (["phase", "stop", "--duration", "-1"], "duration: is -1. Give a finite number of 0 or more"),
+        (["phase", "start", "--duration", "nan"], "duration: is nan"),
     ],
 )
 def test_bad_words(words, told, capsys):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +18,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Load, NearReference, check_stance, generate_posture
-from humanoid_planner.posture.motion.squat import squat_motion
+from humanoid_planner.posture.motion import squat_motion
 from humanoid_ros.client import HumanoidStack, StackError
 
 pytestmark = pytest.mark.ros
@@ -71,14 +72,15 @@ def feet(scene: Scene) -> Stance:
 
 def test_simulated_time_stands_passes_and_goes_by_steps(stood: HumanoidStack) -> None:
     start = stood.step()
-    told: list[float] = []
+    told: list[Progress] = []
     assert stood.run(0.3, told.append) == pytest.approx(start + 0.3, abs=1e-9)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(0.3)
-    assert stood.state.time == pytest.approx(start + 0.3, abs=1e-9)
+    shares = [progress.fraction for progress in told]
+    assert shares == pytest.approx([1.0 / 3.0, 2.0 / 3.0, 1.0])
+    assert stood.run(0.3, lambda progress: True) == pytest.approx(start + 0.4, abs=1e-9)
+    assert stood.state.time == pytest.approx(start + 0.4, abs=1e-9)
     stood.resume()
     later = stood.run(0.2)
-    assert later >= start + 0.5 - 1e-9
+    assert later >= start + 0.6 - 1e-9
     stood.pause()
     assert stood.status.paused
 
@@ -111,23 +113,31 @@ def test_it_stands_where_it_is_put(stood: HumanoidStack) -> None:
 def test_it_follows_a_motion_and_tells_how_far_it_is(stood: HumanoidStack) -> None:
     motion = squat_motion(stood.robot, knee=1.2, count=1, period=1.0)
     stood.resume()
-    told: list[Any] = []
+    told: list[Progress] = []
     answer = stood.follow(motion, progress=told.append, timeout=300.0)
     assert answer.success, answer.message
-    knee = told[0].joint_names.index("RLEG_JOINT3")
-    assert max(feedback.actual.positions[knee] for feedback in told) == pytest.approx(1.2, abs=0.1)
+    feedback: list[Any] = [progress.result for progress in told]
+    knee = feedback[0].joint_names.index("RLEG_JOINT3")
+    assert max(item.actual.positions[knee] for item in feedback) == pytest.approx(1.2, abs=0.1)
+    shares = [progress.fraction for progress in told if progress.fraction is not None]
+    assert shares == sorted(shares)
+    assert 0.8 < shares[-1] <= 1.0
 
 
 def test_a_motion_is_cancelled_by_hand_and_by_an_error_on_the_way(stood: HumanoidStack) -> None:
     motion = squat_motion(stood.robot, knee=1.2, count=5, period=2.0)
     stood.resume()
-    begun = threading.Event()
-    task = stood.begin_follow(motion, progress=lambda _: begun.set())
-    assert begun.wait(60.0)
+    task = stood.begin_follow(motion)
+    end = time.monotonic() + 60.0
+    while task.feedback is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert not task.done
     task.cancel()
     answer = task.result(60.0)
     assert not answer.success
     assert "Canceled" in answer.message
+    assert "Canceled" in stood.follow(motion, progress=lambda _: True, timeout=60.0).message
 
     def fail(_: Any) -> None:
         raise ValueError("far enough")
@@ -187,11 +197,11 @@ def test_efforts_are_pinocchios_and_code_is_text(stack: HumanoidStack) -> None:
 
 def test_a_gait_tells_its_phases_and_is_given_up(stack: HumanoidStack) -> None:
     asked = cycle(RABBIT)
-    told: list[Any] = []
+    told: list[Progress] = []
     result = stack.gait("rabbit", phases=asked.phases, time_limit=300.0, progress=told.append)
     assert result.success, result.message
     assert len(result.gait.phases) == 2
-    assert {feedback.phase for feedback in told} == {0, 1}
+    assert {progress.part for progress in told} == {0, 1}
 
     def fail(_: Any) -> None:
         raise ValueError("enough")

@@ -43,7 +43,6 @@ from humanoid_model import Robot, Scene, load_robot, load_scene  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.kinematics import RobotKinematics  # noqa: E402
 from humanoid_planner.posture import LeastTorque, Load, NearReference, check_stance, generate_posture  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.messages.conversions import array, placement  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration, posture_message  # noqa: E402
 
@@ -90,7 +89,7 @@ def pose_of(answer: Any, robot: Robot, location: str) -> pin.SE3:
     """Where a contact location is in the posture of an answer."""
     q = configuration(answer.posture.posture, robot, "posture")
     place = robot.contacts[location]
-    return link_placements(robot, q)[place.link] * place.placement_link_patch
+    return robot.link_placements(q)[place.link] * place.placement_link_patch
 
 
 # generate_posture -------------------------------------------------------------------------------------------------
@@ -154,7 +153,7 @@ def test_tasks_loads_and_places_of_the_request_are_used(contact_planner: Any, hr
     answer = generated(contact_planner, locations=[tip], surfaces=[shelf], stance=stance, tasks=[look], loads=[load])
     assert answer.success, answer.message
     q = configuration(answer.posture.posture, hrp2, "posture")
-    links = link_placements(hrp2, q)
+    links = hrp2.link_placements(q)
     np.testing.assert_allclose(links["LARM_LINK6"].translation, array(target), atol=1e-4)
     head = links["HEAD_LINK1"]
     sight = array(target) - head.translation

@@ -25,7 +25,6 @@ from std_srvs.srv import Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 from humanoid_ros.messages.conversions import array  # noqa: E402
 
@@ -65,7 +64,7 @@ def test_it_is_played_in_space(gait_generator: Any, gait: Gait) -> None:
     pushed = [sum(force.force.z for force in message.contacts) for message in contacts.messages]
     assert min(pushed) > 600.0
     robot = load_robot("bip")
-    places = link_placements(robot, trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
+    places = robot.link_placements(trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
     root = robot.description.root
 
     def arrived(message: TFMessage) -> bool:

@@ -32,7 +32,6 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_ros.contact_planner.posture_joint_state import joint_state  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.messages.conversions import fill_transform, placement, point  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration, posture_message  # noqa: E402
 
@@ -64,7 +63,7 @@ class SquattingRobot(Node):
         self.tells_joints = True
         self.dies = False
         self._waiting = 0
-        self._links = link_placements(HRP2, SQUAT)
+        self._links = HRP2.link_placements(SQUAT)
         self._tf = self.create_publisher(TFMessage, "/tf", 100)
         self._joints = self.create_publisher(JointState, "joint_states", 10)
         self._status = self.create_publisher(SimulationStatus, "status", LATCHED)
@@ -189,7 +188,7 @@ def drag(page: PageClient, name: str, position: tuple[float, float, float]) -> N
 
 def soles(posture: np.ndarray) -> dict[str, np.ndarray]:
     """Where the handles on a posture's soles are."""
-    links = link_placements(HRP2, posture)
+    links = HRP2.link_placements(posture)
     places = [HRP2.contacts[name] for name in ("right_sole", "left_sole")]
     return {place.name: (links[place.link] * place.placement_link_patch).translation for place in places}
 
@@ -218,7 +217,7 @@ def test_handles_wait_until_it_is_known_how_the_robot_stands(robot: SquattingRob
 
 
 def test_handles_start_on_the_soles_and_the_ghost_follows(robot: SquattingRobot, page: PageClient) -> None:
-    links = link_placements(HRP2, SQUAT)
+    links = HRP2.link_placements(SQUAT)
     for name, place in soles(SQUAT).items():
         wait_for_place(page, handle(name), place)
     assert page.nodes["/posture"]["visible"]
@@ -288,7 +287,7 @@ def test_places_are_used_as_the_panel_says(robot: SquattingRobot, page: PageClie
 
     wait_for(wanted, "all of it is asked for")
     wait_for(lambda: handle("left_sole") not in page.nodes, "the handle of the free sole is gone")
-    links = link_placements(HRP2, SQUAT)
+    links = HRP2.link_placements(SQUAT)
     place = HRP2.contacts["seat"]
     wait_for_place(page, handle("seat"), links[place.link].act(place.placement_link_patch.translation))
     page.set("Reset handles", True)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of contacts: which location of the robot on which surface, in which order, with a posture at each step."""
+
+from humanoid_planner.contacts.contact_space import StancePosture
+from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
+from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
+from humanoid_planner.contacts.potentials.attractors import Attractor
+from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, PointAlongGuide, PointAttractor
+from humanoid_planner.contacts.potentials.stance_terms import (
+    BarycentreNear,
+    ContactCount,
+    LocationMalus,
+    OnlyMalus,
+    StanceTerm,
+)
+from humanoid_planner.contacts.search.best_first import End, SearchProgress
+from humanoid_planner.contacts.stances.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
+from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
+from humanoid_planner.contacts.stances.stance_set import StanceMetric
+
+__all__ = [
+    "Attractor",
+    "BarycentreNear",
+    "CentreOfMassAttractor",
+    "ContactCount",
+    "ContactPlan",
+    "ContactPlanner",
+    "End",
+    "LocationMalus",
+    "OnlyMalus",
+    "PlanStatistics",
+    "PlannedStance",
+    "PointAlongGuide",
+    "PointAttractor",
+    "PredefinedCandidates",
+    "RandomCandidates",
+    "Role",
+    "SearchProgress",
+    "SearchVolumes",
+    "StanceMetric",
+    "StancePosture",
+    "StanceTerm",
+    "plan_contacts",
+]

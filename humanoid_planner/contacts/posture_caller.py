@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the posture generator for a planner: what is the same in all of them is made once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.contact import Contact, Stance
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.equilibrium import ContactPoints
+from humanoid_planner.equilibrium.cone_simplex import farthest_centre
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.posture import (
+    CollisionModel,
+    Criterion,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    Task,
+    solve_problem,
+)
+from humanoid_planner.posture.collision.collision_task import CollisionTask
+from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
+from humanoid_planner.posture.problem.reach import out_of_reach
+
+#: Tasks of a stance: always the same, or made for it (a look at the new contact, a glass once it is held).
+TasksOfStance = Sequence[Task] | Callable[[Stance], Sequence[Task]]
+
+#: No centre of mass is farther from its contacts than this many times the robot's reach, for any humanoid [m].
+_EXTENT = 3.0
+_NO_ROWS, _NO_OFFSETS, _NO_WRENCH = np.zeros((0, 0)), np.zeros(0), np.zeros(6)
+
+
+@dataclass(frozen=True)
+class PostureCall:
+    """One call of the posture generator.
+
+    Attributes:
+        purpose: "remove", "add", "slide", "pre-contact" or "goal".
+        status: return code.
+        success: whether there is a posture.
+        iterations: of the solver.
+        building: time to put the problem together [s].
+        solving: time to solve it [s].
+    """
+
+    purpose: str
+    status: ReturnCode
+    success: bool
+    iterations: int
+    building: float
+    solving: float
+
+
+@dataclass
+class PostureCaller:
+    """Postures of one robot in one scene, and proofs that there are none.
+
+    Attributes:
+        robot: whose postures they are.
+        scene: around it.
+        criterion: of all postures.
+        tasks: that all postures fulfil, or what makes them for a stance.
+        collisions: None to let bodies pass through each other.
+        options: of the solver.
+        problem: more of what a :class:`PostureProblem` takes.
+        calls: all that were made.
+    """
+
+    robot: Robot
+    scene: Scene
+    criterion: Criterion | None
+    tasks: TasksOfStance
+    collisions: CollisionModel | None
+    options: SolverOptions
+    problem: dict[str, Any]
+    calls: list[PostureCall] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.kinematics = RobotKinematics(self.robot)
+        self._distances: dict[frozenset[tuple[str, str]], CollisionTask | None] = {}
+        self._placed: dict[tuple[Any, ...], PlacedContact] = {}
+
+    def call(
+        self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
+    ) -> PostureResult:
+        """Looks for a posture.
+
+        Args:
+            purpose: for the record.
+            stance: to hold.
+            start: (nq,) of the search.
+            more: tasks of this posture.
+        """
+        began = time.perf_counter()
+        tasks = [*self._tasks(stance), *more]
+        problem = dict(self.problem)
+        if self.collisions is not None:
+            problem["collisions"] = self._collisions(stance) or False
+            compound = self.collisions.compound_task(self.kinematics)
+            tasks += [] if compound is None else [compound]
+        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+        made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
+        built = time.perf_counter()
+        result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
+        now = time.perf_counter()
+        self.calls.append(
+            PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built)
+        )
+        return result
+
+    def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:
+        """Why two contacts, or a contact and a task, are too far apart for any posture; empty where nothing says so.
+
+        Args:
+            stance: whose contacts have their places.
+            more: tasks beside.
+        """
+        return out_of_reach(self.kinematics.tree, [self.placed(contact) for contact in stance.contacts], more)
+
+    def balances(self, stance: Stance) -> bool:
+        """Whether the bearing contacts can carry the robot with its centre of mass anywhere near them at all."""
+        placed = [self.placed(contact) for contact in stance.contacts if contact.kind.bears]
+        if not placed:
+            return False
+        if any(not one.fixed_in_world for one in placed):
+            return True
+        points = [
+            (one.placement_ground_contact.act(np.array([x, y, 0.0])), one.placement_ground_contact.rotation, one)
+            for one in placed
+            for x, y in one.bearing
+        ]
+        contacts = ContactPoints(
+            np.array([point for point, _, _ in points]),
+            np.array([frame for _, frame, _ in points]),
+            np.array([one.friction for _, _, one in points]),
+            np.array([one.contact.bilateral for _, _, one in points]),
+        )
+        push = -self.kinematics.total_mass * np.asarray(self.scene.gravity, dtype=float)
+        far, _, _ = farthest_centre(
+            contacts.packed, push, _NO_WRENCH, np.zeros((0, 3 * len(points))), _NO_OFFSETS, 0.0, _EXTENT,
+            np.array([1.0, 0.0]),
+        )  # fmt: skip
+        return bool(far > -np.inf)
+
+    def placed(self, contact: Contact) -> PlacedContact:
+        """A contact with its frames, found once."""
+        key = (contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta, contact.kind)
+        if key not in self._placed:
+            self._placed[key] = place_contact(contact, self.kinematics, self.scene, self.problem.get("friction"))
+        return self._placed[key]
+
+    def _tasks(self, stance: Stance) -> Sequence[Task]:
+        return self.tasks(stance) if callable(self.tasks) else self.tasks
+
+    def _collisions(self, stance: Stance) -> CollisionTask | None:
+        # Which pairs may touch depends on what holds on what, not where: a few sets of couples serve a whole search.
+        assert self.collisions is not None
+        couples = frozenset((contact.location.name, contact.surface.name) for contact in stance.contacts)
+        if couples not in self._distances:
+            self._distances[couples] = self.collisions.task(stance)
+        return self._distances[couples]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bonus and malus of stances: U_S, which only the search sees (specification 001 sections 6.8 and 7.5.2)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_planner.contacts.stances.couples import Couples
+from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
+
+
+class StanceTerm(ABC):
+    """A part of U_S. Subclass it for one of your own."""
+
+    @abstractmethod
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """Added to the potential; below zero is a bonus."""
+
+
+@dataclass(frozen=True)
+class ContactCount(StanceTerm):
+    """a |k - k0|, k the number of contacts.
+
+    Attributes:
+        weight: a.
+        preferred: k0; below 2 the count is kept small.
+        new: what a new contact counts.
+        released: what a released contact counts.
+    """
+
+    weight: float
+    preferred: float = 0.0
+    new: float = 1.0
+    released: float = 0.0
+
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """Weighted difference of the counts."""
+        worth = {Role.BEARING: 1.0, Role.NEW: self.new, Role.RELEASED: self.released}
+        return self.weight * abs(sum(worth[hold.role] for hold in stance.holds) - self.preferred)
+
+
+@dataclass(frozen=True)
+class LocationMalus(StanceTerm):
+    """A constant for each contact of certain locations.
+
+    Attributes:
+        malus: by name of location or link; below zero is a bonus.
+    """
+
+    malus: Mapping[str, float]
+
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """Sum over the contacts that last."""
+        total = 0.0
+        for couple in stance.couples:
+            location = couples.location(couple)
+            total += self.malus.get(location.name, self.malus.get(location.link, 0.0))
+        return total
+
+
+@dataclass(frozen=True)
+class OnlyMalus(StanceTerm):
+    """A malus of stances that consist of certain locations only, such as hands.
+
+    Attributes:
+        locations: names of locations or links.
+        malus: added.
+    """
+
+    locations: frozenset[str]
+    malus: float
+
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """The malus, or zero."""
+        used = [couples.location(couple) for couple in stance.couples]
+        only = all({location.name, location.link} & self.locations for location in used)
+        return self.malus if only and used else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class BarycentreNear(StanceTerm):
+    """Distance of the barycentre of the contacts that last to a place.
+
+    Attributes:
+        target: (3,) world [m].
+        placements: world placement of each surface, by name.
+        weight: of the distance.
+    """
+
+    target: NDArray[np.float64]
+    placements: Mapping[str, pin.SE3]
+    weight: float = 1.0
+
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """Weight times distance [m]."""
+        places = [
+            self.placements[couples.surface(hold.couple).name].act(np.array([hold.x, hold.y, 0.0]))
+            for hold in stance.key
+        ]
+        return self.weight * float(np.linalg.norm(np.mean(places, axis=0) - self.target))

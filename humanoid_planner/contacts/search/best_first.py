@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Best-first search: one loop for grids and for stances (specification 001 sections 6.2, 6.3 and 7.4)."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from humanoid_model.errors import InputError
+
+S = TypeVar("S")
+
+
+@dataclass
+class Node(Generic[S]):
+    """A node of the search tree.
+
+    Attributes:
+        index: its place in the tree's list, in the order of generation.
+        state: what it stands for.
+        potential: U of the state; the lowest is expanded first.
+        father: index of the node it came from; None for the root.
+        expanded: whether its sons were generated.
+    """
+
+    index: int
+    state: S
+    potential: float
+    father: int | None
+    expanded: bool = False
+
+
+class End(Enum):
+    """Why a search ended."""
+
+    GOAL = "the goal is reached"
+    EMPTY = "no nodes are left"
+    TIME = "the time limit is reached"
+    NODES = "the node budget is used up"
+    CANCELLED = "it was cancelled"
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """Where a search is.
+
+    Attributes:
+        nodes: in the tree.
+        expanded: of them.
+        waiting: nodes that wait to be expanded.
+        potential: lowest so far.
+        best: index of the node that has it.
+    """
+
+    nodes: int
+    expanded: int
+    waiting: int
+    potential: float
+    best: int
+
+
+SearchWatch = Callable[[SearchProgress], bool | None]
+"""Takes progress; returns True to cancel."""
+
+
+class ExpansionInterruptedError(Exception):
+    """A space gave up an expansion half-way because it was asked to stop; the node stays open."""
+
+
+class SearchSpace(ABC, Generic[S]):
+    """What is searched. A space remembers which states were generated: ``expand`` gives none twice."""
+
+    @abstractmethod
+    def potential(self, state: S) -> float:
+        """U of a state."""
+
+    @abstractmethod
+    def add(self, state: S) -> bool:
+        """Remembers a state; returns False where one equal to it is known."""
+
+    @abstractmethod
+    def expand(self, node: Node[S], nodes: list[Node[S]], stop: Callable[[], bool]) -> Iterable[tuple[int, S]]:
+        """Generates new states, each with the index of its father.
+
+        Args:
+            node: to expand.
+            nodes: the tree.
+            stop: to be asked during long expansions whether to give up.
+
+        Raises:
+            ExpansionInterruptedError: ``stop`` said so. The node is expanded again when the search goes on; states that
+                were given already are not to be given again.
+        """
+
+    def reached(self, state: S) -> bool:
+        """Whether a state is the goal; asked when it is generated, so it has to be cheap."""
+        return False
+
+    def finish(self, node: Node[S]) -> S | None:
+        """The goal state that can be joined to a node; asked once for every node before it is expanded."""
+        return None
+
+    def tie(self, state: S) -> tuple[int, ...]:
+        """Order of states of equal potential; those that are equal here too go by their generation."""
+        return ()
+
+    def encode(self, state: S) -> Any:
+        """A state as what JSON can hold."""
+        raise NotImplementedError(f"{type(self).__name__} can't be saved")
+
+    def decode(self, data: Any) -> S:
+        """A state of what :meth:`encode` made."""
+        raise NotImplementedError(f"{type(self).__name__} can't be saved")
+
+    def memory(self) -> Any:
+        """What the space remembers beside the tree's states, as what JSON can hold."""
+        return None
+
+    def recall(self, data: Any) -> None:
+        """Takes what :meth:`memory` gave."""
+
+
+class BestFirstSearch(Generic[S]):
+    """A search tree that grows from its node of lowest potential.
+
+    The loop is that of BFP (Alg. 1, 2) and of VBFP (Alg. 6, 7): these differ in what the space's ``expand`` gives,
+    all sons, or the best son and the next brother. A search that ended by a limit goes on with the next ``run``.
+
+    Attributes:
+        space: what is searched.
+        threshold: M; states of this potential and above are left out.
+        nodes: the tree in the order of generation; the first is the root.
+        goal: node that reached the goal, None before.
+        expanded: number of nodes whose sons were generated.
+        time: wall-clock time of all runs [s].
+    """
+
+    def __init__(self, space: SearchSpace[S], start: S, threshold: float = math.inf) -> None:
+        """Takes a space and where to start.
+
+        Raises:
+            InputError: the start has no finite potential, or the threshold is NaN.
+        """
+        if math.isnan(threshold):
+            raise InputError("is NaN", element="threshold", remedy="Give a number, or infinity for none")
+        self.space, self.threshold = space, threshold
+        self.nodes: list[Node[S]] = []
+        self.goal: Node[S] | None = None
+        self.expanded, self.time = 0, 0.0
+        self._waiting: list[tuple[float, tuple[int, ...], int]] = []
+        self._best = 0
+        space.add(start)
+        if not math.isfinite(space.potential(start)):
+            raise InputError(
+                f"is {space.potential(start)} at the start",
+                element="potential",
+                remedy="Give one that is finite wherever the search may go",
+            )
+        self._insert(start, None)
+
+    @property
+    def best(self) -> Node[S]:
+        """The goal if it is reached, else the node of lowest potential; of equal ones the first."""
+        return self.goal or self.nodes[self._best]
+
+    def path(self, node: Node[S] | None = None) -> list[Node[S]]:
+        """Nodes from the root to one, to the best one if None."""
+        node = self.best if node is None else node
+        path = [node]
+        while node.father is not None:
+            node = self.nodes[node.father]
+            path.append(node)
+        return path[::-1]
+
+    def run(
+        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: SearchWatch | None = None
+    ) -> End:
+        """Searches until something ends it.
+
+        Args:
+            time_limit: of this run [s].
+            max_nodes: in the tree; looked at between expansions, and within those that ask.
+            progress: told of each expansion, and more often by spaces whose expansions take long.
+
+        Raises:
+            InputError: a limit is NaN.
+        """
+        for name, limit in (("time_limit", time_limit), ("max_nodes", max_nodes)):
+            if math.isnan(limit):
+                raise InputError("is NaN", element=name, remedy="Give a number, or infinity for none")
+        began = time.perf_counter()
+        why = End.CANCELLED
+
+        def stop() -> bool:
+            nonlocal why
+            if time.perf_counter() - began >= time_limit:
+                why = End.TIME
+            elif len(self.nodes) >= max_nodes:
+                why = End.NODES
+            elif progress is not None and progress(self.progress):
+                why = End.CANCELLED
+            else:
+                return False
+            return True
+
+        try:
+            while self.goal is None:
+                if not self._waiting:
+                    return End.EMPTY
+                if stop():
+                    return why
+                entry = heapq.heappop(self._waiting)
+                if not self._open(self.nodes[entry[2]], stop):
+                    heapq.heappush(self._waiting, entry)
+                    return why
+            return End.GOAL
+        finally:
+            self.time += time.perf_counter() - began
+
+    @property
+    def progress(self) -> SearchProgress:
+        """Where the search is."""
+        best = self.best
+        return SearchProgress(len(self.nodes), self.expanded, len(self._waiting), best.potential, best.index)
+
+    def _open(self, node: Node[S], stop: Callable[[], bool]) -> bool:
+        """Tests a node for the goal and expands it; False where that was interrupted."""
+        end = self.space.finish(node)
+        if end is not None:
+            self.goal = self._append(end, node.index)
+            return True
+        try:
+            # All sons are looked at before the search returns: otherwise the tree depends on their order.
+            for father, state in self.space.expand(node, self.nodes, stop):
+                son = self._insert(state, father)
+                if son is not None and self.goal is None and self.space.reached(state):
+                    self.goal = son
+        except ExpansionInterruptedError:
+            return False
+        node.expanded = True
+        self.expanded += 1
+        return True
+
+    def _insert(self, state: S, father: int | None) -> Node[S] | None:
+        potential = self.space.potential(state)
+        # NaN isn't below the threshold either.
+        if father is not None and not potential < self.threshold:
+            return None
+        node = self._append(state, father, potential)
+        heapq.heappush(self._waiting, (potential, self.space.tie(state), node.index))
+        return node
+
+    def _append(self, state: S, father: int | None, potential: float | None = None) -> Node[S]:
+        value = self.space.potential(state) if potential is None else potential
+        node = Node(len(self.nodes), state, value, father)
+        self.nodes.append(node)
+        if value < self.nodes[self._best].potential:
+            self._best = node.index
+        return node
+
+    def to_data(self) -> dict[str, Any]:
+        """The tree as what JSON can hold."""
+        return {
+            "threshold": None if math.isinf(self.threshold) else self.threshold,
+            "time": self.time,
+            "goal": None if self.goal is None else self.goal.index,
+            "nodes": [
+                [node.father, node.potential, node.expanded, self.space.encode(node.state)] for node in self.nodes
+            ],
+            "memory": self.space.memory(),
+        }
+
+    @classmethod
+    def from_data(cls, space: SearchSpace[S], data: dict[str, Any]) -> BestFirstSearch[S]:
+        """A search that goes on where the one went that ``to_data`` told of.
+
+        Args:
+            space: the same as then, without memory of its states.
+            data: of the tree.
+        """
+        search = cls.__new__(cls)
+        search.space = space
+        search.threshold = math.inf if data["threshold"] is None else float(data["threshold"])
+        search.time, search.expanded, search._best = float(data["time"]), 0, 0
+        search.nodes, search._waiting, search.goal = [], [], None
+        for father, potential, expanded, encoded in data["nodes"]:
+            state = space.decode(encoded)
+            space.add(state)
+            node = search._append(state, father, float(potential))
+            node.expanded = bool(expanded)
+            search.expanded += node.expanded
+            if not expanded and node.index != data["goal"]:
+                heapq.heappush(search._waiting, (node.potential, space.tie(state), node.index))
+        space.recall(data["memory"])
+        if data["goal"] is not None:
+            search.goal = search.nodes[data["goal"]]
+        return search

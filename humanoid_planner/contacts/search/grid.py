@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Best-first and very-best-first planning on a grid (specification 001 sections 6.2 and 7.4.1, Alg. 1 and 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, Node, SearchSpace, SearchWatch
+from humanoid_planner.contacts.search.neighbours import Cell, Neighbours, m_neighbours
+
+Potential = Callable[[NDArray[np.float64]], float]
+METHODS = ("bfp", "vbfp")
+
+
+class Grid(SearchSpace[Cell]):
+    """Cells k of a grid, which stand for the points origin + diag(steps) k.
+
+    Attributes:
+        method: "bfp" gives all neighbours of an expanded cell, "vbfp" its best one and the next best one of its
+            father's.
+    """
+
+    def __init__(
+        self,
+        origin: ArrayLike,
+        steps: ArrayLike,
+        potential: Potential,
+        goal: Cell | Callable[[NDArray[np.float64]], bool],
+        *,
+        method: str = "bfp",
+        neighbours: Neighbours | None = None,
+        free_path: Callable[[NDArray[np.float64], NDArray[np.float64]], bool] | None = None,
+        threshold: float = math.inf,
+    ) -> None:
+        """Takes a grid.
+
+        Args:
+            origin: (n,) point of the cell (0, ..., 0).
+            steps: (n,) distances of neighbouring points, above zero.
+            potential: U of a point.
+            goal: the cell to reach, or what tells whether a point will do: in a region, beyond a plane, low enough.
+            method: "bfp" or "vbfp".
+            neighbours: of a cell; None for those that differ by one step on one coordinate.
+            free_path: whether the way between two points is free; None for always.
+            threshold: M, for "vbfp", which has to know it to find the best.
+
+        Raises:
+            InputError: steps that aren't above zero, or an unknown method.
+        """
+        self._origin = np.atleast_1d(np.asarray(origin, dtype=float))
+        self._steps = np.broadcast_to(np.asarray(steps, dtype=float), self._origin.shape)
+        if not (np.isfinite(self._origin).all() and np.isfinite(self._steps).all() and (self._steps > 0).all()):
+            raise InputError(f"are {self._steps}", element="steps", remedy="Give finite numbers above zero")
+        if method not in METHODS:
+            raise InputError(f"is '{method}'", element="method", remedy=f"Give one of {', '.join(METHODS)}")
+        self.method, self._threshold = method, threshold
+        self._field, self._goal, self._free = potential, goal, free_path
+        self._neighbours = neighbours or m_neighbours(len(self._origin))
+        self._known: set[Cell] = set()
+        self._values: dict[Cell, float] = {}
+
+    def point(self, cell: Cell) -> NDArray[np.float64]:
+        """(n,) point of a cell."""
+        return np.asarray(self._origin + self._steps * cell)
+
+    def potential(self, state: Cell) -> float:
+        """U of a cell's point, computed once."""
+        if state not in self._values:
+            self._values[state] = float(self._field(self.point(state)))
+        return self._values[state]
+
+    def add(self, state: Cell) -> bool:
+        """Remembers a cell."""
+        new = state not in self._known
+        self._known.add(state)
+        return new
+
+    def reached(self, state: Cell) -> bool:
+        """Whether a cell is the goal, or its point will do."""
+        return self._goal(self.point(state)) if callable(self._goal) else state == self._goal
+
+    def tie(self, state: Cell) -> tuple[int, ...]:
+        """Cells of equal potential go by their coordinates."""
+        return state
+
+    def expand(self, node: Node[Cell], nodes: list[Node[Cell]], stop: Callable[[], bool]) -> Iterable[tuple[int, Cell]]:
+        """New neighbours: all of them, or the best brother and the best son."""
+        if self.method == "bfp":
+            for cell in self._neighbours(node.state):
+                if self._may_go(node.state, cell) and self.add(cell):
+                    yield node.index, cell
+            return
+        for father in (node.father, node.index):
+            best = None if father is None else self._best_neighbour(nodes[father].state)
+            if best is not None:
+                assert father is not None
+                self.add(best)
+                yield father, best
+
+    def _best_neighbour(self, cell: Cell) -> Cell | None:
+        """The neighbour of lowest potential that isn't known yet."""
+        new = [other for other in self._neighbours(cell) if other not in self._known and self._may_go(cell, other)]
+        new = [other for other in new if self.potential(other) < self._threshold]
+        return min(new, key=lambda other: (self.potential(other), other), default=None)
+
+    def _may_go(self, cell: Cell, other: Cell) -> bool:
+        return self._free is None or self._free(self.point(cell), self.point(other))
+
+    def encode(self, state: Cell) -> Any:
+        """A cell as a list."""
+        return list(state)
+
+    def decode(self, data: Any) -> Cell:
+        """A cell of a list."""
+        return tuple(int(k) for k in data)
+
+    def memory(self) -> Any:
+        """Cells that are known without being in the tree, above the threshold."""
+        return [list(cell) for cell in sorted(self._known)]
+
+    def recall(self, data: Any) -> None:
+        """Takes known cells."""
+        self._known.update(self.decode(cell) for cell in data)
+
+
+@dataclass(frozen=True, eq=False)
+class GridPlan:
+    """A path on a grid, or the one to the lowest point found.
+
+    Attributes:
+        success: whether the goal is reached.
+        end: why the search ended.
+        points: (k, n) of the path, both ends included.
+        internal: number of expanded cells.
+        leaves: cells without sons, the goal not counted.
+    """
+
+    success: bool
+    end: End
+    points: NDArray[np.float64]
+    internal: int
+    leaves: int
+
+
+def plan_on_grid(
+    start: Cell,
+    goal: Cell | Callable[[NDArray[np.float64]], bool],
+    potential: Potential,
+    *,
+    origin: ArrayLike | None = None,
+    steps: ArrayLike = 1.0,
+    method: str = "bfp",
+    threshold: float = math.inf,
+    neighbours: Neighbours | None = None,
+    free_path: Callable[[NDArray[np.float64], NDArray[np.float64]], bool] | None = None,
+    time_limit: float = math.inf,
+    max_nodes: float = math.inf,
+    progress: SearchWatch | None = None,
+) -> GridPlan:
+    """Plans a path on an unbounded grid by following a potential.
+
+    Args:
+        start: cell.
+        goal: see :class:`Grid`.
+        potential: likewise.
+        origin: likewise; None for zero.
+        steps: likewise.
+        method: likewise.
+        threshold: M; cells of this potential and above are left out.
+        neighbours: see :class:`Grid`.
+        free_path: likewise.
+        time_limit: [s].
+        max_nodes: in the tree.
+        progress: told of each expansion; returns True to cancel.
+
+    Raises:
+        InputError: something can't be used.
+    """
+    zero = np.zeros(len(start)) if origin is None else origin
+    grid = Grid(
+        zero, steps, potential, goal, method=method, neighbours=neighbours, free_path=free_path, threshold=threshold
+    )
+    search = BestFirstSearch(grid, tuple(int(k) for k in start), threshold)
+    if grid.reached(search.nodes[0].state):
+        search.goal = search.nodes[0]
+    end = search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress)
+    return GridPlan(
+        search.goal is not None,
+        end,
+        np.array([grid.point(node.state) for node in search.path()]),
+        search.expanded,
+        _leaves(search.nodes, search.goal),
+    )
+
+
+def _leaves(nodes: Sequence[Node[Cell]], goal: Node[Cell] | None) -> int:
+    fathers = {node.father for node in nodes}
+    return sum(node.index not in fathers and node is not goal for node in nodes)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Search trees in files: saved whole or not at all, and read again with a clear word about what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TypeVar
+
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts.search.best_first import BestFirstSearch, SearchSpace
+
+_FORMAT = "humanoid_stack search tree 1"
+
+S = TypeVar("S")
+
+
+def save_tree(search: BestFirstSearch[S], path: str | Path, problem: str) -> None:
+    """Writes a search tree, so that the search can go on later; an older file stays until the new one is complete.
+
+    Args:
+        search: to save.
+        path: of the file, JSON.
+        problem: name of what is searched; :func:`load_tree` asks for the same.
+    """
+    path = Path(path)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(json.dumps({"format": _FORMAT, "problem": problem, **search.to_data()}, allow_nan=False))
+    os.replace(beside, path)
+
+
+def load_tree(space: SearchSpace[S], path: str | Path, problem: str) -> BestFirstSearch[S]:
+    """Reads a search tree.
+
+    Args:
+        space: what was searched, fresh.
+        path: of the file.
+        problem: name of what was searched.
+
+    Raises:
+        InputError: the file is missing, cut short, no tree, or that of another problem.
+    """
+    element = f"tree file '{path}'"
+    try:
+        data = json.loads(Path(path).read_text())
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", element=element) from None
+    except ValueError as error:
+        raise InputError(
+            f"is cut short or no JSON: {error}", element=element, remedy="Take an older file, or start anew"
+        ) from None
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise InputError("is no search tree", element=element, remedy=f"Its field 'format' has to be '{_FORMAT}'")
+    if data.get("problem") != problem:
+        raise InputError(
+            f"belongs to the problem '{data.get('problem')}'", element=element, remedy=f"Give one of '{problem}'"
+        )
+    try:
+        return BestFirstSearch.from_data(space, data)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"has a field missing or spoilt: {error!r}", element=element) from None

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a couple may hold: the thesis' three strategies (specification 001 sections 6.7 and 7.2)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts.stances.couples import Couples
+from humanoid_planner.contacts.stances.planned_stance import Hold
+from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
+
+
+@dataclass(frozen=True)
+class Place:
+    """What candidates depend on.
+
+    Attributes:
+        placement_world_surface: of the couple's surface.
+        pelvis: (3,) of the robot's base in the father's posture, world [m].
+        rng: of this couple and node: the same whatever was done before.
+    """
+
+    placement_world_surface: pin.SE3
+    pelvis: NDArray[np.float64]
+    rng: np.random.Generator
+
+
+class Candidates(ABC):
+    """A strategy that names places before any posture is sought."""
+
+    @abstractmethod
+    def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
+        """Places to try, in their order."""
+
+
+@dataclass(frozen=True)
+class PredefinedCandidates(Candidates):
+    """Places that the user names.
+
+    Attributes:
+        places: (x, y, theta) by names of location and surface.
+    """
+
+    places: Mapping[tuple[str, str], Sequence[tuple[float, float, float]]]
+
+    def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
+        """The couple's places."""
+        names = couples.location(couple).name, couples.surface(couple).name
+        return [Hold(couple, float(x), float(y), float(theta)) for x, y, theta in self.places.get(names, ())]
+
+    def check(self, couples: Couples) -> None:
+        """Refuses places of couples that aren't there.
+
+        Raises:
+            InputError: a name that isn't among the couples', or a number that isn't finite.
+        """
+        for (location, surface), places in self.places.items():
+            couples.number_of(location, surface)
+            if not np.isfinite(np.asarray(places, dtype=float)).all():
+                raise InputError(f"are {places}", element=f"candidates of {location} on {surface}")
+
+
+@dataclass(frozen=True)
+class RandomCandidates(Candidates):
+    """Uniform draws on the part of the surface near the pelvis, whose patch lies on the surface as a whole.
+
+    Attributes:
+        density: candidates on 1 m^2; their number goes with the square root of the area [1/m].
+        radius: of the sphere about the pelvis that they lie in [m].
+        turn: largest angle of the patch's x axis from the directions in ``headings`` [rad].
+        headings: of the patch's x axis on the surface [rad]; empty for all directions.
+    """
+
+    density: float = 10.0
+    radius: float = 1.0
+    turn: float = 0.0
+    headings: tuple[float, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name, value in (("density", self.density), ("radius", self.radius)):
+            if not 0 < value < math.inf:
+                raise InputError(f"is {value}", element=f"{name} of candidates", remedy="Give a number above 0")
+
+    def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
+        """Draws; their number is that of the area within reach."""
+        surface, location = couples.surface(couple), couples.location(couple)
+        centre = place.placement_world_surface.actInv(place.pelvis)
+        if abs(centre[2]) >= self.radius:
+            return []
+        reach = math.sqrt(self.radius**2 - centre[2] ** 2)
+        volume = surface_volume(surface.polygon, centre[:2], reach)
+        if volume is None:
+            return []
+        found = []
+        for _ in range(round(self.density * math.sqrt(volume.area))):
+            x, y = _draw(volume.polygon, place.rng)
+            if self.headings:
+                theta = float(place.rng.choice(self.headings)) + place.rng.uniform(-self.turn, self.turn)
+            else:
+                theta = place.rng.uniform(-math.pi, math.pi)
+            inside = surface.polygon is None or _patch_inside(location.patch, surface.polygon, x, y, theta)
+            if inside and math.hypot(x - centre[0], y - centre[1]) <= reach:
+                found.append(Hold(couple, x, y, theta))
+        return found
+
+
+@dataclass(frozen=True)
+class SearchVolumes:
+    """Places that the posture generator chooses in volumes, which are cut around what is found.
+
+    Attributes:
+        size: delta l of the box that is cut out around a place [m].
+        angle: delta theta of it [rad].
+        radius: half the width of the square that an unbounded surface is searched in, about the pelvis [m].
+    """
+
+    size: float = 0.15
+    angle: float = math.radians(30)
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("size", self.size), ("angle", self.angle), ("radius", self.radius)):
+            if not 0 < value < math.inf:
+                raise InputError(f"is {value}", element=f"{name} of search volumes", remedy="Give a number above 0")
+
+    def volume(self, couples: Couples, couple: int, place: Place) -> SearchVolume | None:
+        """Upsilon of a couple; None where the surface is out of reach."""
+        centre = place.placement_world_surface.actInv(place.pelvis)
+        return surface_volume(couples.surface(couple).polygon, centre[:2], self.radius)
+
+    def beside(self, volume: SearchVolume, hold: Hold) -> list[SearchVolume]:
+        """What is left of a volume around a place that was found in it; a sliver that the box misses is used up."""
+        pieces = volume.without_box(hold.x, hold.y, hold.theta, self.size, self.angle)
+        return [rest for rest in pieces if rest is not volume]
+
+
+def _draw(polygon: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, float]:
+    """A uniform point of a convex polygon: a triangle of its fan by area, a point of it by the square root."""
+    first, spokes = polygon[0], polygon[1:] - polygon[0]
+    areas = spokes[:-1, 0] * spokes[1:, 1] - spokes[:-1, 1] * spokes[1:, 0]
+    index = int(rng.choice(len(areas), p=areas / areas.sum()))
+    a, b = math.sqrt(rng.uniform()), rng.uniform()
+    x, y = first + a * ((1 - b) * spokes[index] + b * spokes[index + 1])
+    return float(x), float(y)
+
+
+def _patch_inside(patch: NDArray[np.float64], polygon: NDArray[np.float64], x: float, y: float, theta: float) -> bool:
+    turn = np.array([[math.cos(theta), -math.sin(theta)], [math.sin(theta), math.cos(theta)]])
+    points = np.asarray(patch) @ turn.T + [x, y]
+    start = np.asarray(polygon, dtype=float)
+    edges = np.roll(start, -1, axis=0) - start
+    away = points[:, None, :] - start
+    return bool((edges[:, 0] * away[..., 1] - edges[:, 1] * away[..., 0]).min() >= -1e-12)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, ExpansionInterruptedError, SearchSpace
+from humanoid_planner.contacts.search.grid import Grid
+
+
+class Halving(SearchSpace[int]):
+    """Numbers that lead to their doubles and to one more; expansions take time and can be interrupted."""
+
+    def __init__(self, goal, pause=0.0):
+        self.goal, self.pause, self.known, self.asked = goal, pause, set(), []
+
+    def potential(self, state):
+        return abs(self.goal - state)
+
+    def add(self, state):
+        new = state not in self.known
+        self.known.add(state)
+        return new
+
+    def expand(self, node, nodes, stop):
+        for son in (2 * node.state, node.state + 1, node.state - 1):
+            if stop():
+                raise ExpansionInterruptedError
+            time.sleep(self.pause)
+            if self.add(son):
+                yield node.index, son
+
+    def finish(self, node):
+        self.asked.append(node.index)
+        return -1 if node.state == self.goal else None
+
+
+def test_the_goal_state_closes_the_path():
+    search = BestFirstSearch(Halving(100), 3)
+    assert search.run() is End.GOAL
+    states = [node.state for node in search.path()]
+    assert states[0] == 3
+    assert states[-2:] == [100, -1]
+    assert all(b in (2 * a, a + 1, a - 1) for a, b in itertools.pairwise(states[:-1]))
+    assert len(search.space.asked) == search.expanded + 1
+    assert search.goal.father == search.path()[-2].index
+
+
+def test_a_node_budget_ends_the_search_with_the_nearest_state():
+    search = BestFirstSearch(Halving(10**6), 1)
+    assert search.run(max_nodes=20) is End.NODES
+    assert 20 <= len(search.nodes) <= 23
+    assert search.best.potential == min(node.potential for node in search.nodes)
+    assert search.path()[-1] is search.best
+
+
+def test_a_time_limit_ends_it_within_an_expansion():
+    search = BestFirstSearch(Halving(10**6, pause=0.05), 1)
+    assert search.run(time_limit=0.02) is End.TIME
+    assert len(search.nodes) == 2
+    assert not search.nodes[0].expanded
+
+
+def test_progress_cancels_within_an_expansion_and_the_search_goes_on_as_if_nothing_was():
+    seen = []
+
+    def watch(progress):
+        seen.append(progress)
+        return len(seen) == 12
+
+    search, straight = BestFirstSearch(Halving(1000), 1), BestFirstSearch(Halving(1000), 1)
+    assert search.run(progress=watch) is End.CANCELLED
+    assert len(seen) == 12
+    assert [p.nodes for p in seen] == sorted(p.nodes for p in seen)
+    assert search.run() is straight.run() is End.GOAL
+    assert [n.state for n in search.path()] == [n.state for n in straight.path()]
+
+
+def test_what_a_watch_raises_is_passed_on_and_nothing_is_lost():
+    def watch(progress):
+        if progress.nodes > 5:
+            raise RuntimeError("display is gone")
+
+    search = BestFirstSearch(Grid([0, 0], 1.0, lambda p: float(np.linalg.norm(p - 9)), (9, 9)), (0, 0))
+    with pytest.raises(RuntimeError, match="display"):
+        search.run(progress=watch)
+    assert search.run() is End.GOAL
+
+
+def test_states_of_undefined_potential_are_left_out():
+    grid = Grid([0, 0], 1.0, lambda p: np.nan if p[0] == 2 and p[1] < 3 else float(np.linalg.norm(p - [4, 0])), (4, 0))
+    search = BestFirstSearch(grid, (0, 0))
+    assert search.run() is End.GOAL
+    assert all(np.isfinite(node.potential) for node in search.nodes)
+
+
+def test_an_empty_space_is_told():
+    class Lone(Halving):
+        def expand(self, node, nodes, stop):
+            return ()
+
+    assert BestFirstSearch(Lone(5), 1).run() is End.EMPTY
