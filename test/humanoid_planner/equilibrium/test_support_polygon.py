@@ -10,6 +10,7 @@ from fixtures.contact_stances import CORNERS, tilted_pad
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 from humanoid_model.contact import Contact, ContactLocation, Surface
+from humanoid_model.convex_polygon import convex_hull
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.force_distribution import in_equilibrium
@@ -17,7 +18,6 @@ from humanoid_planner.equilibrium.support_polygon import (
     SupportPolygon,
     clip_convex,
     contact_area,
-    convex_hull,
     disc,
     shrink_convex,
 )
