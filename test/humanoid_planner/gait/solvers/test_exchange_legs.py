@@ -79,7 +79,7 @@ def test_the_problems_are_those_of_the_exchanged_walker() -> None:
     coarse = SynthesisOptions("direct", DirectOptions(intervals=3))
     settings = GaitSettings(held, held, 0.7, coarse)
     before = synthesize_gait(walker, cyclic_walk(CYCLIC), settings, progress=lambda _: True)
-    found = exchange_legs(before, coarse, 2, lambda phase, progress: True)
+    found = exchange_legs(before, coarse, 2, lambda _: True)
     other = walker.with_legs_exchanged()
     changed = 0.0
     for planned, phase, old_phase in zip(

@@ -104,7 +104,7 @@ def test_on_an_executor():
             cyclic_walk(RABBIT_WALK),
             RABBIT_SETTINGS,
             pool,
-            lambda stage, residual, cost: bool(heard.append(stage)),
+            lambda progress: heard.append(progress.stage),
         )
     assert gait.converged
     assert heard == ["double_support: done", "single_support: done"]
