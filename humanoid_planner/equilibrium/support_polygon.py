@@ -53,7 +53,7 @@ def _clip(
         if not kept:
             return np.zeros((0, 2))
         corners = np.array(kept)
-    return convex_hull(corners)
+    return convex_hull(corners, _SAME)
 
 
 def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float64]:
@@ -66,7 +66,7 @@ def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float6
     Returns:
         (h, 2) corners, counter-clockwise; (0, 2) when the two have nothing in common.
     """
-    return _clip(convex_hull(polygon_a), *_half_planes(convex_hull(polygon_b)))
+    return _clip(convex_hull(polygon_a, _SAME), *_half_planes(convex_hull(polygon_b, _SAME)))
 
 
 def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
@@ -77,7 +77,7 @@ def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
     """
     if not margin >= 0.0:
         raise InputError(f"{margin:g} m", element="margin", remedy="Give a margin of 0 or more")
-    corners = convex_hull(polygon)
+    corners = convex_hull(polygon, _SAME)
     if margin == 0.0:
         return corners
     if len(corners) < 3:
@@ -167,7 +167,7 @@ class SupportPolygon:
             raise InputError(
                 f"shape {np.shape(points)}", element="points", remedy="Give an array of shape (k, 2) or (k, 3), k > 0"
             )
-        vertices = convex_hull(places[:, :2])
+        vertices = convex_hull(places[:, :2], _SAME)
         return cls(vertices, *_half_planes(vertices))
 
     def margin(self, point: ArrayLike) -> float:
