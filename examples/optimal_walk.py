@@ -23,11 +23,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull
 
-from humanoid_model import load_robot
-from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
-from humanoid_model.scene_file import load_scene
+from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene
 from humanoid_planner.gait import MOST_CYCLES, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 
-from humanoid_model.errors import HumanoidError
+from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_ros.client import HumanoidStack
 

@@ -42,6 +42,7 @@ from humanoid_codegen.symbolic_inertia import (
 )
 from humanoid_codegen.vector import Scalar, Vector
 from humanoid_model import InputError, Robot, load_robot
+from humanoid_model.checks import check_array
 from humanoid_model.loop_closure import LoopClosure
 
 
@@ -92,9 +93,7 @@ class DynamicModel:
         if not isinstance(robot, Robot):
             robot = load_robot(robot, floating_base=floating_base, geometry=False)
         self.robot = robot
-        acceleration = np.asarray(gravity, dtype=float)
-        if acceleration.shape != (3,) or not np.isfinite(acceleration).all():
-            raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2")
+        check_array(gravity, "gravity")
         self.mechanism = Mechanism.from_robot(self.robot, gravity)
         self.links = self.mechanism.links
         self.grouped = base_parameters

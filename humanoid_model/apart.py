@@ -14,6 +14,7 @@ import ctypes
 import importlib
 import pickle
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from types import GenericAlias
@@ -26,11 +27,12 @@ from numba.core import cgutils
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_builtin
 from numba.core.typing import signature
-
-import humanoid_model.compiling  # noqa: F401  from now on, who waits is told
+from numba.extending import intrinsic
 
 _RESOLVER = "humanoid_model_apart_address"
 """Symbol by which compiled code asks for an address."""
+_WAITED = "humanoid_model_apart_waited"
+"""Symbol by which it knows how long it has waited for addresses."""
 _TYPES = {None: types.none, bool: types.boolean, int: types.int64, float: types.float64}
 
 
@@ -75,9 +77,9 @@ class Apart:
         self._numba_type_ = _ApartType(self)
         lower_builtin(self, types.VarArg(types.Any))(self._write_call)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call it."""
-        return self.dispatcher(*arguments)
+        return self.dispatcher(*arguments, **keywords)
 
     @property
     def py_func(self) -> Callable[..., Any]:
@@ -151,6 +153,7 @@ register_default(_ApartType)(models.OpaqueModel)
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 def _resolve(text: int, size: int) -> int:
     """Address of the kernel that compiled code asks for, 0 after an error, which is printed."""
+    begun = time.monotonic_ns()
     try:
         module, name, argument_types = pickle.loads(ctypes.string_at(text, size))
         function: Apart = getattr(importlib.import_module(module), name)
@@ -159,7 +162,27 @@ def _resolve(text: int, size: int) -> int:
         _thread.interrupt_main()
     except Exception:
         traceback.print_exc(file=sys.stderr)
+    finally:
+        _waited.value += time.monotonic_ns() - begun
     return 0
 
 
+@intrinsic
+def waited(typing_context: Any) -> Any:
+    """Nanoseconds for which compiled code has waited for addresses, while kernels were compiled or loaded.
+
+    Who measures time in compiled code takes them off: a budget is not spent by a compiler.
+    """
+
+    def generate(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
+        cell = builder.module.globals.get(_WAITED)
+        if cell is None:
+            cell = cgutils.add_global_variable(builder.module, ir.IntType(64), _WAITED)
+        return builder.load(cell)
+
+    return types.int64(), generate
+
+
+_waited = ctypes.c_int64(0)
 llvm.add_symbol(_RESOLVER, ctypes.cast(_resolve, ctypes.c_void_p).value)
+llvm.add_symbol(_WAITED, ctypes.addressof(_waited))

@@ -51,4 +51,5 @@ class _Compilation(event.Listener):
                 gc.enable()
 
 
-event.register("numba:compile", _Compilation())
+follower = _Compilation()
+event.register("numba:compile", follower)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.dynamics.flat_model import joint_placements
@@ -24,7 +24,6 @@ from humanoid_sim.world.world import TreeSlices
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
 
-Vector = NDArray[np.float64]
 
 _LARGEST_JUDGED = 300
 """Contacts of a step up to which forces are judged by an approximate solver's own law."""
@@ -66,7 +65,7 @@ class Readings:
         """Simulated time [s]."""
         return self.step_count * self.dt
 
-    def joint_placements(self) -> tuple[Vector, Vector]:
+    def joint_placements(self) -> tuple[Array, Array]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
         joint_placements(self.stepping.stepper.model, self.q, self._R_now, self._p_now)
         return self._R_now, self._p_now
@@ -87,7 +86,7 @@ class Readings:
         move_tree(model, self.q, self.v, motion)
         return Energy(kinetic_energy(model, motion, self.v), potential_energy(model, motion))
 
-    def overwrite(self, slices: TreeSlices, q: Vector, v: Vector) -> None:
+    def overwrite(self, slices: TreeSlices, q: Array, v: Array) -> None:
         """Replace the state of one robot or free body by checked values (used by their ``set_state``).
 
         Args:
@@ -108,17 +107,17 @@ class Readings:
     # -- the last step ---------------------------------------------------------------------------
 
     @property
-    def acceleration(self) -> Vector:
+    def acceleration(self) -> Array:
         """Mean acceleration of the last step, shape (nv,)."""
         return (self.v - self.v_before) / self.dt if self.stepping.has_stepped else np.zeros_like(self.v)
 
     @property
-    def efforts(self) -> Vector:
+    def efforts(self) -> Array:
         """What the actuators and springs applied in the last step [N m or N], shape (nv,)."""
         return self.stepping.stepper.joints.efforts.copy() if self.stepping.has_stepped else np.zeros_like(self.v)
 
     @property
-    def constraint_efforts(self) -> Vector:
+    def constraint_efforts(self) -> Array:
         """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,).
 
         Impulses of limits in impacts count as their mean over the step.
@@ -129,7 +128,7 @@ class Readings:
         stage = self.stepping.impact_stage
         return thrusts if stage is None else thrusts + stage.thrusts / self.dt
 
-    def joint_wrenches(self) -> Iterator[tuple[int, Vector, Vector]]:
+    def joint_wrenches(self) -> Iterator[tuple[int, Array, Array]]:
         """External wrenches of the last step by joint: contacts, loops, applied wrenches, the mean of impacts.
 
         Yields:

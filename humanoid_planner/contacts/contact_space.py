@@ -12,6 +12,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
+from humanoid_model.errors import InputError
 from humanoid_planner.contacts.posture_caller import PostureCaller
 from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
 from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError, Node, SearchSpace
@@ -29,6 +30,9 @@ from humanoid_planner.posture.problem.state import PostureState
 PRE_CONTACT = 0.02
 
 
+METHODS = ("bfp", "vbfp")
+
+
 @dataclass(frozen=True, eq=False)
 class StancePosture:
     """A stance and its witness.
@@ -37,11 +41,13 @@ class StancePosture:
         stance: contacts with their roles.
         q: (nq,) posture that shows that the stance, and the way to it from its father, exist.
         at_goal: whether the goal's tasks are fulfilled: the end of a plan.
+        born: volume that the posture generator chose the new contact's place in, for VBFP.
     """
 
     stance: PlannedStance
     q: NDArray[np.float64]
     at_goal: bool = False
+    born: SearchVolume | None = None
 
 
 @dataclass
@@ -67,7 +73,10 @@ class SonCounts:
 
 @dataclass
 class ContactSpace(SearchSpace[StancePosture]):
-    """Stances of couples, with the sons of the thesis' Alg. 3.
+    """Stances of couples, with the sons of the thesis' Alg. 3 (BFP) or 7 to 9 (VBFP).
+
+    VBFP gives the best son of each couple only, and with it the next best ones of the expanded node's own couple. That
+    the posture generator finds the best is so when its criterion is the potential; VBFP asks for search volumes.
 
     Attributes:
         couples: what may hold on what.
@@ -77,6 +86,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         terms: U_S, bonus and malus of the stance.
         goal: tasks T_final.
         metric: equality of stances.
+        method: "bfp" or "vbfp".
         seed: of random candidates.
         pre_contact: ask first whether a couple's location comes near its surface at all.
         reach: leave out stances whose contacts are proved to be too far apart.
@@ -93,6 +103,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     terms: Sequence[StanceTerm]
     goal: Sequence[Task]
     metric: StanceMetric
+    method: str = "bfp"
     seed: int = 0
     pre_contact: bool = False
     reach: bool = True
@@ -103,6 +114,12 @@ class ContactSpace(SearchSpace[StancePosture]):
     counts: SonCounts = field(default_factory=SonCounts)
 
     def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(f"is '{self.method}'", element="method", remedy=f"Give one of {', '.join(METHODS)}")
+        if self.method == "vbfp" and not isinstance(self.candidates, SearchVolumes):
+            raise InputError(
+                f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
+            )
         self._known = StanceSet(self.metric)
         bodies = {body.name: body.placement_world_body for body in self.caller.scene.bodies}
         self._surfaces: list[pin.SE3] = [
@@ -130,16 +147,21 @@ class ContactSpace(SearchSpace[StancePosture]):
         return self._known.add(state.stance)
 
     def finish(self, node: Node[StancePosture]) -> StancePosture | None:
-        """The goal posture of a node's stance (allowsToReachGoal); None where there is none."""
+        """The goal posture of a node's stance (allowsToReachGoal); None where there is none.
+
+        The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
+        that ask for no more than that.
+        """
         if not self.posture_potential(node.state.q) < self.goal_below:
             return None
-        stance = node.state.stance.stance(self.couples)
+        settled = node.state.stance.settled()
+        stance = settled.stance(self.couples)
         if self.reach and self.caller.impossible(stance, self.goal):
             return None
         result = self.caller.call("goal", stance, node.state.q, self.goal)
         if not result.success:
             return None
-        end = StancePosture(node.state.stance, result.q, at_goal=True)
+        end = StancePosture(settled, result.q, at_goal=True)
         if self.goal_way_exists is not None and not self.goal_way_exists(node.state, end):
             return None
         return end
@@ -147,12 +169,16 @@ class ContactSpace(SearchSpace[StancePosture]):
     def expand(
         self, node: Node[StancePosture], nodes: list[Node[StancePosture]], stop: Callable[[], bool]
     ) -> Iterable[tuple[int, StancePosture]]:
-        """Stances with one contact less or one more, each with its posture."""
-        for son in self._sons(node, stop):
-            if self.way_exists is not None and not self.way_exists(node.state, son):
-                self.counts.disconnected += 1
-                continue
-            yield node.index, son
+        """Stances with one contact less or one more, each with its posture; VBFP: and brothers."""
+        families = [(node, self._sons(node, stop))]
+        if self.method == "vbfp" and node.father is not None:
+            families.append((nodes[node.father], self._next_brothers(node.state, stop)))
+        for father, sons in families:
+            for son in sons:
+                if self.way_exists is not None and not self.way_exists(father.state, son):
+                    self.counts.disconnected += 1
+                    continue
+                yield father.index, son
 
     # Sons -------------------------------------------------------------------------------------------------------
 
@@ -195,40 +221,64 @@ class ContactSpace(SearchSpace[StancePosture]):
         for hold in holds:
             _go_on(stop)
             yield from self._try("add", base.adding(hold), q)
-        if isinstance(self.candidates, SearchVolumes):
-            yield from self._slid_contacts(self.candidates, base, couple, volumes, q, stop)
+        if isinstance(self.candidates, SearchVolumes) and volumes:
+            slid = self._best_contact if self.method == "vbfp" else self._slid_contacts
+            yield from slid(self.candidates, base, couple, volumes[0], q, stop)
 
     def _slid_contacts(
         self,
         candidates: SearchVolumes,
         base: PlannedStance,
         couple: int,
-        volumes: list[SearchVolume],
+        volume: SearchVolume,
         q: NDArray[np.float64],
         stop: Callable[[], bool],
     ) -> Iterator[StancePosture]:
-        """Sons whose new contact the posture generator places (Alg. 5)."""
-        kinematics = self.caller.kinematics
-        surface = self._surfaces[couple % len(self.couples.surfaces)]
+        """Sons whose new contact the posture generator places, until nothing is left of the volume (Alg. 5)."""
+        volumes = volume.halves()
         while volumes:
             volume = volumes.pop(0)
-            if len(volume.halves()) > 1:
-                volumes = volume.halves() + volumes
-                continue
             _go_on(stop)
-            found = self._slide(base, couple, volume, q)
-            if found is None:
+            son = self._slide(base, couple, volume, q)
+            if son is None:
                 continue
-            kinematics.set(kinematics.coordinates(found))
-            hold = hold_at(couple, self.couples.location(couple), surface, kinematics)
-            volumes = candidates.remaining([volume, *volumes], hold)
-            son = StancePosture(base.adding(hold), found)
-            self.counts.tried += 1
+            volumes += [half for rest in candidates.beside(volume, _newborn(son)) for half in rest.halves()]
             # Here the duplicate is known only when its posture is.
             if self.add(son):
                 yield son
             else:
                 self.counts.known += 1
+
+    def _best_contact(
+        self,
+        candidates: SearchVolumes,
+        base: PlannedStance,
+        couple: int,
+        volume: SearchVolume,
+        q: NDArray[np.float64],
+        stop: Callable[[], bool],
+    ) -> Iterator[StancePosture]:
+        """The son that the posture generator finds in a volume; where it is known, its next brothers (Alg. 8)."""
+        for part in volume.halves():
+            _go_on(stop)
+            son = self._slide(base, couple, part, q)
+            if son is None:
+                continue
+            if self.add(son):
+                yield son
+            else:
+                self.counts.known += 1
+                yield from self._next_brothers(son, stop)
+
+    def _next_brothers(self, state: StancePosture, stop: Callable[[], bool]) -> Iterator[StancePosture]:
+        """The best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
+        if state.born is None:
+            return
+        assert isinstance(self.candidates, SearchVolumes)
+        hold = _newborn(state)
+        base = PlannedStance(tuple(other for other in state.stance.holds if other is not hold))
+        for rest in self.candidates.beside(state.born, hold):
+            yield from self._best_contact(self.candidates, base, hold.couple, rest, state.q, stop)
 
     def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> Iterator[StancePosture]:
         """The stance with a posture, if it is new and has one."""
@@ -248,14 +298,20 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _slide(
         self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]
-    ) -> NDArray[np.float64] | None:
-        """(nq,) posture that holds a stance and a contact of a couple somewhere in a volume."""
-        contact = light_contact(self.couples.location(couple), self.couples.surface(couple), volume)
-        scene = self.caller.scene
-        bounds = bounds_task(contact, self.couples.surface(couple), volume, self.caller.kinematics, scene)
+    ) -> StancePosture | None:
+        """A stance with a contact of a couple somewhere in a volume, where a posture holds it."""
+        kinematics, location = self.caller.kinematics, self.couples.location(couple)
+        whole = self.couples.surface(couple)
+        contact = light_contact(location, whole, volume)
+        bounds = bounds_task(contact, whole, volume, kinematics, self.caller.scene)
         stance = base.stance(self.couples).adding(contact)
+        self.counts.tried += 1
         result = self.caller.call("slide", stance, q, [] if bounds is None else [bounds])
-        return result.q if result.success else None
+        if not result.success:
+            return None
+        kinematics.set(kinematics.coordinates(result.q))
+        hold = hold_at(couple, location, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
+        return StancePosture(base.adding(hold), result.q, born=volume)
 
     def _pre_contact(
         self, base: PlannedStance, couple: int, place: Place, q: NDArray[np.float64]
@@ -276,13 +332,15 @@ class ContactSpace(SearchSpace[StancePosture]):
     # Files ------------------------------------------------------------------------------------------------------
 
     def encode(self, state: StancePosture) -> Any:
-        """Contacts and posture."""
-        return [_encode(state.stance), state.q.tolist(), state.at_goal]
+        """Contacts, posture and volume."""
+        born = state.born and [state.born.polygon.tolist(), state.born.low, state.born.high]
+        return [_encode(state.stance), state.q.tolist(), state.at_goal, born]
 
     def decode(self, data: Any) -> StancePosture:
         """A state of what :meth:`encode` made."""
-        holds, q, at_goal = data
-        return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal))
+        holds, q, at_goal, born = data
+        volume = None if born is None else SearchVolume(np.array(born[0], dtype=float), float(born[1]), float(born[2]))
+        return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
     def memory(self) -> Any:
         """All stances that were tried."""
@@ -301,6 +359,11 @@ def _encode(stance: PlannedStance) -> Any:
 
 def _decode(holds: Any) -> PlannedStance:
     return PlannedStance(tuple(Hold(int(c), float(x), float(y), float(t), Role(role)) for c, x, y, t, role in holds))
+
+
+def _newborn(state: StancePosture) -> Hold:
+    """The contact that a state's father doesn't have."""
+    return next(hold for hold in state.stance.holds if hold.role is Role.NEW)
 
 
 def _go_on(stop: Callable[[], bool]) -> None:

@@ -32,8 +32,8 @@ from humanoid_planner.contacts.stances.stance_set import StanceMetric
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, Task, generate_posture
 
-#: Wall-clock time that one posture may take: a search is cancelled no later than that [s].
-POSTURE_TIME = 0.4
+#: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
+POSTURE = SolverOptions(max_iterations=40, time_limit=5.0)
 
 
 class ContactPlanner:
@@ -53,6 +53,7 @@ class ContactPlanner:
         *,
         locations: Sequence[str],
         candidates: Candidates | SearchVolumes,
+        method: str = "bfp",
         potential: Criterion | None = None,
         terms: Sequence[StanceTerm] = (),
         criterion: Criterion | None = None,
@@ -83,6 +84,7 @@ class ContactPlanner:
             goal: tasks of the last posture.
             locations: names of the robot's locations that may hold.
             candidates: where couples may hold.
+            method: "bfp" takes all sons of a stance, "vbfp" the best one of each couple, which needs search volumes.
             potential: U_T of the posture, which guides the search; None for zero.
             terms: U_S, bonus and malus of the stance.
             criterion: of all postures; None for ``potential``, as VBFP needs it.
@@ -120,7 +122,7 @@ class ContactPlanner:
             potential if criterion is None else criterion,
             tasks,
             model,
-            options or SolverOptions(time_limit=POSTURE_TIME),
+            options or POSTURE,
             problem,
         )
         self.space = ContactSpace(
@@ -131,6 +133,7 @@ class ContactPlanner:
             terms,
             goal,
             metric or StanceMetric(),
+            method,
             seed,
             isinstance(candidates, SearchVolumes) if pre_contact is None else pre_contact,
             reach,
@@ -196,7 +199,7 @@ class ContactPlanner:
     def _why(self, end: End) -> str:
         """What keeps the nearest stance from the goal."""
         caller, best = self.space.caller, self.search.best.state
-        stance = self.space.stance_of(best)
+        stance = best.stance.settled().stance(self.space.couples)
         apart = caller.impossible(stance, self.space.goal)
         if not apart:
             result = caller.call("goal", stance, best.q, self.space.goal)

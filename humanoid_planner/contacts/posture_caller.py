@@ -47,6 +47,7 @@ class PostureCall:
         purpose: "remove", "add", "slide", "pre-contact" or "goal".
         status: return code.
         success: whether there is a posture.
+        iterations: of the solver.
         building: time to put the problem together [s].
         solving: time to solve it [s].
     """
@@ -54,6 +55,7 @@ class PostureCall:
     purpose: str
     status: ReturnCode
     success: bool
+    iterations: int
     building: float
     solving: float
 
@@ -110,7 +112,9 @@ class PostureCaller:
         built = time.perf_counter()
         result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
         now = time.perf_counter()
-        self.calls.append(PostureCall(purpose, result.status, result.success, built - began, now - built))
+        self.calls.append(
+            PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built)
+        )
         return result
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:

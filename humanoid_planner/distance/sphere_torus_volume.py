@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
 from humanoid_model.value_equality import ValueEquality
@@ -246,8 +247,7 @@ def _checked(points: NDArray[np.float64], r: float, R: float) -> NDArray[np.floa
             f"point {row} is {cloud[row].tolist()}", element="points", remedy="Coordinates must be finite numbers"
         )
     for name, value in (("r", r), ("R", R)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"radius is {value}", element=name, remedy="Give a finite length above 0 in metres")
+        check_positive(value, name, "length in metres")
     if r >= R:
         raise InputError(
             f"big radius {R} m doesn't exceed the small one, {r} m",

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics.forward_kinematics import (
@@ -94,14 +95,8 @@ class RobotKinematics:
         Raises:
             InputError: the robot has no such link.
         """
-        try:
-            return self.tree.bodies_of_links[link]
-        except KeyError:
-            raise InputError(
-                f"unknown link '{link}'",
-                element=f"robot '{self.robot.name}'",
-                remedy=f"Links are {', '.join(self.tree.bodies_of_links)}",
-            ) from None
+        check_known(link, self.tree.bodies_of_links, f"robot '{self.robot.name}'", "link")
+        return self.tree.bodies_of_links[link]
 
     # Configurations --------------------------------------------------------------------------------------------
 

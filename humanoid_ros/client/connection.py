@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 import rclpy
@@ -135,7 +136,6 @@ class Connection:
         goal: Any,
         read: Callable[[int, Any], T],
         news: Callable[[Any], Progress],
-        progress: ProgressCallback | None = None,
     ) -> Task[T]:
         """Begin an action.
 
@@ -145,7 +145,6 @@ class Connection:
             goal: to send.
             read: makes the result of the goal's status and its result message.
             news: makes progress of a feedback message.
-            progress: told it, in the client's thread; True, or an error that it raises, cancels the task.
 
         Raises:
             StackError: nobody offers the action, or takes the goal.
@@ -155,7 +154,7 @@ class Connection:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
-        task = Task(self, name, read, news, progress)
+        task = Task(self, name, read, news)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
         self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
         if not accepted.value.accepted:
@@ -205,22 +204,17 @@ class Task(Generic[T]):
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        name: str,
-        read: Callable[[int, Any], T],
-        news: Callable[[Any], Progress],
-        progress: ProgressCallback | None,
+        self, connection: Connection, name: str, read: Callable[[int, Any], T], news: Callable[[Any], Progress]
     ) -> None:
+        """Begin; see :meth:`Connection.start`."""
         self.feedback: Any = None
         self._connection = connection
         self._name = name
         self._read = read
         self._news = news
-        self._progress = progress
+        self._untold: SimpleQueue[Any] = SimpleQueue()
         self._handle: Any = None
         self._finished = Finished()
-        self._error: Exception | None = None
 
     @property
     def done(self) -> bool:
@@ -232,24 +226,30 @@ class Task(Generic[T]):
         if self._handle is not None and not self.done:
             self._handle.cancel_goal_async()
 
-    def result(self, timeout: float | None = None) -> T:
-        """Wait for the end. Ctrl-C, and an error in the progress callback, cancel the task first.
+    def result(self, timeout: float | None = None, progress: ProgressCallback | None = None) -> T:
+        """Wait for the end. Ctrl-C, and an error in the callback, cancel the task and go on from here.
 
         Args:
             timeout: longest wait [s], after which the task is cancelled; None waits for ever.
+            progress: told all news since the task began, in this thread; True cancels the task.
 
         Raises:
             InputError: the goal was refused for a field, which it names.
             StackError: it took too long, or the stack is gone.
         """
-        connection = self._connection
+
+        def ended() -> bool:
+            done = self.done  # news that came before the end is told before it
+            while progress is not None and not self._untold.empty():
+                if progress(self._news(self._untold.get())):
+                    self.cancel()
+            return done
+
         try:
-            connection.wait(lambda: self.done or self._error, f"the end of {self._name}", timeout)
-        except (KeyboardInterrupt, HumanoidError):
+            self._connection.wait(ended, f"the end of {self._name}", timeout)
+        except BaseException:
             self.cancel()
             raise
-        if self._error is not None:
-            raise self._error
         return self._read(self._finished.value.status, self._finished.value.result)
 
     def begin(self, handle: Any, finished: Finished) -> None:
@@ -257,16 +257,9 @@ class Task(Generic[T]):
         self._handle, self._finished = handle, finished
 
     def on_feedback(self, feedback: Any) -> None:
-        """Pass news on."""
+        """Take note of news."""
         self.feedback = feedback
-        if self._progress is None or self._error is not None:
-            return
-        try:
-            if self._progress(self._news(feedback)):
-                self.cancel()
-        except Exception as error:
-            self._error = error
-            self.cancel()
+        self._untold.put(feedback)
 
 
 def refused(message: str) -> InputError | StackError:

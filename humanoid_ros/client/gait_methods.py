@@ -40,15 +40,10 @@ class GaitMethods(Member):
         Raises:
             InputError: the request was refused for a field, which it names.
         """
-        return self.begin_gait(model, progress=progress, time_limit=time_limit, **fields).result()
+        return self.begin_gait(model, time_limit=time_limit, **fields).result(progress=progress)
 
     def begin_gait(
-        self,
-        model: str = "",
-        *,
-        progress: ProgressCallback | None = None,
-        time_limit: float | None = None,
-        **fields: Any,
+        self, model: str = "", *, time_limit: float | None = None, **fields: Any
     ) -> Task[GenerateGait.Result]:
         """As :meth:`gait`, without waiting for the end."""
         asked = request(GaitRequest, None, {"model": model, **fields})
@@ -62,9 +57,7 @@ class GaitMethods(Member):
                     raise error
             return result
 
-        return self._connection.start(
-            GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, _news, progress
-        )
+        return self._connection.start(GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, _news)
 
 
 def _news(feedback: GenerateGait.Feedback) -> Progress:

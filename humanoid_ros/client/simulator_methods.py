@@ -12,6 +12,7 @@ from humanoid_stack.msg import ContactForces, SimulationStatus, WholeBodyTraject
 from humanoid_stack.srv import ApplyWrench, LoadScene, SetState, StepSimulation
 from nav_msgs.msg import Odometry
 from numpy.typing import ArrayLike
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -35,18 +36,21 @@ class SimulatorMethods(Member):
         """As :class:`Member`; listens from now on."""
         super().__init__(robot, **settings)
         self._status: SimulationStatus | None = None
-        self._contacts: ContactForces | None = None
-        self._joints: dict[str, JointState] = {}
-        self._odometry: dict[str, Odometry] = {}
+        # Bytes: of the many messages that come, those that somebody asks for are decoded.
+        self._contacts: dict[str, bytes] = {}
+        self._joints: dict[str, bytes] = {}
+        self._odometry: dict[str, bytes] = {}
+        self._stepped_to = 0.0
         node = self._connection.node
         node.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
-        node.create_subscription(ContactForces, "contacts", self._on_contacts, NEWEST)
+        node.create_subscription(ContactForces, "contacts", _keeper(self._contacts, ""), NEWEST, raw=True)
         # Alone in its scene a robot's topics have no prefix.
         for prefix in ("", f"{self._name}/"):
-            node.create_subscription(JointState, f"{prefix}joint_states", self._listener(self._joints, prefix), NEWEST)
-            node.create_subscription(Odometry, f"{prefix}odometry", self._listener(self._odometry, prefix), NEWEST)
+            joints, odometry = _keeper(self._joints, prefix), _keeper(self._odometry, prefix)
+            node.create_subscription(JointState, f"{prefix}joint_states", joints, NEWEST, raw=True)
+            node.create_subscription(Odometry, f"{prefix}odometry", odometry, NEWEST, raw=True)
 
-    # state ------------------------------------------------------------------------------------------------------------
+    # State ------------------------------------------------------------------------------------------------------------
 
     @property
     def status(self) -> SimulationStatus:
@@ -66,9 +70,11 @@ class SimulatorMethods(Member):
             StackError: no simulator tells any.
         """
         prefix = self._prefix()
+        joints = self._heard(lambda: self._newest(self._joints, prefix, JointState), f"the joints of {self._name}")
+        odometry = None
         if self.robot.base_joint is not None:
-            self._heard(lambda: self._odometry.get(prefix), f"the base of {self._name}")
-        return robot_state(self._joints[prefix], self._odometry.get(prefix))
+            odometry = self._heard(lambda: self._newest(self._odometry, prefix, Odometry), f"the base of {self._name}")
+        return robot_state(joints, odometry)
 
     @property
     def contacts(self) -> ContactForces:
@@ -77,18 +83,18 @@ class SimulatorMethods(Member):
         Raises:
             StackError: no simulator tells any.
         """
-        contacts: ContactForces = self._heard(lambda: self._contacts, "contact forces")
+        contacts: ContactForces = self._heard(lambda: self._newest(self._contacts, "", ContactForces), "contact forces")
         return contacts
 
-    # time -------------------------------------------------------------------------------------------------------------
+    # Time -------------------------------------------------------------------------------------------------------------
 
     def pause(self) -> None:
         """Let simulated time stand still."""
-        self._call(SetBool, "pause", SetBool.Request(data=True))
+        self._pause(True)
 
     def resume(self) -> None:
         """Let simulated time go on."""
-        self._call(SetBool, "pause", SetBool.Request(data=False))
+        self._pause(False)
 
     def step(self, count: int = 1) -> float:
         """Do steps of a paused simulation.
@@ -102,7 +108,7 @@ class SimulatorMethods(Member):
         time = 0.0
         for begun in range(0, count, STEPS):
             steps = StepSimulation.Request(steps=min(STEPS, count - begun))
-            time = self._call(StepSimulation, "step", steps, LONG).time
+            time = self._stepped_to = self._call(StepSimulation, "step", steps, LONG).time
         return time
 
     def run(self, duration: float, progress: ProgressCallback | None = None) -> float:
@@ -138,17 +144,17 @@ class SimulatorMethods(Member):
 
     def reset(self) -> None:
         """Go back to the start of the scene."""
+        self._forget()
         self._call(Trigger, "reset", Trigger.Request())
 
     def load_scene(self, scene: str) -> None:
         """Simulate another scene: a name, the path of a file, or its text."""
         is_text = "\n" in scene or scene.lstrip().startswith("<")
         wanted = LoadScene.Request(text=scene) if is_text else LoadScene.Request(scene=scene)
+        self._forget()
         self._call(LoadScene, "load_scene", wanted, LONG)
-        self._joints.clear()
-        self._odometry.clear()
 
-    # robot ------------------------------------------------------------------------------------------------------------
+    # Robot ------------------------------------------------------------------------------------------------------------
 
     def stand(
         self,
@@ -175,6 +181,8 @@ class SimulatorMethods(Member):
         if base is not None:
             wanted.set_pose = True
             fill_pose(wanted.pose, base)
+        self._joints.clear()
+        self._odometry.clear()
         self._call(SetState, "set_state", wanted)
 
     def push(
@@ -222,14 +230,10 @@ class SimulatorMethods(Member):
         Raises:
             InputError: the trajectory was refused for a field, which it names.
         """
-        return self.begin_follow(motion, limb=limb, progress=progress).result(timeout)
+        return self.begin_follow(motion, limb=limb).result(timeout, progress)
 
     def begin_follow(
-        self,
-        motion: JointTrajectory | WholeBodyTrajectory | JointMotion,
-        *,
-        limb: str = "whole_body",
-        progress: ProgressCallback | None = None,
+        self, motion: JointTrajectory | WholeBodyTrajectory | JointMotion, *, limb: str = "whole_body"
     ) -> Task[FollowAnswer]:
         """As :meth:`follow`, without waiting for the end."""
         trajectory = trajectory_message(motion)
@@ -241,15 +245,38 @@ class SimulatorMethods(Member):
 
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
         name = f"{self._prefix()}{limb}_controller/follow_joint_trajectory"
-        return self._connection.start(FollowJointTrajectory, name, goal, follow_answer, news, progress)
+        return self._connection.start(FollowJointTrajectory, name, goal, follow_answer, news)
 
     # ------------------------------------------------------------------------------------------------------------------
 
     def _prefix(self) -> str:
         """What precedes the names of the robot's topics."""
-        name = f"{self._name}/"
-        self._heard(lambda: self._joints, f"the state of {self._name}")
-        return name if name in self._joints else ""
+        prefixes = (f"{self._name}/", "")
+
+        def found() -> list[str]:
+            return [prefix for prefix in prefixes if self.node.count_publishers(f"{prefix}joint_states")]
+
+        return str(self._heard(found, f"a simulator of {self._name}")[0])
+
+    def _newest(self, kept: dict[str, bytes], prefix: str, kind: Any) -> Any:
+        """The newest message, None before the first one, and while one is on its way that steps have made."""
+        if prefix not in kept:
+            return None
+        message = deserialize_message(kept[prefix], kind)
+        return message if seconds(message.header.stamp) > self._stepped_to - 1e-8 else None
+
+    def _forget(self) -> None:
+        """Know nothing: time goes back."""
+        self._status, self._stepped_to = None, 0.0
+        for kept in (self._contacts, self._joints, self._odometry):
+            kept.clear()
+
+    def _pause(self, paused: bool) -> None:
+        if not paused:
+            self._stepped_to = 0.0
+        self._call(SetBool, "pause", SetBool.Request(data=paused))
+        # The answer may overtake the status, by which `run` knows what to do.
+        self._heard(lambda: self._status is not None and self._status.paused == paused, "the status of a simulator")
 
     def _later(self, time: float) -> float | None:
         """Simulated time, None unless it is later than this."""
@@ -259,12 +286,11 @@ class SimulatorMethods(Member):
     def _on_status(self, message: SimulationStatus) -> None:
         self._status = message
 
-    def _on_contacts(self, message: ContactForces) -> None:
-        self._contacts = message
 
-    @staticmethod
-    def _listener(kept: dict[str, Any], prefix: str) -> Callable[[Any], None]:
-        def listen(message: Any) -> None:
-            kept[prefix] = message
+def _keeper(kept: dict[str, bytes], prefix: str) -> Callable[[bytes], None]:
+    """A callback that keeps the newest message."""
 
-        return listen
+    def keep(message: bytes) -> None:
+        kept[prefix] = message
+
+    return keep

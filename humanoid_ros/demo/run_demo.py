@@ -204,9 +204,9 @@ class Demo:
         return {names.get(body.rsplit("/", 1)[-1], body): force for body, force in recording.mean_forces().items()}
 
     def _squat(self, motion: SquatMotion) -> None:
-        task = self._stack.begin_follow(motion, progress=self._on_progress)
+        task = self._stack.begin_follow(motion)
         self._pass(motion.times[-1] + 2.0, "squatting", lambda: task.done)
-        answer = task.result(ANSWER_TIMEOUT)
+        answer = task.result(ANSWER_TIMEOUT, self._on_progress)
         if not answer.success:
             raise DemoError(f"the squats failed: {answer.message} ({answer.code})")
 

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from humanoid_stack.msg import GaitFigure
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
-
-Real = NDArray[np.floating[Any]]
 
 
 def figure_message(figure: MovingFigure) -> GaitFigure:
@@ -29,12 +25,12 @@ def figure_message(figure: MovingFigure) -> GaitFigure:
     )
 
 
-def figure_points(figure: GaitFigure) -> Real:
+def figure_points(figure: GaitFigure) -> Reals:
     """(K, P, 3) places of a figure's points [m]."""
     return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 3)
 
 
-def figure_forces(figure: GaitFigure) -> tuple[Real, Real]:
+def figure_forces(figure: GaitFigure) -> tuple[Reals, Reals]:
     """(K, F, 3) centres of pressure [m] and (K, F, 3) forces [N] of a figure's feet."""
     shape = (len(figure.times), len(figure.foot_names), 3)
     at, forces = (np.array(values, dtype=float).reshape(shape) for values in (figure.force_points, figure.forces))

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from humanoid_stack.msg import ConstraintViolation, Gait, GaitPhase, GaitReport
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait import GaitResult
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_ros.gait_generator.gait_figure import figure_message
 from humanoid_ros.gait_generator.gait_trajectory_message import trajectory_message
-
-Real = NDArray[np.floating[Any]]
 
 WORLD = "world"
 STATUSES = {
@@ -145,5 +142,5 @@ def report_message(solution: PhaseSolution) -> GaitReport:
     )
 
 
-def _flat(values: Real) -> list[float]:
+def _flat(values: Reals) -> list[float]:
     return [float(value) for value in np.asarray(values, dtype=float).ravel()]

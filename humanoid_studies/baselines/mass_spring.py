@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_matrix, csc_matrix, diags
 from scipy.sparse.linalg import eigsh, spsolve
 
-from humanoid_model.errors import InputError
+from humanoid_model.checks import check_number, check_positive
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.flexibility.stiffness import dofs, eliminate_fixed
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
@@ -41,13 +41,9 @@ class MassSpringBody:
         Raises:
             InputError: a density or stiffness that is not positive, a negative damping.
         """
-        for name, value, positive in (
-            ("density", density, True),
-            ("stiffness", stiffness, True),
-            ("damping", damping, False),
-        ):
-            if not (np.isfinite(value) and (value > 0.0 or (value == 0.0 and not positive))):
-                raise InputError(f"{name} is {value}", element=name, remedy="Give a positive number")
+        check_positive(density, "density")
+        check_positive(stiffness, "stiffness")
+        check_number(damping, "damping")
         self.mesh = mesh
         self.K, self.free = eliminate_fixed(_spring_stiffness(mesh, stiffness), mesh.fixed)
         masses = np.zeros(len(mesh.nodes))

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup, Vector
+from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_studies.integration.contact_step import ContactSolver
 from humanoid_studies.integration.features import check_dry_friction, check_scheme
 from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
@@ -23,7 +24,7 @@ class SceneIntegrator(Protocol):
     solves_contacts: bool
 
     def use_solver(self, solver: ContactSolver) -> None: ...  # noqa: D102
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float) -> Step: ...  # noqa: D102
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> Step: ...  # noqa: D102
     def save(self) -> object: ...  # noqa: D102
     def restore(self, state: object) -> None: ...  # noqa: D102
 
@@ -59,7 +60,7 @@ class IntegratorStepping(Stepping):
         self._system = WorldSystem(self.world, self.servos, self.detector)
         self._joints = [body.joint for body in self.world.bodies]
 
-    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+    def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """Make one step, see :meth:`Stepping.advance`.
 
         Raises:

@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number, check_positive
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.errors import SimulationError
@@ -96,10 +97,9 @@ class SoledBody:
         """
         self.inertia = np.array(inertia, dtype=float)
         self.gravity = np.array(gravity, dtype=float)
-        numbers = (("mass", mass, 0.0), ("dt", dt, 0.0), ("friction", friction, -1e-300))
-        for name, value, above in numbers:
-            if not (np.isfinite(value) and value > above):
-                raise InputError(f"{name} is {value}", element=name, remedy="Give a positive number")
+        check_positive(mass, "mass")
+        check_positive(dt, "dt")
+        check_number(friction, "friction")
         if self.inertia.shape != (3, 3) or not np.all(np.linalg.eigvalsh(self.inertia) > 0.0):
             raise InputError(
                 f"inertia is {self.inertia.tolist()}", element="inertia", remedy="Give a positive definite matrix"

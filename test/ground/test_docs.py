@@ -16,13 +16,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
 
-#: Imports of files instead of packages that pages still have. Numbers only go down.
-DEEP_IMPORTS = {
-    "docs/humod.md": 1,
-    "docs/integrators.md": 2,
-}
-
-
 @cache
 def tracked():
     """Files and folders of the repository, as paths relative to it."""
@@ -112,7 +105,6 @@ def test_commands_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_snippets_import_public_names_of_packages(page):
     """A package is a folder; its public names are in its __all__."""
-    deep = []
     for language, block in FENCE.findall(page.read_text()):
         for node in ast.walk(ast.parse(block)) if language == "python" else ():
             modules = [node.module] if isinstance(node, ast.ImportFrom) else []
@@ -124,9 +116,7 @@ def test_snippets_import_public_names_of_packages(page):
                     continue
                 listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL) if init.is_file() else None
                 public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
-                if not {alias.name for alias in node.names} <= public:
-                    deep.append(ast.unparse(node))
-    assert len(deep) <= DEEP_IMPORTS.get(names(page), 0), deep
+                assert {alias.name for alias in node.names} <= public, ast.unparse(node)
 
 
 def test_index_and_site_have_every_page():

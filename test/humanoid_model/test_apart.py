@@ -11,7 +11,7 @@ _MODULE = """
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
+from humanoid_model.apart import apart, waited
 
 
 @apart(error_model="numpy")
@@ -48,16 +48,28 @@ def caller_of_caller(a: np.ndarray) -> float:
 
 
 @njit(cache=True)
+def compilation_time(a: np.ndarray) -> tuple[int, int, int]:
+    before = between = waited()
+    for call in range(2):
+        rare(a)
+        if call == 0:
+            between = waited()
+    return before, between, waited()
+
+
+@njit(cache=True)
 def asks_wrong(a: np.ndarray) -> int:
     return wrong(a)
 """
 _USE = """
 import numpy as np
-from kernels import asks_wrong, caller_of_caller, rare, scaled, total
+from kernels import asks_wrong, caller_of_caller, compilation_time, rare, scaled, total
 
 print(caller_of_caller(np.array([3.0, -1.0])), scaled(np.array([3.0]), 0, 2.0))
 print(len(scaled.dispatcher.overloads), len(rare.dispatcher.overloads))
 print(sum(k.stats.cache_misses.total() for k in (caller_of_caller, total, scaled.dispatcher)))
+before, between, after = compilation_time(np.ones(3))
+print(0 < before, before + 1e6 < between, between == after)
 for call in (caller_of_caller, asks_wrong):
     try:
         call(np.zeros(0) if call is caller_of_caller else np.zeros(1))
@@ -90,6 +102,10 @@ def test_the_next_process_finds_all_of_it_in_the_cache(runs):
     assert runs[0].stdout.splitlines()[2] != "0"
     assert runs[1].stdout.splitlines()[2] == "0"
     assert runs[1].stdout.splitlines()[0] == runs[0].stdout.splitlines()[0]
+
+
+def test_compiled_code_knows_how_long_it_has_waited_for_compilers(runs):
+    assert runs[0].stdout.splitlines()[3] == "True True True"
 
 
 def test_exceptions_come_through(runs):

@@ -91,7 +91,7 @@ def test_a_robot_stands_half_sitting_where_it_has_that_posture_else_at_zero():
         assert np.array_equal(robot.default_posture, robot.postures[posture])
         robot.default_posture[:] = np.nan
         assert np.isfinite(robot.postures[posture]).all()
-    with pytest.raises(InputError, match=r"posture: the robot 'tree4' has no posture 'asleep'. Postures are zero"):
+    with pytest.raises(InputError, match=r"posture: the robot 'tree4' has no posture 'asleep'\. Postures are zero"):
         robot.posture("asleep")
 
 

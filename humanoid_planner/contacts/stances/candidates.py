@@ -136,11 +136,10 @@ class SearchVolumes:
         centre = place.placement_world_surface.actInv(place.pelvis)
         return surface_volume(couples.surface(couple).polygon, centre[:2], self.radius)
 
-    def remaining(self, volumes: Sequence[SearchVolume], hold: Hold) -> list[SearchVolume]:
-        """What is left of volumes around a place that was found."""
-        return [
-            rest for volume in volumes for rest in volume.without_box(hold.x, hold.y, hold.theta, self.size, self.angle)
-        ]
+    def beside(self, volume: SearchVolume, hold: Hold) -> list[SearchVolume]:
+        """What is left of a volume around a place that was found in it; a sliver that the box misses is used up."""
+        pieces = volume.without_box(hold.x, hold.y, hold.theta, self.size, self.angle)
+        return [rest for rest in pieces if rest is not volume]
 
 
 def _draw(polygon: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, float]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,6 @@ from humanoid_planner.gait.specification.gait_plan import GaitPlan
 from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase
 from humanoid_planner.gait.specification.step_data import StepData
 from humanoid_planner.gait.specification.walker import Walker
-
-Real = NDArray[np.floating[Any]]
 
 
 class GlobalStatus(enum.Enum):

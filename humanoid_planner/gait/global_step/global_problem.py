@@ -25,6 +25,7 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.multiphase_program import EndSymbols, MultiphaseProgram
@@ -50,8 +51,6 @@ from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec,
 from humanoid_planner.gait.specification.stairs import over_stairs
 from humanoid_planner.gait.specification.step_data import RestData
 from humanoid_planner.gait.specification.walker import Walker
-
-Real = NDArray[np.floating[Any]]
 
 
 class Support(enum.Enum):
@@ -139,7 +138,7 @@ class GlobalProblem:
     phases: tuple[GlobalPhase, ...]
     cyclic: bool
     speed: float | None
-    step_lengths: Real
+    step_lengths: Reals
     advance_at_rests: float
 
     def program(self) -> MultiphaseProgram:
@@ -157,7 +156,7 @@ class GlobalProblem:
         return _PROGRAMS[key]
 
     @property
-    def numbers(self) -> Real:
+    def numbers(self) -> Reals:
         """What links and objective take as numbers: speed, advance at the rests, height of each step."""
         heights = [phase.foothold.imag for phase in self.phases if phase.lands]
         return np.array([self.speed or 0.0, self.advance_at_rests, *heights])
@@ -201,7 +200,7 @@ class GlobalProblem:
             [phase.program for phase in phases], ends, shared, costs, objective, casadi.vertcat(*links), numbers
         )
 
-    def bounds(self, program: MultiphaseProgram) -> tuple[Real, Real, Real, Real]:
+    def bounds(self, program: MultiphaseProgram) -> tuple[Reals, Reals, Reals, Reals]:
         """Least and greatest unknowns, least and greatest constraints."""
         lows, highs, g_lows, g_highs = [], [], [], []
         for index, phase in enumerate(self.phases):
@@ -218,7 +217,7 @@ class GlobalProblem:
             np.concatenate([*g_highs, zeros]),
         )
 
-    def _phase_bounds(self, index: int, phase: GlobalPhase) -> tuple[Real, Real, Real, Real]:
+    def _phase_bounds(self, index: int, phase: GlobalPhase) -> tuple[Reals, Reals, Reals, Reals]:
         problem, program, settings = phase.problem, phase.program, self.settings
         parameters = phase_parameters(problem)
         unit = 1.0 / np.sqrt(parameters.values["effort"])
@@ -293,11 +292,11 @@ class GlobalProblem:
 _PROGRAMS: dict[Any, MultiphaseProgram] = {}
 
 
-def _sparse(matrix: Real) -> casadi.DM:
+def _sparse(matrix: Reals) -> casadi.DM:
     return casadi.sparsify(casadi.DM(matrix))
 
 
-def _fix(low: Real, high: Real, place: int, columns: Any, values: Any) -> None:
+def _fix(low: Reals, high: Reals, place: int, columns: Any, values: Any) -> None:
     low[place, list(columns)] = high[place, list(columns)] = values
 
 

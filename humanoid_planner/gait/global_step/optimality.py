@@ -15,11 +15,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
 from humanoid_planner.gait.global_step.transversality import (
@@ -45,8 +45,6 @@ from humanoid_planner.gait.solvers.phase_solution import (
     solution_from_samples,
 )
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
-
-Real = NDArray[np.floating[Any]]
 
 _AGREED = 5e-3
 """Relative difference of cost beyond which both solutions aren't the same one."""
@@ -74,13 +72,13 @@ class OptimalityProof:
     """
 
     phases: tuple[PhaseSolution, ...]
-    cost_gaps: Real
+    cost_gaps: Reals
     cost_gap: float
     touched: tuple[tuple[str, ...], ...]
-    hamiltonians: Real
+    hamiltonians: Reals
     free_durations: NDArray[np.bool_]
     hamiltonian_gap: float
-    jumps: Real
+    jumps: Reals
     length_gap: float
     seconds: float
 

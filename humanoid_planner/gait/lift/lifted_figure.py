@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.lift.bearing import Part, SoleGeometry, sole_of_leg
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftedPhase, corner_forces
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.trajectory.gait_series import LEGS
 from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 from humanoid_planner.gait.trajectory.planned_forces import PRESSES
-
-Real = NDArray[np.floating[Any]]
 
 FIGURE_PERIOD = 0.02
 """Between two stick figures [s]."""
@@ -34,9 +31,9 @@ def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> MovingF
     """
     skeleton = _Skeleton(lifted, projection)
     times: list[float] = []
-    points: list[Real] = []
-    at: list[Real] = []
-    forces: list[Real] = []
+    points: list[Reals] = []
+    at: list[Reals] = []
+    forces: list[Reals] = []
     for phase in lifted.phases:
         for i in _spread(phase.t):
             times.append(float(phase.t[i]))
@@ -56,7 +53,7 @@ def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> MovingF
     )
 
 
-def _spread(t: Real) -> list[int]:
+def _spread(t: Reals) -> list[int]:
     """Samples of a phase for figures: evenly spread, both ends among them."""
     count = max(2, round(float(t[-1] - t[0]) / FIGURE_PERIOD) + 1)
     return sorted(set(np.linspace(0, len(t) - 1, min(count, len(t))).round().astype(int).tolist()))
@@ -82,7 +79,7 @@ class _Skeleton:
         legs = self._legs(projection)
         self._hips = [int(robot.parts.joint_ids[joints[0]]) for joints, _ in legs.values()]
         self._soles = {side: sole for side, (_, sole) in legs.items()}
-        self._on_joints: dict[str, tuple[int, Real]] = {}
+        self._on_joints: dict[str, tuple[int, Reals]] = {}
         self.pairs = [("hip", "trunk_top")]
         self.widths: list[float] = []
         for side, (joints, sole) in legs.items():
@@ -97,14 +94,14 @@ class _Skeleton:
             self._add_arm(side)
         self.names = ["hip", "trunk_top", *self._on_joints]
 
-    def places(self, q: Real) -> Real:
+    def places(self, q: Reals) -> Reals:
         """(P, 3) places of the points in a posture [m]."""
         pin.forwardKinematics(self._robot.model, self._data, q)
         hip = np.mean([self._data.oMi[joint].translation for joint in self._hips], axis=0)
         top = self._robot.placement_base(q).act(self._trunk_top)
         return np.array([hip, top, *(self._data.oMi[joint].act(place) for joint, place in self._on_joints.values())])
 
-    def foot_forces(self, phase: LiftedPhase, i: int) -> tuple[Real, Real]:
+    def foot_forces(self, phase: LiftedPhase, i: int) -> tuple[Reals, Reals]:
         """(F, 3) centres of pressure [m] and (F, 3) forces [N] of the feet at a sample of a phase."""
         at, forces = np.zeros((len(LEGS), 3)), np.zeros((len(LEGS), 3))
         feet = [sole.name for sole in self._soles.values()]

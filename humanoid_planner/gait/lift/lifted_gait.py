@@ -7,12 +7,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
@@ -33,8 +32,6 @@ from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -92,17 +89,17 @@ class LiftedPhase:
     """
 
     kind: str
-    t: Real
-    q: Real
-    v: Real
-    a: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    a: Reals
     bearings: tuple[Bearing, ...]
-    zmp: Real
-    zmp_reference: Real
-    margin: Real
-    forces: Real
-    places: Real
-    torques: Real
+    zmp: Reals
+    zmp_reference: Reals
+    margin: Reals
+    forces: Reals
+    places: Reals
+    torques: Reals
     sagittal: SagittalPhase
 
 
@@ -123,7 +120,7 @@ class LiftedGait:
     legs: tuple[str, str]
     soles: dict[str, SoleGeometry]
     phases: tuple[LiftedPhase, ...]
-    filter_errors: Real
+    filter_errors: Reals
 
     @property
     def margin(self) -> float:
@@ -225,7 +222,7 @@ class _Lift:
                     references[i][:, axis] += correction.zmp[i] - off[i]
         return self._result(motion, zmp, references, np.array(errors))
 
-    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real]) -> PendulumMotion:
+    def _solve(self, stiffness: Sequence[Reals], zmp: Sequence[Reals]) -> PendulumMotion:
         """Motion of the pendulum along one axis, at rest at both ends or cyclic."""
         ends = ((0.0, 0.0), (0.0, 0.0)) if self._rests else None
         pieces = []
@@ -236,7 +233,7 @@ class _Lift:
             pieces.append(PendulumPhase(phase.t, k, p, bump if first else none, bump if last else none))
         return solve_pendulum(pieces, ends)
 
-    def _stiffness(self, phase: SagittalPhase, a: Real) -> Real:
+    def _stiffness(self, phase: SagittalPhase, a: Reals) -> Reals:
         """(K,) (z'' + g)/z of the motion in the plane [1/s²]."""
         model, data = self._robot.model, self._data
         gravity = -float(model.gravity.linear[2])
@@ -246,7 +243,7 @@ class _Lift:
             values[i] = (data.acom[0][2] + gravity) / data.com[0][2]
         return values
 
-    def _lateral_reference(self, phase: SagittalPhase) -> Real:
+    def _lateral_reference(self, phase: SagittalPhase) -> Reals:
         """(K,) where the zero-moment point should be along y [m]."""
         pin.forwardKinematics(self._robot.model, self._data, phase.q[0])
         middles = {
@@ -261,8 +258,8 @@ class _Lift:
         return before + (after - before) * phase.transferred
 
     def _motion(
-        self, lateral: Sequence[Real], shift: Sequence[Real]
-    ) -> list[tuple[Real, Real, Real]]:
+        self, lateral: Sequence[Reals], shift: Sequence[Reals]
+    ) -> list[tuple[Reals, Reals, Reals]]:
         """Configurations, velocities, accelerations of each phase."""
         result = []
         guess = self._phases[0].q[0]
@@ -294,7 +291,11 @@ class _Lift:
         }
 
     def _result(
-        self, motion: Sequence[tuple[Real, Real, Real]], zmp: Sequence[Real], references: Sequence[Real], errors: Real
+        self,
+        motion: Sequence[tuple[Reals, Reals, Reals]],
+        zmp: Sequence[Reals],
+        references: Sequence[Reals],
+        errors: Reals,
     ) -> LiftedGait:
         model, data = self._robot.model, self._data
         lifted = []
@@ -331,7 +332,7 @@ class _Lift:
         return LiftedGait(self._robot, self._legs, self._soles, tuple(lifted), errors)
 
 
-def corner_forces(lifted: LiftedGait, phase: LiftedPhase, sample: int) -> Iterator[tuple[SoleGeometry, Real, Real]]:
+def corner_forces(lifted: LiftedGait, phase: LiftedPhase, sample: int) -> Iterator[tuple[SoleGeometry, Reals, Reals]]:
     """Sole, force (3,) [N] and place (3,) [m] of every corner that bears at a sample of a phase."""
     rows = itertools.count()
     for bearing in phase.bearings:

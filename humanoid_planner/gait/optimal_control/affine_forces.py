@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow
 
-Real = NDArray[np.float64]
 
-
-def ground_force(model: PhaseModel, q: ArrayLike, v: ArrayLike) -> tuple[Real, Real]:
+def ground_force(model: PhaseModel, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """D (..., 2, N) and V (..., 2) of the force that the ground exerts on the tree in all: m (r_G'' + g Y).
 
     r_G'' = J v' + J' v with v' = M^-1 (p' - M' v), which is affine in the controls.
@@ -34,7 +33,7 @@ def ground_force(model: PhaseModel, q: ArrayLike, v: ArrayLike) -> tuple[Real, R
     return D, V
 
 
-def affine_rows(model: PhaseModel, rows: Sequence[ControlRow], q: ArrayLike, v: ArrayLike) -> tuple[Real, Real]:
+def affine_rows(model: PhaseModel, rows: Sequence[ControlRow], q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """D (..., rows, N) and V (..., rows) of rows of contact forces.
 
     Args:

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.affine_forces import affine_rows
 from humanoid_planner.gait.optimal_control.control_rows import FootForces
-
-Real = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +28,17 @@ class FootSeries:
     """
 
     name: str
-    normal: Real
-    tangential: Real
-    places: Real
+    normal: Array
+    tangential: Array
+    places: Array
 
     @property
-    def total_normal(self) -> Real:
+    def total_normal(self) -> Array:
         """(K,) sum of the normal forces [N]."""
         return np.asarray(self.normal.sum(axis=1))
 
     @property
-    def centre_of_pressure(self) -> Real:
+    def centre_of_pressure(self) -> Array:
         """(K,) place of the resultant, NaN where nothing presses [m].
 
         Within the places, or at their ends, if and only if none of the normal forces pulls. It is the zero moment point

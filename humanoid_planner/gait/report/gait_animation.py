@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, FuncAnimation, PillowWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from tqdm import tqdm
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.picture_file import save_picture
 from humanoid_planner.gait.report.gait_report import robot_weight
@@ -21,8 +21,6 @@ from humanoid_planner.gait.report.stick_figure import draw_forces, draw_ground, 
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.ground_profile import ground_profile
 from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
-
-Real = NDArray[np.floating[Any]]
 
 MOST_FRAMES_PER_SECOND = 50
 """Browsers play a GIF with shorter delays slowly instead."""
@@ -97,7 +95,7 @@ def write_animation(
     return len(times)
 
 
-def frame_times(duration: float, frames_per_second: float, speed: float) -> Real:
+def frame_times(duration: float, frames_per_second: float, speed: float) -> Reals:
     """Times of the gait that the frames show, from its beginning to its end [s]."""
     count = max(round(duration * frames_per_second / speed), 1) + 1
     return np.linspace(0.0, duration, count)

@@ -7,17 +7,14 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ class ContinuationPath:
     steps: list[tuple[str, float, int, bool]] = field(default_factory=list)
 
 
-Solve = Callable[[PhaseProblem, Real, Real], BoundaryValueResult]
+Solve = Callable[[PhaseProblem, Reals, Reals], BoundaryValueResult]
 """A solver: problem, mesh (K,) and guess (K, d)."""
 
 
@@ -124,8 +121,8 @@ def follow(
     problem: PhaseProblem,
     schedule: tuple[Stage, ...],
     solve: Solve,
-    mesh: Real,
-    y: Real,
+    mesh: Reals,
+    y: Reals,
     max_halvings: int = 6,
     progress: ProgressCallback | None = None,
 ) -> ContinuationPath:
@@ -150,7 +147,7 @@ def follow(
     result: BoundaryValueResult | None = None
     path: list[tuple[str, float, int, bool]] = []
 
-    def attempt(parameter: str, value: float, nodes: Real, guess: Real) -> BoundaryValueResult:
+    def attempt(parameter: str, value: float, nodes: Reals, guess: Reals) -> BoundaryValueResult:
         trial = solve(with_parameters(problem, current | {parameter: value}), nodes, guess)
         path.append((parameter, value, len(trial.mesh), trial.converged))
         return trial
@@ -198,7 +195,7 @@ def follow(
 _KEPT_NODES = 60
 
 
-def _thinned(result: BoundaryValueResult) -> tuple[Real, Real]:
+def _thinned(result: BoundaryValueResult) -> tuple[Reals, Reals]:
     """Mesh and values for the next problem: every other node where there are many, so that meshes don't only grow."""
     mesh = result.mesh
     while len(mesh) > 2 * _KEPT_NODES:

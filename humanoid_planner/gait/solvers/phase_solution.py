@@ -7,11 +7,10 @@ import dataclasses
 import enum
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
@@ -19,8 +18,6 @@ from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_s
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite
-
-Real = NDArray[np.floating[Any]]
 
 
 class PhaseStatus(enum.Enum):
@@ -135,15 +132,15 @@ class PhaseSolution:
     method: str
     problem: PhaseProblem
     duration: float
-    t: Real
-    q: Real
-    v: Real
-    p: Real
-    costates: Real
-    u: Real
-    hamiltonian: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    p: Reals
+    costates: Reals
+    u: Reals
+    hamiltonian: Reals
     forces: dict[str, FootSeries]
-    closure_gap: Real
+    closure_gap: Reals
     residual: float
     cost: float
     direct_cost: float
@@ -159,7 +156,7 @@ class PhaseSolution:
         return 0.0 if hip is None else float(hip.position(self.q[-1])[0] - hip.position(self.q[0])[0])
 
     @property
-    def centre_of_pressure(self) -> Real:
+    def centre_of_pressure(self) -> Reals:
         """(K,) of all feet together along x in the phase's frame, NaN where nothing presses [m]."""
         total, moment = np.zeros(len(self.t)), np.zeros(len(self.t))
         for foot in self.forces.values():
@@ -194,11 +191,11 @@ class PhaseSolution:
         """Greatest friction coefficient that a foot needs; 0 without feet."""
         return max((series.required_friction for series in self.forces.values()), default=0.0)
 
-    def initial_costate(self) -> Real:
+    def initial_costate(self) -> Reals:
         """(2n,) w(0): how the cost falls with the initial state, w(0) = -dJ/dx(0)."""
         return self.costates[0].copy()
 
-    def sample(self, t: Real) -> tuple[Real, Real, Real]:
+    def sample(self, t: Reals) -> tuple[Reals, Reals, Reals]:
         """(L, n) angles and velocities and (L, N) controls at times of the phase, smooth between the samples."""
         s = np.asarray(t, dtype=float)
         model = self.problem.scaled_model
@@ -211,13 +208,13 @@ class PhaseSolution:
         return q, v, u
 
 
-def closure_gap(model: PhaseModel, q: Real) -> Real:
+def closure_gap(model: PhaseModel, q: Reals) -> Reals:
     """(K,) distance that the loop stays open at (K, n) angles; of several loops the root of the sum of squares [m]."""
     return np.asarray(np.linalg.norm(model.closure(q), axis=1))
 
 
 def find_violations(
-    problem: PhaseProblem, t: Real, q: Real, v: Real, u: Real, forces: dict[str, FootSeries], tolerances: Tolerances
+    problem: PhaseProblem, t: Reals, q: Reals, v: Reals, u: Reals, forces: dict[str, FootSeries], tolerances: Tolerances
 ) -> tuple[list[Violation], list[Violation]]:
     """Contacts that aren't kept, and joint ranges, rates, clearances, bounds and closures that aren't."""
     model = problem.model
@@ -267,10 +264,10 @@ class PhaseSamples:
         u: (K, N) controls; None for those that maximise.
     """
 
-    t: Real
-    x: Real
-    w: Real
-    u: Real | None = None
+    t: Reals
+    x: Reals
+    w: Reals
+    u: Reals | None = None
 
 
 @dataclass(frozen=True)
@@ -368,7 +365,7 @@ def solution_from_samples(
 
 
 def _add(
-    found: list[Violation], kind: ViolationKind, what: str, t: Real, excess: Real, tolerance: float, unit: str
+    found: list[Violation], kind: ViolationKind, what: str, t: Reals, excess: Reals, tolerance: float, unit: str
 ) -> None:
     beyond = excess > tolerance
     if beyond.any():

@@ -7,11 +7,10 @@ import dataclasses
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.optimal_control.control_rows import evaluate_rows
@@ -40,7 +39,6 @@ from humanoid_planner.gait.solvers.phase_solution import (
 )
 from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
 
-Real = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class SynthesisOptions:
@@ -237,7 +235,7 @@ class _Run:
             self.last_message = result.message
         else:
 
-            def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+            def solve(problem: PhaseProblem, mesh: Reals, guess: Reals) -> BoundaryValueResult:
                 extremal = self.extremal if problem is self.problem else ExtremalProblem(problem)
                 return self.boundary_value_problem(extremal, mesh, guess, direct.cost, self.options.collocation)
 
@@ -258,7 +256,7 @@ class _Run:
         return result
 
     def boundary_value_problem(
-        self, extremal: ExtremalProblem, mesh: Real, y: Real, cost: float, settings: CollocationOptions
+        self, extremal: ExtremalProblem, mesh: Reals, y: Reals, cost: float, settings: CollocationOptions
     ) -> BoundaryValueResult:
         """Solves one by the method that was asked for."""
         deadline = self.started + self.options.time_limit
@@ -300,7 +298,7 @@ class _Run:
         def look(progress: Progress) -> bool:
             return self.look(dataclasses.replace(progress, stage="rows tightened", cost=free.cost))
 
-        def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+        def solve(problem: PhaseProblem, mesh: Reals, guess: Reals) -> BoundaryValueResult:
             options = patient if problem.rows == self.problem.rows else hasty
             return solve_collocation(ExtremalProblem(problem), mesh, guess, options, look, deadline)
 

@@ -13,8 +13,8 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback, as_part
 from humanoid_planner.gait.optimal_control.control_rows import ControlRow, cut_foot
@@ -29,8 +29,6 @@ from humanoid_planner.gait.specification.gait_plan import GaitPlan, GaitTotals, 
 from humanoid_planner.gait.specification.phase_spec import PhaseSpec, PlannedPhase
 from humanoid_planner.gait.specification.stairs import over_stairs
 from humanoid_planner.gait.specification.walker import Walker
-
-Real = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class GaitSolution:
         return all(solution.converged for solution in self.phases)
 
     @property
-    def starts(self) -> Real:
+    def starts(self) -> Array:
         """(phases,) time at which each phase begins [s]."""
         return np.concatenate([[0.0], np.cumsum([solution.duration for solution in self.phases])[:-1]])
 
@@ -136,7 +134,7 @@ class GaitSolution:
             found.append(self.plan.jump(index, before, after))
         return tuple(found)
 
-    def at(self, time: float) -> tuple[int, Real, Real, Real]:
+    def at(self, time: float) -> tuple[int, Array, Array, Array]:
         """Phase and, in its coordinates, angles (n,), rates (n,) and controls (N,) at a time of the gait.
 
         At a transition it is the later phase that is told; beyond its ends the gait holds still there.

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
 from humanoid_planner.gait.specification.phase_spec import MOST_PHASES, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.specification.walker import Walker
-
-Real = NDArray[np.float64]
 
 JUMP = 1e-8
 """Greatest jump of places [m] and velocities [m/s] between phases that counts as none."""
@@ -97,7 +96,7 @@ class GaitPlan:
 
     walker: Walker
     phases: tuple[PlannedPhase, ...]
-    offsets: Real
+    offsets: Array
 
     @property
     def duration(self) -> float:
@@ -105,7 +104,7 @@ class GaitPlan:
         return sum(phase.spec.duration for phase in self.phases)
 
     @property
-    def starts(self) -> Real:
+    def starts(self) -> Array:
         """(phases,) time at which each phase begins [s]."""
         return np.concatenate([[0.0], np.cumsum([phase.spec.duration for phase in self.phases])[:-1]])
 
@@ -118,7 +117,7 @@ class GaitPlan:
         return float(end[0] - begin[0])
 
     @property
-    def next_offset(self) -> Real:
+    def next_offset(self) -> Array:
         """(2,) place of the frame of a phase that would follow [m]."""
         advance = self.phases[-1].advance
         return np.asarray(self.offsets[-1] + np.array([advance.real, advance.imag]))
@@ -135,7 +134,7 @@ class GaitPlan:
             found.append(exchanged)
         return tuple(found)
 
-    def place(self, index: int, point: str, q: ArrayLike) -> Real:
+    def place(self, index: int, point: str, q: ArrayLike) -> Array:
         """(..., 2) place in the world of a point of a phase's model at angles (..., n) [m]."""
         place = self.phases[index].model.points[point].position(q)
         return np.asarray(place + self.offsets[index])

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.specification.gait_plan import GaitPlan
-
-Real = NDArray[np.floating[Any]]
 
 _SAME = 1e-9
 
@@ -26,14 +24,14 @@ class GroundProfile:
         heights: (E + 1,) before, between and after the edges [m].
     """
 
-    edges: Real
-    heights: Real
+    edges: Reals
+    heights: Reals
 
-    def height(self, x: ArrayLike) -> Real:
+    def height(self, x: ArrayLike) -> Reals:
         """(...) height at x [m]."""
         return np.asarray(self.heights[np.searchsorted(self.edges, np.asarray(x, dtype=float), side="right")])
 
-    def outline(self, left: float, right: float) -> Real:
+    def outline(self, left: float, right: float) -> Reals:
         """(P, 2) corners from ``left`` to ``right`` [m]."""
         inner = [edge for edge in self.edges if left < edge < right]
         x = np.concatenate([[left], np.repeat(inner, 2), [right]])

@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
@@ -22,8 +22,6 @@ from humanoid_planner.gait.specification.gait_plan import GaitPlan
 from humanoid_planner.gait.specification.gait_spec import GaitBounds, GaitSpec
 from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
-
-Real = NDArray[np.float64]
 
 
 class UnreachableError(InputError):
@@ -353,7 +351,7 @@ def _completed(problem: PhaseProblem, spec: GaitSpec, phase: PhaseSpec, models: 
     )
 
 
-def _per_control(model: PhaseModel, values: Sequence[float], models: Sequence[PhaseModel], name: str) -> Real:
+def _per_control(model: PhaseModel, values: Sequence[float], models: Sequence[PhaseModel], name: str) -> Array:
     """(N,) values of a model's controls, NaN where none is given."""
     result = np.full(model.control_count, np.nan)
     if len(values) == 0:

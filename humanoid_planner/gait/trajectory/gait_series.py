@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.foot_series import FootSeries
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.gait_plan import GaitPlan
 from humanoid_planner.gait.specification.ground_profile import ground_profile
-
-Real = NDArray[np.floating[Any]]
 
 LEGS = ("left", "right")
 """The leg that bears first, behind in double support or alone, is the left one."""
@@ -37,14 +36,14 @@ class LegForces:
         ground: (K,) height of the ground under the foot, NaN in the air [m].
     """
 
-    normal: Real
+    normal: Reals
     places: tuple[str, ...]
-    tangential: Real
-    pressure: Real
-    ground: Real
+    tangential: Reals
+    pressure: Reals
+    ground: Reals
 
     @property
-    def total(self) -> Real:
+    def total(self) -> Reals:
         """(K,) sum of the normal forces [N]."""
         return np.asarray(self.normal.sum(axis=1))
 
@@ -80,27 +79,27 @@ class GaitSeries:
             double support [m].
     """
 
-    t: Real
+    t: Reals
     phase: NDArray[np.int64]
     joints: tuple[str, ...]
-    angles: Real
-    rates: Real
-    torques: Real
-    ground_torque: Real
-    power: Real
-    absolute_power: Real
-    energy: Real
-    points: dict[str, Real]
-    hip_velocity: Real
-    trunk: Real
-    trunk_rate: Real
+    angles: Reals
+    rates: Reals
+    torques: Reals
+    ground_torque: Reals
+    power: Reals
+    absolute_power: Reals
+    energy: Reals
+    points: dict[str, Reals]
+    hip_velocity: Reals
+    trunk: Reals
+    trunk_rate: Reals
     forces: dict[str, LegForces]
-    hamiltonian: Real
-    closure_gap: Real
-    clearance: Real
+    hamiltonian: Reals
+    closure_gap: Reals
+    clearance: Reals
 
     @property
-    def zero_moment_point(self) -> Real:
+    def zero_moment_point(self) -> Reals:
         """(K,) place along X of the resultant of all normal forces, NaN where nothing presses [m].
 
         On level ground it is the zero moment point; on stairs the mean of the feet's centres of pressure, weighted by
@@ -113,9 +112,9 @@ class GaitSeries:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(total > 0.0, moment / total, np.nan)
 
-    def columns(self) -> dict[str, Real]:
+    def columns(self) -> dict[str, Reals]:
         """Every series as a column (K,) by name; SI units and radians."""
-        found: dict[str, Real] = {"t": self.t, "phase": self.phase.astype(float) + 1.0}
+        found: dict[str, Reals] = {"t": self.t, "phase": self.phase.astype(float) + 1.0}
         for j, name in enumerate(self.joints):
             found[f"angle.{name}"], found[f"rate.{name}"] = self.angles[:, j], self.rates[:, j]
             found[f"torque.{name}"] = self.torques[:, j]
@@ -156,10 +155,10 @@ def gait_series(gait: GaitSolution) -> GaitSeries:
     parts = [_phase_part(gait, index, places) for index in range(len(gait.phases))]
     joints = tuple(sorted(parts[0]["joints"], key=_joint_order))
 
-    def joined(name: str) -> Real:
+    def joined(name: str) -> Reals:
         return np.concatenate([part[name] for part in parts])
 
-    def by_joint(name: str) -> Real:
+    def by_joint(name: str) -> Reals:
         return np.concatenate([part[name][:, [part["joints"].index(joint) for joint in joints]] for part in parts])
 
     absolute = joined("absolute_power")
@@ -258,7 +257,7 @@ def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict
     }
 
 
-def _along(ends: list[Real]) -> Real:
+def _along(ends: list[Reals]) -> Reals:
     """(L, K, 2) places on the way from heel to toe; the one place of a tip."""
     if len(ends) == 1:
         return ends[0][None]

@@ -6,16 +6,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries, gait_series
 
-Real = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class MovingFigure:
@@ -32,13 +30,13 @@ class MovingFigure:
         foot_widths: of every foot at heel and toe [m]; empty: the model doesn't tell.
     """
 
-    times: Real
+    times: Reals
     point_names: tuple[str, ...]
-    points: Real
+    points: Reals
     lines: tuple[tuple[str, str], ...]
     foot_names: tuple[str, ...]
-    force_points: Real
-    forces: Real
+    force_points: Reals
+    forces: Reals
     foot_widths: tuple[float, ...] = ()
 
 
@@ -59,7 +57,7 @@ def walk_figure(gait: GaitSolution, cycles: int, exchanged: GaitSolution | None 
     count, flags = len(gait.phases), gait.plan.legs_exchanged(cycles)
     advance = gait.plan.next_offset - gait.plan.offsets[0]
     walks: dict[bool, GaitSeries] = {}
-    parts: list[tuple[Real, Real, Real, Real]] = []
+    parts: list[tuple[Reals, Reals, Reals, Reals]] = []
     for cycle in range(cycles):
         taken = flags[cycle * count :][:count]
         swapped = taken[0]
@@ -93,7 +91,7 @@ def _stick_figure(series: GaitSeries) -> tuple[list[str], list[tuple[str, str]]]
     return list(dict.fromkeys(name for pair in pairs for name in pair)), pairs
 
 
-def _foot_forces(series: GaitSeries, legs: Sequence[str]) -> tuple[Real, Real]:
+def _foot_forces(series: GaitSeries, legs: Sequence[str]) -> tuple[Reals, Reals]:
     """(K, 2, 2) centres of pressure [m] and (K, 2, 2) forces [N] of two feet."""
     at, forces = np.zeros((len(series.t), 2, 2)), np.zeros((len(series.t), 2, 2))
     for column, leg in enumerate(legs):
@@ -126,13 +124,13 @@ def chain_figure(phases: Sequence[PhaseSolution], lengths: Sequence[float]) -> M
 
 
 def _planar(
-    times: Real,
+    times: Reals,
     names: Sequence[str],
-    points: Real,
+    points: Reals,
     pairs: Sequence[tuple[str, str]],
     feet: Sequence[str],
-    force_points: Real,
-    forces: Real,
+    force_points: Reals,
+    forces: Reals,
 ) -> MovingFigure:
     """Figures of what lies in the sagittal plane: arrays of x and z."""
     points, force_points, forces = (np.insert(values, 1, 0.0, axis=-1) for values in (points, force_points, forces))

@@ -6,15 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, corner_forces
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
-
-Real = NDArray[np.floating[Any]]
 
 INSTANT = 1e-9
 """Within which a sample belongs to the phase that it is told of [s]."""
@@ -34,8 +31,8 @@ class PlannedForce:
     """
 
     foot: str
-    place: Real
-    force: Real
+    place: Reals
+    force: Reals
     slips: bool
 
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.motion.guide_path import DEVIATION, GuidePath
 from humanoid_planner.posture.problem.criterion import Criterion
 from humanoid_planner.posture.problem.state import PostureState
-from humanoid_planner.posture.tasks.task import check_number
 
 #: Metres that count as much as one radian (specification 001 Appendix B).
 RADIAN = 0.5

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -24,7 +25,7 @@ from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
-from humanoid_planner.posture.tasks.task import Task, check_vector
+from humanoid_planner.posture.tasks.task import Task
 
 
 class ReplaceableTask(Task):
@@ -119,7 +120,7 @@ class ReactivePosture:
         self._reference = robot.default_posture if reference is None else np.array(reference, dtype=float)
         kinematics = RobotKinematics(robot)
         self._make = task
-        self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))
+        self._task = ReplaceableTask(task(kinematics, check_array(target, "target")))
         self._obstacle = obstacle
         wanted = requirements or PostureRequirements()
         tasks = (self._task, *wanted.tasks)
@@ -146,7 +147,7 @@ class ReactivePosture:
         Raises:
             InputError: numbers that can't be used.
         """
-        place = check_vector(target, "target")
+        place = check_array(target, "target")
         problem, last = self.problem, self.last
         self._task.replace(self._make(problem.kinematics, place))
         if self._obstacle is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
@@ -139,8 +140,7 @@ class TrajectoryProblem:
         if not grids:
             raise InputError("there are none", element="grids", remedy="Give at least one grid")
         for name, value in (("smoothness", smoothness), ("margin", margin), ("slack", slack)):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"is {value}", element=name, remedy="Give a finite number of at least 0")
+            check_number(value, name)
         self.basis = basis or SplineBasis(_CONTROL_POINTS)
         self.grids = tuple(grids)
         self.kinematics = grids[0].at(grids[0].instants[0]).kinematics

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.contact import Contact, ContactKind, Stance, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -139,12 +140,7 @@ class SlidingFeet:
         """
         contacts = []
         for name in (self.first, self.second):
-            if name not in robot.contacts:
-                raise InputError(
-                    f"unknown contact location '{name}'",
-                    element="feet",
-                    remedy=f"Locations are {', '.join(robot.contacts)}",
-                )
+            check_known(name, robot.contacts, f"robot '{robot.name}'", "contact location")
             contacts.append(Contact(robot.contacts[name], self.ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING))
         return Stance(tuple(contacts))
 

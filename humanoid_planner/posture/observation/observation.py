@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -106,12 +107,7 @@ class PairedFeet:
             InputError: unknown locations, or feet that aren't parallel there.
         """
         for name in (first, second):
-            if name not in robot.contacts:
-                raise InputError(
-                    f"unknown contact location '{name}'",
-                    element=f"robot '{robot.name}'",
-                    remedy=f"Locations are {', '.join(robot.contacts)}",
-                )
+            check_known(name, robot.contacts, f"robot '{robot.name}'", "contact location")
         kinematics = RobotKinematics(robot)
         kinematics.set(kinematics.coordinates(q))
         places = []

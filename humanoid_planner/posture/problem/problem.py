@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array, check_known, check_number
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -35,7 +36,7 @@ from humanoid_planner.posture.tasks.stability import (
     polygon_task,
     polytope_task,
 )
-from humanoid_planner.posture.tasks.task import Task, check_number, check_vector
+from humanoid_planner.posture.tasks.task import Task
 
 #: Contact points that bear force in one posture, by how equilibrium is tested: each has a cone and eight facets of a
 #: pyramid, and a polytope's half-spaces grow with more than the square of their number.
@@ -88,10 +89,7 @@ class PostureProblem:
             InputError: something can't be used; it names field, value and remedy.
         """
         wanted = requirements or PostureRequirements()
-        if wanted.stability not in STABILITIES:
-            raise InputError(
-                f"is '{wanted.stability}'", element="stability", remedy=f"Give one of {', '.join(STABILITIES)}"
-            )
+        check_known(wanted.stability, STABILITIES, "posture", "stability")
         check_number(wanted.joint_margin, "joint_margin")
         check_number(wanted.stability_margin, "stability_margin")
         friction, scene = wanted.friction, wanted.scene
@@ -103,7 +101,7 @@ class PostureProblem:
         gravity = wanted.gravity
         if gravity is None:
             gravity = STANDARD_GRAVITY if scene is None else scene.gravity
-        self.gravity = check_vector(gravity, "gravity")
+        self.gravity = check_array(gravity, "gravity")
         self._check_links(stance)
         self.contacts = tuple(place_contact(contact, self.kinematics, scene, friction) for contact in stance.contacts)
         _check_loads(wanted.loads, self.kinematics)
@@ -322,7 +320,7 @@ def _check_loads(loads: Sequence[Load], kinematics: RobotKinematics) -> None:
     for index, load in enumerate(loads):
         kinematics.body_of(load.link)
         for field in ("force", "point", "couple"):
-            check_vector(getattr(load, field), f"{field} of load {index} on link '{load.link}'")
+            check_array(getattr(load, field), f"{field} of load {index} on link '{load.link}'")
 
 
 def surface_frame(placed: PlacedContact, kinematics: RobotKinematics) -> pin.SE3:

@@ -142,5 +142,5 @@ def test_the_base_counts_only_when_asked_for(problem: PostureProblem) -> None:
 def test_bad_weights_are_refused() -> None:
     with pytest.raises(InputError, match="weights have shape"):
         NearReference(KINEMATICS, HALF_SITTING, [1.0, 2.0])
-    with pytest.raises(InputError, match="weight is -1"):
+    with pytest.raises(InputError, match="weight of a criterion: is -1"):
         WeightedSum([(-1.0, NoCriterion())])

@@ -249,10 +249,10 @@ def test_bearing_points_of_a_turned_foot_enclose_what_is_on_patch_and_surface() 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"x": float("nan")}, "contact left_sole on floor: x is nan"),
+        ({"x": float("nan")}, "x of contact left_sole on floor: is nan"),
         ({"kind": ContactKind.RELAXED, "tolerance": 0.0}, "tolerance is 0"),
-        ({"tolerance": 2.0}, "tolerance is 2"),
-        ({"distance": -0.1}, "distance is -0.1"),
+        ({"tolerance": 2.0}, "tolerance of contact left_sole on floor: is 2"),
+        ({"distance": -0.1}, "distance of .*: is -0.1"),
         ({"surface": Surface("own", "LLEG_LINK5", pin.SE3.Identity())}, "holds a link on itself"),
         (
             {"surface": Surface("far", "world", pin.SE3.Identity(), np.array([[5, 5], [6, 5], [6, 6]], dtype=float))},

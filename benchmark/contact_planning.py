@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact plans: nodes, posture calls and seconds of each scenario, method and option, over seeds.
+
+Time is given twice, by the clock and of the processor: the second says more on a busy machine. Building is the part of
+the processor-independent clock that posture problems take to be put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs
+
+from humanoid_planner.contacts import ContactPlan, plan_contacts
+
+Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
+
+CASES: tuple[Case, ...] = (
+    ("can", can_on_table, lambda one: one.options),
+    ("can, no proofs first", can_on_table, lambda one: one.options | {"reach": False, "balance": False}),
+    ("can, collisions", can_on_table, lambda one: one.options | {"collisions": True}),
+    ("stairs", five_stairs, lambda one: one.options),
+    ("stairs, no proofs first", five_stairs, lambda one: one.options | {"reach": False, "balance": False}),
+    ("stairs, pre-contacts", five_stairs, lambda one: one.options | {"pre_contact": True}),
+    ("stairs, VBFP", five_stairs, lambda one: chosen_footholds(one, "vbfp")),
+    ("stairs, BFP in volumes", five_stairs, lambda one: chosen_footholds(one, "bfp")),
+    ("stairs, collisions", five_stairs, lambda one: one.options | {"collisions": True}),
+    ("stairs, VBFP, collisions", five_stairs, lambda one: chosen_footholds(one, "vbfp") | {"collisions": True}),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10, help="of random places; others don't depend on them")
+    parser.add_argument("--limit", type=float, default=60.0, help="of one plan [s]")
+    parser.add_argument("--only", default="", help="cases whose names hold this")
+    arguments = parser.parse_args()
+    for scenario in (can_on_table(), five_stairs()):  # kernels
+        plan_contacts(*scenario.arguments, **scenario.options, max_nodes=4)
+    head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
+    print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s}")
+    for name, make, options in CASES:
+        if arguments.only not in name:
+            continue
+        random = "stairs" in name and "VBFP" not in name and "volumes" not in name
+        run(name, make(), options, arguments.seeds if random else 1, arguments.limit)
+
+
+def run(name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, Any]], seeds: int, limit: float) -> None:
+    plans: list[tuple[ContactPlan, float, float]] = []
+    for seed in range(seeds):
+        began, processor = time.perf_counter(), time.process_time()
+        plan = plan_contacts(*scenario.arguments, **options(scenario), seed=seed, time_limit=limit)
+        plans.append((plan, time.perf_counter() - began, time.process_time() - processor))
+
+    def middle(value: Callable[[ContactPlan], float]) -> float:
+        return statistics.median(value(plan) for plan, _, _ in plans)
+
+    found = sum(plan.success for plan, _, _ in plans)
+    clocks, processors = [clock for _, clock, _ in plans], [cpu for _, _, cpu in plans]
+    print(
+        f"{name:28s} {found:3d}/{seeds:2d} {middle(len):7.0f} {middle(lambda p: p.statistics.nodes):6.0f} "
+        f"{middle(lambda p: len(p.statistics.calls)):6.0f} "
+        f"{middle(lambda p: sum(not call.success for call in p.statistics.calls)):6.0f} "
+        f"{statistics.median(clocks):8.2f} {max(clocks):7.2f} {statistics.median(processors):7.2f} "
+        f"{middle(lambda p: p.statistics.building / p.statistics.time):8.0%}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_model import load_robot, load_scene
+from humanoid_planner.contacts.potentials.stance_terms import BarycentreNear, ContactCount, LocationMalus, OnlyMalus
+from humanoid_planner.contacts.stances.couples import Couples
+from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
+
+
+@pytest.fixture(scope="module")
+def couples():
+    names = ["left_sole", "right_sole", "left_hand_fingers"]
+    return Couples(load_robot("hrp2"), load_scene("can_on_table"), names, ["platform", "table_top"])
+
+
+def stance(couples, *contacts):
+    return PlannedStance(tuple(Hold(couples.number_of(*names), x, y, 0.0, role) for names, x, y, role in contacts))
+
+
+def test_contacts_are_counted_by_their_roles(couples):
+    three = stance(
+        couples,
+        (("left_sole", "platform"), 0, 0.1, Role.BEARING),
+        (("right_sole", "platform"), 0, -0.1, Role.RELEASED),
+        (("left_hand_fingers", "table_top"), 0, 0, Role.NEW),
+    )
+    assert ContactCount(0.5).value(three, couples) == pytest.approx(0.5 * 2)
+    assert ContactCount(0.5, preferred=4).value(three, couples) == pytest.approx(0.5 * 2)
+    assert ContactCount(0.5, new=0.0).value(three, couples) == pytest.approx(0.5)
+    assert ContactCount(0.5, released=1.0).value(three, couples) == pytest.approx(1.5)
+
+
+def test_locations_and_links_have_their_malus(couples):
+    two = stance(
+        couples,
+        (("left_sole", "platform"), 0, 0.1, Role.BEARING),
+        (("left_hand_fingers", "table_top"), 0, 0, Role.NEW),
+    )
+    assert LocationMalus({"left_hand_fingers": 2.0}).value(two, couples) == 2.0
+    assert LocationMalus({"LARM_LINK6": 2.0, "left_sole": -0.5}).value(two, couples) == 1.5
+    assert LocationMalus({"right_sole": 9.0}).value(two, couples) == 0.0
+
+
+def test_hands_only_have_a_malus(couples):
+    term = OnlyMalus(frozenset({"LARM_LINK6", "RARM_LINK6"}), 5.0)
+    hand = (("left_hand_fingers", "table_top"), 0, 0, Role.BEARING)
+    assert term.value(stance(couples, hand), couples) == 5.0
+    leaving = (("left_sole", "platform"), 0, 0.1, Role.RELEASED)
+    assert term.value(stance(couples, hand, leaving), couples) == 5.0
+    assert term.value(stance(couples, hand, (*leaving[:3], Role.BEARING)), couples) == 0.0
+
+
+def test_the_barycentre_is_that_of_the_places_in_the_world(couples):
+    table = pin.SE3(pin.utils.rotate("z", np.pi / 2), np.array([1.0, 0, 0.7]))
+    placements = {"platform": pin.SE3(np.eye(3), np.array([0, 0, 0.1])), "table_top": table}
+    two = stance(
+        couples,
+        (("left_sole", "platform"), 0.2, 0.4, Role.BEARING),
+        (("left_hand_fingers", "table_top"), 0.2, 0.0, Role.BEARING),
+    )
+    middle = np.array([1.2, 0.6, 0.8]) / 2
+    assert BarycentreNear(middle, placements).value(two, couples) == pytest.approx(0.0, abs=1e-12)
+    assert BarycentreNear(middle + np.array([0, 0.3, 0.4]), placements, 2.0).value(two, couples) == pytest.approx(1.0)

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from benchmark.contact_scenarios import chosen_footholds
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
+from humanoid_planner.contacts.stances.planned_stance import Hold
+from humanoid_planner.posture.tasks.link_tasks import joint_at
+
+PLACES = PredefinedCandidates(
+    {
+        ("left_sole", "platform"): [(0.1, 0.095, 0.0), (0.0, 0.12, 0.0)],
+        ("right_sole", "platform"): [(0.1, -0.095, 0.0), (0.0, -0.12, 0.0)],
+        ("right_hand_fingers", "table_top"): [(-0.5, -0.15, 0.0), (0.6, -0.15, 0.0)],
+    }
+)
+
+
+def planner(can, **changes):
+    options = can.options | {"locations": ["left_sole", "right_sole", "right_hand_fingers"], "candidates": PLACES}
+    options["forbidden"] = []
+    return ContactPlanner(*can.arguments, **(options | changes))
+
+
+def sons(made, node):
+    return [state for _, state in made.space.expand(node, made.search.nodes, lambda: False)]
+
+
+def roles(state, couples):
+    return {couples.location(hold.couple).name: hold.role for hold in state.stance.holds}
+
+
+def test_sons_lose_or_gain_one_contact_that_does_not_bear(can):
+    made = planner(can)
+    found = [roles(state, made.space.couples) for state in sons(made, made.search.nodes[0])]
+    bearing = {"left_sole": Role.BEARING, "right_sole": Role.BEARING}
+    assert {**bearing, "left_sole": Role.RELEASED} in found
+    assert {**bearing, "right_sole": Role.RELEASED} in found
+    assert {**bearing, "right_hand_fingers": Role.NEW} in found
+    assert len(found) == 3
+
+
+def test_a_released_contact_is_gone_among_the_grandchildren_and_the_last_one_stays(can):
+    made = planner(can)
+    for father, state in list(made.space.expand(made.search.nodes[0], made.search.nodes, lambda: False)):
+        made.search._insert(state, father)
+    lifted = next(
+        node for node in made.search.nodes[1:] if Role.RELEASED in roles(node.state, made.space.couples).values()
+    )
+    left = [hold.couple for hold in lifted.state.stance.key]
+    assert len(left) == 1
+    for state in sons(made, lifted):
+        assert len(state.stance.holds) == 2
+        assert state.stance.settled().holds[0].couple == left[0] or left[0] in state.stance.couples
+        assert Role.RELEASED not in {hold.role for hold in state.stance.holds}
+
+
+def test_known_stances_cost_no_posture(can):
+    made = planner(can)
+    first = sons(made, made.search.nodes[0])
+    calls = len(made.space.caller.calls)
+    assert len(first) == 3
+    assert not sons(made, made.search.nodes[0])
+    assert len(made.space.caller.calls) == calls
+    # The stances that were proved to have no posture aren't tried again either.
+    assert made.space.counts.known == made.space.counts.tried == 4
+
+
+def test_stances_within_the_tolerance_are_one(can):
+    close = PredefinedCandidates({("right_hand_fingers", "table_top"): [(-0.5, -0.15, 0.0), (-0.5, -0.17, 0.0)]})
+    counts = {}
+    for tolerance in (0.01, 0.03):
+        made = planner(can, candidates=close, metric=StanceMetric(tolerance))
+        counts[tolerance] = len([s for s in sons(made, made.search.nodes[0]) if len(s.stance.holds) == 3])
+    assert counts == {0.01: 2, 0.03: 1}
+
+
+def test_searches_start_from_the_fathers_posture(can):
+    made, starts = planner(can), []
+    call = made.space.caller.call
+    made.space.caller.call = lambda purpose, stance, start, more=(): (
+        starts.append(start) or call(purpose, stance, start, more)
+    )
+    sons(made, made.search.nodes[0])
+    made.space.finish(made.search.nodes[0])
+    assert starts
+    assert all(start is made.search.nodes[0].state.q for start in starts)
+
+
+def test_the_posture_of_a_pre_contact_starts_that_of_the_contact(can):
+    made, found = planner(can, pre_contact=True), []
+    call = made.space.caller.call
+
+    def watched(purpose, stance, start, more=()):
+        result = call(purpose, stance, start, more)
+        found.append((purpose, start, result.q))
+        return result
+
+    made.space.caller.call = watched
+    sons(made, made.search.nodes[0])
+    near = [q for purpose, _, q in found if purpose == "pre-contact"]
+    starts = [start for purpose, start, _ in found if purpose == "add"]
+    assert len(near) == 1
+    assert starts
+    assert all(start is near[0] for start in starts)
+
+
+def test_what_is_proved_impossible_has_no_posture(can):
+    places = PredefinedCandidates({**PLACES.places, ("right_knee", "table_edge"): [(0.0, -0.12, 0.0)]})
+    more = {"locations": ["left_sole", "right_sole", "right_hand_fingers", "right_knee"], "candidates": places}
+    quick, thorough = planner(can, **more), planner(can, **more, reach=False, balance=False)
+    found = [sons(made, made.search.nodes[0]) for made in (quick, thorough)]
+    assert [state.stance for state in found[0]] == [state.stance for state in found[1]]
+    assert quick.space.counts.unreachable == 1
+    assert len(quick.space.caller.calls) == len(thorough.space.caller.calls) - 1
+
+
+def test_a_hand_at_the_edge_of_the_table_alone_does_not_carry_the_robot(can):
+    edge = PredefinedCandidates({("right_knee", "table_edge"): [(0.0, -0.12, 0.0)]})
+    made = planner(can, locations=["left_sole", "right_sole", "right_knee"], candidates=edge)
+    couples = made.space.couples
+    knee = Hold(couples.number_of("right_knee", "table_edge"), 0.0, -0.12, 0.0)
+    sole = Hold(couples.number_of("left_sole", "platform"), 0.1, 0.095, 0.0)
+    stance = type(made.search.nodes[0].state.stance)
+    assert not made.space.caller.balances(stance((knee,)).stance(couples))
+    assert made.space.caller.balances(stance((knee, sole)).stance(couples))
+    assert not made.space.caller.balances(stance((knee, sole)).releasing(sole.couple).stance(couples))
+
+
+def test_ways_are_asked_for(can):
+    asked, ends = [], []
+    made = planner(
+        can,
+        way_exists=lambda a, b: asked.append((a, b)) or len(asked) > 2,
+        goal_way_exists=lambda a, b: ends.append((a, b)) or False,
+    )
+    root = made.search.nodes[0]
+    found = sons(made, root)
+    assert len(asked) == 3
+    assert len(found) == 1
+    assert made.space.counts.disconnected == 2
+    assert all(a is root.state for a, _ in asked)
+    hand = next(b for _, b in asked if len(b.stance.couples) == 3)
+    node = made.search._insert(hand, 0)
+    assert made.space.finish(node) is None
+    assert len(ends) == 1
+    assert ends[0][1].at_goal
+
+
+def test_the_goal_is_asked_for_once_for_each_node_before_its_sons(can):
+    made = planner(can, reach=False)
+    plan = made.run(max_nodes=6)
+    goals = [call for call in plan.statistics.calls if call.purpose == "goal"]
+    # One more for the explanation of a failure.
+    assert len(goals) == plan.statistics.expanded + 1
+    assert not planner(can, goal_below=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
+
+
+@pytest.fixture(scope="module")
+def slid(can):
+    volumes = SearchVolumes(size=0.5, angle=math.tau)
+    made = planner(can, candidates=volumes, surfaces=["platform", "table_top"])
+    return made, sons(made, made.search.nodes[0])
+
+
+def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid, can, frame_drift):
+    made, found = slid
+    hands = [state for state in found if len(state.stance.couples) == 3]
+    assert len(hands) >= 2
+    couples = made.space.couples
+    for state in hands:
+        new = next(hold for hold in state.stance.holds if hold.role is Role.NEW)
+        contact = state.stance.stance(couples).find(couples.location(new.couple).name)
+        turn = contact.placement_surface_patch.rotation[:2, :2]
+        corners = contact.location.patch @ turn.T + [contact.x, contact.y]
+        outline = contact.surface.polygon
+        assert (corners >= outline.min(axis=0) - 1e-5).all()
+        assert (corners <= outline.max(axis=0) + 1e-5).all()
+        # The strong contact at that place holds in the same posture.
+        assert frame_drift(can.robot, can.scene, state.stance.stance(couples), state.q) < 1e-4
+    known = made.space.metric
+    assert all(known.distance(a.stance, b.stance) > 0.03 for a, b in itertools.combinations(hands, 2))
+
+
+def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(slid, can):
+    made, found = slid
+    couples, caller = made.space.couples, made.space.caller
+    best = next(state for state in found if len(state.stance.couples) == 3)
+    new = next(hold for hold in best.stance.holds if hold.role is Role.NEW)
+    base = made.search.nodes[0].state.stance
+    value = caller.call("add", best.stance.stance(couples), best.q).criterion
+    rng, tried = np.random.default_rng(0), 0
+    for dx, dy, turn in rng.uniform(-0.1, 0.1, (8, 3)):
+        drawn = Hold(new.couple, new.x + dx, new.y + dy, new.theta + 3 * turn)
+        other = caller.call("add", base.adding(drawn).stance(couples), best.q)
+        if other.success:
+            tried += 1
+            assert other.criterion > value - 0.01 * abs(value)
+    assert tried >= 3
+
+
+def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(can):
+    far = PredefinedCandidates({("right_hand_fingers", "floor"): [(x, -0.5, 0.0) for x in (-0.6, -0.5, -0.4, -0.3)]})
+    knee = float(can.robot.postures["half_sitting"][can.robot.index_q("RLEG_JOINT3")])
+    high = {"tasks": [joint_at(can.kinematics, "RLEG_JOINT3", knee, 0.1)], "reach": False, "candidates": far}
+    counts = {}
+    for filtered in (False, True):
+        made = planner(can, pre_contact=filtered, **high)
+        assert not [state for state in sons(made, made.search.nodes[0]) if len(state.stance.couples) == 3]
+        table = {call.purpose for call in made.space.caller.calls}
+        counts[filtered] = made.space.counts.refused, "pre-contact" in table
+    assert counts == {False: (0, False), True: (1, True)}
+
+
+def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
+    def when_three_hold(stance):
+        return [joint_at(can.kinematics, "HEAD_JOINT1", -0.2)] if len(stance) == 3 else []
+
+    index = can.robot.index_q("HEAD_JOINT1")
+    made = planner(can, tasks=when_three_hold)
+    for state in sons(made, made.search.nodes[0]):
+        turned = bool(abs(state.q[index] + 0.2) < 1e-5)
+        assert turned is (len(state.stance.holds) == 3)
+    always = planner(can, tasks=[joint_at(can.kinematics, "HEAD_JOINT1", 0.3)])
+    for state in (always.search.nodes[0].state, *sons(always, always.search.nodes[0])):
+        assert state.q[index] == pytest.approx(0.3, abs=1e-5)
+
+
+def whole_search(stairs, method, **limits):
+    """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
+    made = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, method))
+    return made, made.run(**limits)
+
+
+@pytest.fixture(scope="module")
+def best_sons(stairs):
+    return whole_search(stairs, "vbfp", max_nodes=300)
+
+
+def test_the_best_sons_and_next_brothers_climb_the_stairs_with_fewer_nodes(stairs, best_sons, check_plan):
+    _, plan = best_sons
+    assert plan.success
+    check_plan(stairs, plan)
+    # All sons of a few stances are more than the whole search of the best sons needs.
+    _, all_sons = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
+    assert not all_sons.success
+    assert all_sons.statistics.expanded * 3 < plan.statistics.expanded
+    assert all_sons.potentials[-1] > 1.0
+
+
+def test_each_couple_has_one_son_whose_brothers_are_found_in_what_its_place_leaves(best_sons):
+    made, _ = best_sons
+    node = next(node for node in made.search.nodes if node.father is not None and node.state.born is not None)
+    born = node.state.born
+    new = next(hold for hold in node.state.stance.holds if hold.role is Role.NEW)
+    assert born.contains(new.x, new.y, new.theta, 1e-4)
+    brothers = list(made.space._next_brothers(node.state, lambda: False))
+    for brother in brothers:
+        other = next(hold for hold in brother.stance.holds if hold.role is Role.NEW)
+        assert other.couple == new.couple
+        assert brother.born.measure < born.measure
+        turn = abs((other.theta - new.theta + math.pi) % math.tau - math.pi)
+        assert max(abs(other.x - new.x) / 0.075, abs(other.y - new.y) / 0.075, turn / math.radians(30)) > 0.99
+
+
+def test_the_potential_is_what_postures_are_chosen_by(best_sons):
+    made, _ = best_sons
+    assert made.space.caller.criterion is made.space.posture_term
+
+
+def test_only_the_postures_part_of_the_potential_chooses_postures(can):
+    plain, counted = planner(can, terms=[]), planner(can)
+    for one, other in zip(sons(plain, plain.search.nodes[0]), sons(counted, counted.search.nodes[0]), strict=True):
+        assert (one.q == other.q).all()
+        more = counted.space.potential(other) - plain.space.potential(one)
+        assert more == pytest.approx(0.02 * sum(hold.role is not Role.RELEASED for hold in other.stance.holds))
+
+
+def test_a_volume_is_kept_in_a_file(best_sons):
+    made, _ = best_sons
+    state = next(node.state for node in made.search.nodes if node.state.born is not None)
+    again = made.space.decode(made.space.encode(state))
+    assert again.stance == state.stance
+    assert (again.q == state.q).all()
+    assert (again.born.polygon == state.born.polygon).all()
+    assert (again.born.low, again.born.high) == (state.born.low, state.born.high)
+
+
+def test_methods_ask_for_what_they_need(can):
+    with pytest.raises(InputError, match="candidates of vbfp: are PredefinedCandidates"):
+        planner(can, method="vbfp")
+    with pytest.raises(InputError, match="method: is 'dfs'"):
+        planner(can, method="dfs")

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_model.contact import ContactKind, Stance
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts import ContactPlanner, End, PredefinedCandidates, Role, plan_contacts
+from humanoid_planner.posture.tasks.link_tasks import point_at
+
+
+@pytest.fixture(scope="module")
+def can_plan(can):
+    return plan_contacts(*can.arguments, **can.options)
+
+
+@pytest.fixture(scope="module")
+def stairs_plan(stairs):
+    return plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=300)
+
+
+def centre_of_mass(robot, q):
+    return pin.centerOfMass(robot.model, robot.model.createData(), q)
+
+
+def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_plan, check_plan):
+    assert can_plan.success
+    check_plan(can, can_plan)
+    bearing = {c.location.name for c in can_plan.stances[-1].contacts if c.kind is ContactKind.FIXED}
+    assert bearing - {"left_sole", "right_sole"}
+    data = can.robot.model.createData()
+    pin.framesForwardKinematics(can.robot.model, data, can_plan.postures[-1])
+    hand = data.oMf[can.robot.model.getFrameId("LARM_LINK6")]
+    fingers = hand.act(can.robot.contacts["left_hand_fingers"].placement_link_patch.translation)
+    assert np.linalg.norm(fingers - [1.15, 0.1, 0.78]) < 0.005 + 1e-5
+
+
+def test_the_can_is_out_of_reach_on_both_feet_alone(can):
+    only_feet = can.options | {"locations": ["left_sole", "right_sole"], "forbidden": []}
+    places = {key: value for key, value in can.options["candidates"].places.items() if key[1] == "platform"}
+    only_feet["candidates"] = PredefinedCandidates({key: places[key] for key in places if "sole" in key[0]})
+    plan = plan_contacts(*can.arguments, **only_feet, max_nodes=12)
+    assert not plan.success
+    assert "doesn't allow the goal" in plan.explanation
+
+
+def test_stairs_are_climbed_foot_by_foot_within_the_steps(stairs, stairs_plan, check_plan):
+    assert stairs_plan.success
+    check_plan(stairs, stairs_plan)
+    assert np.linalg.norm(centre_of_mass(stairs.robot, stairs_plan.postures[-1]) - [1.65, 0, 1.53]) < 0.2 + 1e-5
+    for stance in stairs_plan.stances:
+        for contact in stance.contacts:
+            turn = contact.placement_surface_patch.rotation[:2, :2]
+            corners = contact.location.patch @ turn.T + [contact.x, contact.y]
+            outline = contact.surface.polygon
+            assert (corners >= outline.min(axis=0) - 1e-9).all()
+            assert (corners <= outline.max(axis=0) + 1e-9).all()
+    assert len(stairs_plan) <= 2 * 22
+    roles = [{hold.role for hold in planned.holds} - {Role.BEARING} for planned in stairs_plan.planned[1:-1]]
+    assert all(len(role) == 1 for role in roles)
+
+
+def test_the_plan_is_the_same_for_a_seed_and_another_for_another(stairs, stairs_plan):
+    again = plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=300)
+    assert again.planned == stairs_plan.planned
+    assert all((a == b).all() for a, b in zip(again.postures, stairs_plan.postures, strict=True))
+    other = plan_contacts(*stairs.arguments, **stairs.options, seed=3, max_nodes=5)
+    assert other.planned[1:] != stairs_plan.planned[1 : len(other)]
+
+
+def test_a_saved_search_goes_on_to_the_same_plan(stairs, stairs_plan, tmp_path):
+    planner = ContactPlanner(*stairs.arguments, **stairs.options, seed=2)
+    halted = planner.run(max_nodes=12)
+    assert halted.end is End.NODES
+    assert not halted.success
+    planner.save(tmp_path / "tree.json")
+    resumed = ContactPlanner(*stairs.arguments, **stairs.options, seed=2, tree=tmp_path / "tree.json")
+    assert resumed.plan().planned == halted.planned
+    assert resumed.run(max_nodes=300).planned == stairs_plan.planned
+
+
+def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
+    told = []
+
+    def watch(progress):
+        told.append(progress)
+        return len(told) > 15
+
+    plan = plan_contacts(*stairs.arguments, **stairs.options, progress=watch)
+    assert plan.end is End.CANCELLED
+    assert len(told) == 16
+    check_plan(stairs, plan)
+    assert plan.potentials[-1] == min(plan.potentials) == told[-1].potential
+    assert "cancelled" in plan.explanation
+
+
+def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
+    hand = can.robot.contacts["left_hand_fingers"].placement_link_patch.translation
+    goal = [point_at(can.kinematics, "LARM_LINK6", hand, [0.0, 0.0, 4.0], name="moon")]
+    plan = plan_contacts(can.robot, can.scene, can.start, goal, **can.options, max_nodes=4)
+    assert not plan.success
+    assert "moon" in plan.explanation
+    assert "reaches" in plan.explanation
+
+
+def test_bad_problems_are_named(can):
+    robot, scene, start, goal = can.arguments
+    fixed = start.contacts[0]
+    floating = Stance(())
+    for arguments, changes, message in (
+        ((robot, scene, floating, goal), {}, "start: has no contact"),
+        ((robot, scene, start, []), {}, "goal: is empty"),
+        ((robot, scene, start, goal), {"locations": ["left_sole", "right_sole"]}, "is no couple of this problem"),
+        ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),
+        ((robot, scene, start, goal), {"threshold": float("nan")}, "threshold: is NaN"),
+        (
+            (robot, scene, start, goal),
+            {"candidates": PredefinedCandidates({("left_sole", "ceiling"): [(0, 0, 0)]})},
+            "left_sole on ceiling",
+        ),
+        (
+            (robot, scene, start, goal),
+            {"candidates": PredefinedCandidates({("left_sole", "floor"): [(0, float("nan"), 0)]})},
+            "candidates of left_sole on floor",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            plan_contacts(*arguments, **(can.options | changes))
+    apart = Stance((fixed, type(fixed)(robot.contacts["right_sole"], fixed.surface, 0.1, -0.35, 3.0)))
+    with pytest.raises(InputError, match="start: has no posture"):
+        plan_contacts(robot, scene, apart, goal, **can.options)
