@@ -75,7 +75,7 @@ class Simulation(Readings):
         groups: bool = True,
         detection: str = BACKENDS[0],
     ) -> None:
-        """Set a simulation up, compiled and ready.
+        """Set a simulation up, what its first step needs compiled; what other steps need is compiled when one does.
 
         Args:
             scene: a scene, the name of one that comes with the stack, or a path.
