@@ -22,7 +22,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 
-_FACETS = 8
+_FACETS = 16
 _DIRECTIONS = 8
 #: The centre of mass is moved no farther than this when its margin is measured [m].
 _FARTHEST = 0.5
