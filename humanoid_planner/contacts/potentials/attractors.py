@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
 
-Vector = NDArray[np.float64]
-
 
 class Attractor:
     """A mixed attractor (5.16, E-14): quadratic near the goal, linear far away, with a continuous slope.
@@ -49,7 +47,7 @@ class Attractor:
             return 0.5 * self.scale * far * far
         return self.scale * self.switch * (far - 0.5 * self.switch)
 
-    def force(self, point: ArrayLike) -> Vector:
+    def force(self, point: ArrayLike) -> NDArray[np.float64]:
         """(n,) -dU/dpoint; zero at the goal, where the linear attractor has none."""
         away = self.goal - np.asarray(point, dtype=float)
         far = float(np.linalg.norm(away))
@@ -68,7 +66,12 @@ class Repulsor:
         scale: lambda.
     """
 
-    def __init__(self, distance: Callable[[Vector], tuple[float, Vector]], reach: float, scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        distance: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
+        reach: float,
+        scale: float = 1.0,
+    ) -> None:
         """Takes an obstacle.
 
         Args:
@@ -91,7 +94,7 @@ class Repulsor:
             return math.inf
         return 0.5 * self.scale * (1 / d - 1 / self.reach) ** 2 if d <= self.reach else 0.0
 
-    def force(self, point: ArrayLike) -> Vector:
+    def force(self, point: ArrayLike) -> NDArray[np.float64]:
         """(n,) -dU/dpoint; zero in the obstacle, where the potential is infinite."""
         d, gradient = self._distance(np.asarray(point, dtype=float))
         if not 0 < d <= self.reach:
@@ -99,7 +102,9 @@ class Repulsor:
         return np.asarray(self.scale * (1 / d - 1 / self.reach) / d**2 * gradient)
 
 
-def descend(force: Callable[[Vector], Vector], start: ArrayLike, gain: float, steps: int) -> Vector:
+def descend(
+    force: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: ArrayLike, gain: float, steps: int
+) -> NDArray[np.float64]:
     """Follows a force (5.2), which ends in the next minimum, be it the goal's or not.
 
     Args:
