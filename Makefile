@@ -13,11 +13,13 @@ help:  ## this list
 .PHONY: build
 build:  ## environment, interfaces and package, ready to run
 	@scripts/setup .venv requirements.txt
-	@scripts/build
-	@scripts/kernels
+	@scripts/build & scripts/kernels; kernels=$$?; wait $$! && exit $$kernels
 
+# The demo doesn't wait for kernels that its scene has no use for: these are compiled by whoever needs them first.
 .PHONY: demo
-demo: build  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+demo:  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+	@scripts/setup .venv requirements.txt
+	@scripts/build & scripts/kernels demo; kernels=$$?; wait $$! && exit $$kernels
 	@scripts/run python -m humanoid_ros.demo
 
 # A worker for each core, up to eight; the tests of one file stay together and share what they have started.
@@ -75,6 +77,12 @@ lint:  ## ruff and mypy
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
+.PHONY: docs
+docs:  ## docs/ and the public names of all packages as a site in out/site
+	@scripts/setup .venv-docs requirements-docs.txt
+	@.venv-docs/bin/mkdocs build --quiet
+	@echo "-- out/site/index.html"
+
 .PHONY: clean
 clean:  ## remove what builds and tests left behind; the environments stay
 	rm -rf build install log out dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -82,4 +90,4 @@ clean:  ## remove what builds and tests left behind; the environments stay
 
 .PHONY: clean-all
 clean-all: clean  ## remove the environments too
-	rm -rf .venv .venv-pin3 .venv-peers
+	rm -rf .venv .venv-pin3 .venv-peers .venv-docs

@@ -21,11 +21,12 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.frame_change import Frames
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.narrow_phase import volume_distance
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_table import VolumeTable, volume_table
+from humanoid_planner.distance.volume_table import Pair, VolumeTable, volume_table
 from humanoid_planner.distance.workspace import Workspace, workspace
 
 CALLS = 2000
@@ -34,14 +35,13 @@ CALLS = 2000
 
 @kernel
 def run(
-    table: VolumeTable, rotations: np.ndarray, origins: np.ndarray, cold: bool, rows: np.ndarray, n: np.ndarray,
-    points: np.ndarray, work: Workspace,
-) -> float:  # fmt: skip
+    table: VolumeTable, frames: Frames, cold: bool, rows: np.ndarray, n: np.ndarray, points: np.ndarray, work: Workspace
+) -> float:
     total = 0.0
-    for k in range(len(rotations) // 2):
+    for k in range(len(frames.rotations) // 2):
         if cold:
             rows[0] = -1
-        total += volume_distance(table, rotations, origins, 0, 1, 2 * k, 2 * k + 1, rows, n, points, work)
+        total += volume_distance(table, frames, Pair(0, 1, 2 * k, 2 * k + 1), rows, n, points, work)
     return total
 
 
@@ -131,12 +131,13 @@ def sizes(counts: list[int], rounds: int) -> dict[tuple[str, int], dict[str, flo
         table = volume_table([SphereTorusVolume.from_points(points, 0.01, 10.0)] * 2)
         for name, angle, step in (("small", 2.0, 0.002), ("large", 20.0, 0.02)):
             rotations, origins = motion(np.random.default_rng(count), angle, step)
+            frames = Frames(rotations, origins)
             peer = CoalPair(points, rotations, origins)
             state = np.full(2, -1, dtype=np.int64), np.zeros(3), np.zeros((2, 3)), workspace()
             seconds = medians(
                 {
-                    "warm": lambda: run(table, rotations, origins, False, *state),  # noqa: B023
-                    "cold": lambda: run(table, rotations, origins, True, *state),  # noqa: B023
+                    "warm": lambda: run(table, frames, False, *state),  # noqa: B023
+                    "cold": lambda: run(table, frames, True, *state),  # noqa: B023
                     "coal warm": lambda: peer.run(True),  # noqa: B023
                     "coal cold": lambda: peer.run(False),  # noqa: B023
                     "empty warm": lambda: peer.empty(True),  # noqa: B023

@@ -8,16 +8,13 @@ and rounds are printed. Ours has exact friction cones, the others pyramids with 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from peer_engine import PeerEngine
 from scipy.optimize import linprog
 from tqdm import tqdm
 
@@ -27,7 +24,6 @@ from humanoid_planner.equilibrium.force_distribution import check_equilibrium, i
 from humanoid_planner.equilibrium.friction_cone import wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
-HERE = Path(__file__).parent
 MASS = 58.0
 FRICTION = 0.5
 FACETS = 4
@@ -96,34 +92,6 @@ class OwnEngines:
         return rows
 
 
-class PeerEngine:
-    """hpp-centroidal-dynamics in a process of the peers' environment."""
-
-    def __init__(self, python: Path, task: dict[str, Any]) -> None:
-        """Start it and hand the stances over."""
-        libraries = next(python.absolute().parent.parent.glob("lib/python3*/site-packages/cmeel.prefix/lib"))
-        self.process = subprocess.Popen(
-            [str(python), str(HERE / "peers" / "centroidal_equilibrium.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": str(libraries)},  # the wheel doesn't find its own libraries
-        )
-        self.version = self.ask(json.dumps(task))["version"]
-
-    def ask(self, line: str) -> dict[str, Any]:
-        """Send a line and read the answer."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit("hpp-centroidal-dynamics ended unexpectedly")
-        result: dict[str, Any] = json.loads(answer)
-        return result
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, required=True, help="Python of the peers' environment")
@@ -143,7 +111,13 @@ def main() -> None:
             {"positions": c.positions.tolist(), "normals": c.normals.tolist(), "centre": g.tolist()} for c, g in stances
         ],
     }
-    peer = PeerEngine(arguments.peers, task)
+    libraries = next(arguments.peers.absolute().parent.parent.glob("lib/python3*/site-packages/cmeel.prefix/lib"))
+    peer = PeerEngine(
+        arguments.peers,
+        "centroidal_equilibrium.py",
+        task,
+        {"LD_LIBRARY_PATH": str(libraries)},  # the wheel doesn't find its own libraries
+    )
     name = f"hpp-centroidal-dynamics {peer.version}"
     times: dict[str, list[list[float]]] = {}
     answers: dict[str, list[Any]] = {}

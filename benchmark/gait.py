@@ -17,6 +17,9 @@ program written plainly.
 ``--criteria`` instead solves four of the phases for least energy, torques within 250 N m (five-bar mechanism: 25),
 and for the least rate of efforts, beside least effort.
 
+``--boundary`` instead solves Pontryagin's boundary value problem of each phase with our collocation and with SciPy's
+``solve_bvp``, from the transcription and from a straight line.
+
 ``--gaps [WORD...]`` instead prints, of best steps of BIP and RABBIT and of a walk between rests, how far apart the
 transcription and Pontryagin's conditions are (docs/gait_global_step.md); with words only the rows that have them all.
 
@@ -40,6 +43,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +71,19 @@ from humanoid_planner.gait.global_step.step_guess import scaled_walk  # noqa: E4
 from humanoid_planner.gait.global_step.transition_map import TransitionMap  # noqa: E402
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase  # noqa: E402
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort, energies  # noqa: E402
+from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem  # noqa: E402
 from humanoid_planner.gait.optimal_control.penalties import Obstacle  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters  # noqa: E402
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion  # noqa: E402
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation  # noqa: E402
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct  # noqa: E402
+from humanoid_planner.gait.solvers.guess import line_guess  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase  # noqa: E402
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait  # noqa: E402
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests  # noqa: E402
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker  # noqa: E402
+from humanoid_studies.gait.scipy_collocation import solve_scipy  # noqa: E402
 
 INTERVALS = DirectOptions().intervals
 
@@ -304,6 +312,32 @@ def criteria() -> None:
         )
 
 
+def boundary(rounds: int) -> None:
+    """Collocation, ours and SciPy's, at the same tolerance: median processor time, or that the solver failed."""
+    solvers = {"ours": solve_collocation, "solve_bvp": partial(solve_scipy, tolerance=CollocationOptions().tolerance)}
+    print("| phase | transcription: ours, ms | `solve_bvp`, ms | straight line: ours, ms | `solve_bvp`, ms |")
+    print("|---|---|---|---|---|")
+    for case in CASES:
+        problem = oracle_problem(case)
+        extremal, direct, line = ExtremalProblem(problem), solve_direct(problem), line_guess(problem, 41)
+        starts = [
+            (direct.s, np.concatenate([direct.q, direct.p], axis=1), direct.costates),
+            (np.linspace(0.0, 1.0, 41), *line),
+        ]
+        cells = []
+        for mesh, states, costates in starts:
+            guess = extremal.pack(states, costates, problem.duration)
+            for solve in solvers.values():
+                seconds = []
+                for _ in range(rounds):
+                    began = time.process_time()
+                    with np.errstate(all="ignore"):
+                        result = solve(extremal, mesh, guess)
+                    seconds.append(time.process_time() - began)
+                cells.append(f"{1e3 * statistics.median(seconds):.0f}{'' if result.converged else ', fails'}")
+        print(f"| {case} | {' | '.join(cells)} |", flush=True)
+
+
 def gap_cases() -> dict[str, Callable[[], GlobalGait]]:
     """Steps and a walk that are solved as a whole, by the name of their row."""
     bip, rabbit = BipWalker(BIP), RabbitWalker(RABBIT)
@@ -391,7 +425,7 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
                 retried += len(solution.log) > 2
                 times.append(solution.seconds)
                 if len(solution.log) > 2:
-                    tqdm.write(f"{name} {index} {planned.spec.kind.value}: {solution.status.value}, {solution.message}")
+                    tqdm.write(f"{name} {index} {planned.spec.kind.label}: {solution.status.value}, {solution.message}")
                     tqdm.write("\n".join(f"  {line}" for line in solution.log), file=sys.stdout)
                     if not solution.converged:
                         tqdm.write(f"  {planned.spec}")
@@ -426,11 +460,15 @@ def main() -> None:
     parser.add_argument("--press", action="store_true", help="all feet press with 6 N or more, held by the controls")
     parser.add_argument("--step", type=float, default=0.0, metavar="SPEED", help="the best cyclic step of BIP [m/s]")
     parser.add_argument("--criteria", action="store_true", help="least energy and least effort rate of four phases")
+    parser.add_argument("--boundary", action="store_true", help="our collocation beside SciPy's solve_bvp")
     parser.add_argument("--gaps", nargs="*", metavar="WORD", help="gaps of the proofs of steps and walks")
     parser.add_argument("--peers", type=Path, help="Python of an environment with Crocoddyl")
     arguments = parser.parse_args()
     if arguments.criteria:
         criteria()
+        return
+    if arguments.boundary:
+        boundary(arguments.rounds)
         return
     if arguments.gaps is not None:
         gaps(arguments.gaps)

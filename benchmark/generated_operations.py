@@ -10,17 +10,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
-import subprocess
-import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from peer_engine import PeerEngine
 from tqdm import tqdm
 
 from humanoid_codegen.dynamic_model import DynamicModel
@@ -29,43 +26,8 @@ from humanoid_codegen.generate import generate
 from humanoid_model import load_robot
 from humanoid_model.resources import find_resource
 
-HERE = Path(__file__).parent
 LARGE = "syn3p33r"
 FUNCTIONS = ("bias", "mass_matrix", "gravity")
-
-
-class Peer:
-    """A generator in a process of the peers' environment."""
-
-    def __init__(self, python: Path, script: str) -> None:
-        """Start it; ``first`` is what it says then."""
-        self.process = subprocess.Popen(
-            [str(python), str(HERE / "peers" / script)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.first = self._read()
-
-    def _read(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"{self.process.args} ended unexpectedly")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def generate(self, path: Path) -> float:
-        """Time of one generation [s]."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{path}\n")
-        self.process.stdin.flush()
-        return float(self._read()["seconds"])
-
-    def close(self) -> None:
-        """End the process."""
-        self.process.communicate()
 
 
 def own_operations(path: str) -> dict[str, dict[str, dict[str, int]]]:
@@ -117,9 +79,9 @@ def for_peers(path: Path, folder: Path, free_base: bool) -> Path:
 
 
 @contextlib.contextmanager
-def peers(python: Path) -> Iterator[tuple[Peer, Peer]]:
+def peers(python: Path) -> Iterator[tuple[PeerEngine, PeerEngine]]:
     """The processes of adam and urdf2casadi, ended afterwards."""
-    started = [Peer(python, "adam_operations.py"), Peer(python, "urdf2casadi_generation.py")]
+    started = [PeerEngine(python, "adam_operations.py"), PeerEngine(python, "urdf2casadi_generation.py")]
     try:
         yield started[0], started[1]
     finally:
@@ -151,16 +113,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, peers(arguments.peers) as (adam, urdf2casadi):
         rows = {f"humanoid_codegen, {name}": counts for name, counts in own_operations(adam.first["humanoid"]).items()}
         for name, counts in adam.first["operations"].items():
-            rows[f"adam {adam.first['version']}, {name.replace('_', ' ')} base velocity"] = counts
+            rows[f"adam {adam.version}, {name.replace('_', ' ')} base velocity"] = counts
         free, fixed = (for_peers(large, Path(folder), free_base) for free_base in (True, False))
         tools: dict[str, Callable[[], float]] = {
             "humanoid_codegen, all functions": lambda: own_generation(large, False),
             "humanoid_codegen, derivatives too": lambda: own_generation(large, True),
-            f"adam {adam.first['version']}, bias, mass matrix, gravity, ABA, kinematics, Jacobians": (
-                lambda: adam.generate(free)
+            f"adam {adam.version}, bias, mass matrix, gravity, ABA, kinematics, Jacobians": (
+                lambda: float(adam.ask(str(free))["seconds"])
             ),
-            f"urdf2casadi {urdf2casadi.first['version']}, RNEA, CRBA, ABA, gravity, Coriolis, kinematics of 5 chains": (
-                lambda: urdf2casadi.generate(fixed)
+            f"urdf2casadi {urdf2casadi.version}, RNEA, CRBA, ABA, gravity, Coriolis, kinematics of 5 chains": (
+                lambda: float(urdf2casadi.ask(str(fixed))["seconds"])
             ),
         }
         seconds: dict[str, list[float]] = {tool: [] for tool in tools}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,23 +14,24 @@ SCRIPTS = Path(__file__).parent / "peers"
 
 
 class PeerEngine:
-    """A script of ``benchmark/peers`` that takes a task, then times blocks of steps whenever it is asked."""
+    """A script of ``benchmark/peers`` that answers line by line, the first time when it is ready."""
 
-    def __init__(self, python: Path, script: str, task: dict[str, Any]) -> None:
-        """Start it and hand the task over."""
+    def __init__(
+        self, python: Path, script: str, task: dict[str, Any] | None = None, environment: dict[str, str] | None = None
+    ) -> None:
+        """Start it, with more variables in its environment, and hand the task over if it takes one.
+
+        ``first`` is its first answer, which holds its version.
+        """
         self.process = subprocess.Popen(
             [str(python), str(SCRIPTS / script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, **(environment or {})},
         )
-        self._send(json.dumps(task))
-        self.version = self._read()["version"]
-
-    def _send(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        self.first = self._read() if task is None else self.ask(json.dumps(task))
+        self.version: str = self.first["version"]
 
     def _read(self) -> dict[str, Any]:
         assert self.process.stdout is not None
@@ -39,10 +41,16 @@ class PeerEngine:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
+    def ask(self, line: str) -> dict[str, Any]:
+        """Send a line and read the answer."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self._read()
+
     def run(self, steps: int) -> dict[str, Any]:
         """Time a block of steps."""
-        self._send(str(steps))
-        return self._read()
+        return self.ask(str(steps))
 
     def close(self) -> None:
         """End it."""

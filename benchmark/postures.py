@@ -51,6 +51,7 @@ from humanoid_planner.posture.motion.reactive import ReactivePosture
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, gaze, point_at
 from humanoid_studies.posture.statistics import GenerationLog
@@ -141,7 +142,9 @@ def print_runs(title: str, runs: dict[str, list[Run]], peer: str = PEER) -> None
 
 def make_problem(case: Case, **more: Any) -> PostureProblem:
     """The problem of a case, near its start."""
-    return PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **{**case.options, **more})
+    return PostureProblem(
+        case.robot, case.stance, PostureRequirements(scene=case.scene, **{**case.options, **more}), start=case.start
+    )
 
 
 def from_perturbed(problem: PostureProblem, case: Case, arguments: argparse.Namespace) -> dict[str, list[Run]]:
@@ -328,7 +331,7 @@ def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
     for count in (100, 1000):
         t = 2 * np.pi * np.arange(100) / count
         path = np.column_stack([0.6 + 0.35 * np.cos(t), 0.5 * np.sin(t), 1.2 + 0.25 * np.sin(2 * t)])
-        follow = ReactivePosture(robot, stance, look, path[0], scene=case.scene)
+        follow = ReactivePosture(robot, stance, look, path[0], PostureRequirements(scene=case.scene))
         follow.step(path[0])
         warm, cold, whole, solved = [], [], [], 0
         for ball in path:
@@ -336,7 +339,7 @@ def part_g(robot: Robot, arguments: argparse.Namespace) -> None:
             solved += follow.step(ball).success
             warm.append(time.perf_counter() - began)
             began = time.perf_counter()
-            alone = ReactivePosture(robot, stance, look, ball, scene=case.scene)
+            alone = ReactivePosture(robot, stance, look, ball, PostureRequirements(scene=case.scene))
             made = time.perf_counter()
             alone.step(ball)
             whole.append(time.perf_counter() - began)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import piqp
@@ -25,60 +24,52 @@ from posture_problems import hand_on, perturbed
 
 from humanoid_model import load_robot
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 COMPLIANCE = 1e-8
 ACCURACY = 1e-9
 
 
-class Quadratic(NamedTuple):
-    """Arguments of :func:`solve_quadratic_program`."""
-
-    H: NDArray[np.float64]
-    g: NDArray[np.float64]
-    A: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    variable_lower: NDArray[np.float64]
-    variable_upper: NDArray[np.float64]
-
-    def twice(self) -> Quadratic:
-        """With every row repeated."""
-        A, lower, upper = np.vstack([self.A, self.A]), np.tile(self.lower, 2), np.tile(self.upper, 2)
-        return self._replace(A=A, lower=lower, upper=upper)
-
-    def with_slacks(self) -> Quadratic:
-        """The elastic program with a variable more per row."""
-        n, m = len(self.g), len(self.lower)
-        H = np.zeros((n + m, n + m))
-        H[:n, :n], H[n:, n:] = self.H, np.eye(m) / COMPLIANCE
-        low, high = np.append(self.variable_lower, np.full(m, -1e3)), np.append(self.variable_upper, np.full(m, 1e3))
-        return Quadratic(
-            H, np.append(self.g, np.zeros(m)), np.hstack([self.A, np.eye(m)]), self.lower, self.upper, low, high
-        )
-
-    def elastic_cost(self, x: NDArray[np.float64]) -> float:
-        """Cost of x with elastic constraints."""
-        x = x[: len(self.g)]
-        value = self.A @ x
-        out = np.maximum(value - self.upper, 0) + np.maximum(self.lower - value, 0)
-        return float(0.5 * x @ self.H @ x + self.g @ x + 0.5 * out @ out / COMPLIANCE)
+def twice(q: QuadraticProgram) -> QuadraticProgram:
+    """The program with every row repeated."""
+    A, lower, upper = np.vstack([q.A, q.A]), np.tile(q.lower, 2), np.tile(q.upper, 2)
+    return q._replace(A=A, lower=lower, upper=upper)
 
 
-def by_daqp(q: Quadratic) -> NDArray[np.float64] | None:
-    solution = solve_quadratic_program(*q)
+def with_slacks(q: QuadraticProgram) -> QuadraticProgram:
+    """The elastic program with a variable more per row."""
+    n, m = len(q.g), len(q.lower)
+    H = np.zeros((n + m, n + m))
+    H[:n, :n], H[n:, n:] = q.H, np.eye(m) / COMPLIANCE
+    low, high = np.append(q.variable_lower, np.full(m, -1e3)), np.append(q.variable_upper, np.full(m, 1e3))
+    return QuadraticProgram(
+        H, np.append(q.g, np.zeros(m)), np.hstack([q.A, np.eye(m)]), q.lower, q.upper, low, high
+    )
+
+
+def elastic_cost(q: QuadraticProgram, x: NDArray[np.float64]) -> float:
+    """Cost of x with elastic constraints."""
+    x = x[: len(q.g)]
+    value = q.A @ x
+    out = np.maximum(value - q.upper, 0) + np.maximum(q.lower - value, 0)
+    return float(0.5 * x @ q.H @ x + q.g @ x + 0.5 * out @ out / COMPLIANCE)
+
+
+def by_daqp(q: QuadraticProgram) -> NDArray[np.float64] | None:
+    solution = solve_quadratic_program(q)
     return None if solution is None else solution.x
 
 
-def by_daqp_elastic(q: Quadratic) -> NDArray[np.float64] | None:
-    solution = solve_quadratic_program(*q, weights=np.ones(len(q.lower)), compliance=COMPLIANCE)
+def by_daqp_elastic(q: QuadraticProgram) -> NDArray[np.float64] | None:
+    solution = solve_quadratic_program(q, weights=np.ones(len(q.lower)), compliance=COMPLIANCE)
     return None if solution is None else solution.x
 
 
-def by_quadprog(q: Quadratic) -> NDArray[np.float64] | None:
+def by_quadprog(q: QuadraticProgram) -> NDArray[np.float64] | None:
     equal = q.lower == q.upper
     low, high = np.isfinite(q.lower) & ~equal, np.isfinite(q.upper) & ~equal
     identity = np.eye(len(q.g))
@@ -90,7 +81,7 @@ def by_quadprog(q: Quadratic) -> NDArray[np.float64] | None:
         return None
 
 
-def by_piqp(q: Quadratic) -> NDArray[np.float64] | None:
+def by_piqp(q: QuadraticProgram) -> NDArray[np.float64] | None:
     equal = q.lower == q.upper
     solver = piqp.DenseSolver()
     solver.settings.eps_abs, solver.settings.eps_rel = ACCURACY, 0.0
@@ -99,7 +90,7 @@ def by_piqp(q: Quadratic) -> NDArray[np.float64] | None:
     return solver.result.x if solver.solve() == piqp.PIQP_SOLVED else None
 
 
-def by_proxqp(q: Quadratic) -> NDArray[np.float64] | None:
+def by_proxqp(q: QuadraticProgram) -> NDArray[np.float64] | None:
     equal = q.lower == q.upper
     solver = proxsuite.proxqp.dense.QP(len(q.g), int(equal.sum()), int((~equal).sum()), True)
     solver.settings.eps_abs, solver.settings.eps_rel = ACCURACY, 0.0
@@ -109,17 +100,20 @@ def by_proxqp(q: Quadratic) -> NDArray[np.float64] | None:
     return solver.results.x if solver.results.info.status == proxsuite.proxqp.PROXQP_SOLVED else None
 
 
-def programs(count: int) -> tuple[list[Quadratic], list[Quadratic]]:
+def programs(count: int) -> tuple[list[QuadraticProgram], list[QuadraticProgram]]:
     """Quadratic programs near solutions, and far from them."""
     robot = load_robot("hrp2")
     rng = np.random.default_rng(0)
-    near: list[Quadratic] = []
-    far: list[Quadratic] = []
+    near: list[QuadraticProgram] = []
+    far: list[QuadraticProgram] = []
     for what in ("table", "wall"):
         case = hand_on(robot, what)
         criterion = NearReference(RobotKinematics(robot), case.start)
         problem = PostureProblem(
-            robot, case.stance, scene=case.scene, start=case.start, criterion=criterion, **case.options
+            robot,
+            case.stance,
+            PostureRequirements(scene=case.scene, criterion=criterion, **case.options),
+            start=case.start,
         )
         program = problem.program
         solution = solve(program, problem.start(case.start)).x
@@ -131,14 +125,15 @@ def programs(count: int) -> tuple[list[Quadratic], list[Quadratic]]:
                 c = program.constraints(x).copy()
                 low, high = np.maximum(program.lower - x, -radius), np.minimum(program.upper - x, radius)
                 g, J = program.objective_gradient(x).copy(), program.jacobian(x).copy()
-                some.append(Quadratic(H, g, J, program.constraint_lower - c, program.constraint_upper - c, low, high))
+                lower, upper = program.constraint_lower - c, program.constraint_upper - c
+                some.append(QuadraticProgram(H, g, J, lower, upper, low, high))
     return near, far
 
 
 def compare(
     title: str,
-    solvers: dict[str, Callable[[Quadratic], NDArray[np.float64] | None]],
-    quadratics: list[Quadratic],
+    solvers: dict[str, Callable[[QuadraticProgram], NDArray[np.float64] | None]],
+    quadratics: list[QuadraticProgram],
 ) -> None:
     """Prints solved programs, times, and the largest excess of the elastic cost over the first solver's."""
     print(f"\n{title} ({len(quadratics)} programs)")
@@ -151,7 +146,7 @@ def compare(
             began = time.perf_counter()
             x = run(q)
             times.append(1e3 * (time.perf_counter() - began))
-            costs.append(np.nan if x is None else q.elastic_cost(x))
+            costs.append(np.nan if x is None else elastic_cost(q, x))
         cost = np.array(costs)
         reference = cost if reference is None else reference
         above = (cost - reference) / (1 + np.abs(reference))
@@ -166,11 +161,11 @@ def main() -> None:
     near, far = programs(parser.parse_args().count)
     hard = {"DAQP": by_daqp, "quadprog": by_quadprog, "PIQP": by_piqp, "ProxQP": by_proxqp}
     compare("hard constraints, near a solution", hard, near)
-    compare("hard constraints, every row twice", hard, [q.twice() for q in near])
+    compare("hard constraints, every row twice", hard, [twice(q) for q in near])
     elastic = {
         "DAQP, compliance": by_daqp_elastic,
-        "quadprog, slack variables": lambda q: by_quadprog(q.with_slacks()),
-        "PIQP, slack variables": lambda q: by_piqp(q.with_slacks()),
+        "quadprog, slack variables": lambda q: by_quadprog(with_slacks(q)),
+        "PIQP, slack variables": lambda q: by_piqp(with_slacks(q)),
     }
     compare("elastic constraints, far from a solution", elastic, far)
 

@@ -11,20 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_model import load_robot
-from humanoid_planner.gait.models.bip import load_bip
-from humanoid_planner.gait.models.rabbit import load_rabbit
-from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
+from humanoid_planner.gait import load_bip, load_gait_model
 from humanoid_studies.gait.speed_sweep import sweep_figure, sweep_speeds, write_sweep
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
-
-
-def walker(name: str) -> Walker:
-    """Who walks, by name."""
-    if name == "rabbit":
-        return RabbitWalker(load_rabbit())
-    return BipWalker(load_bip() if name == "bip" else project_to_sagittal_plane(load_robot(name)).bip)
 
 
 def main() -> None:
@@ -45,7 +34,7 @@ def main() -> None:
                 print(studied)
             return
         speeds = [float(speed) for speed in np.linspace(arguments.slowest, arguments.fastest, arguments.points)]
-        points = sweep_speeds(walker(arguments.robot), speeds, executor=executor, warm_start=True)
+        points = sweep_speeds(load_gait_model(arguments.robot).walking(), speeds, executor=executor, warm_start=True)
     write_sweep(points, arguments.folder / "speed_sweep.csv")
     sweep_figure(points, f"{arguments.robot}: best steps").savefig(arguments.folder / "speed_sweep.png", dpi=100)
     for point in points:

@@ -2,7 +2,7 @@
 """A scripted hand lifts 1.75 kg, carries it 1.1 m, pushes it down and lets go: experiment E9 as a scenario.
 
 Run with ``python -m humanoid_sim run examples/haptic_object.py --progress --set stiffness=1000``; the figures and the
-picture of the experiment come from ``python -m humanoid_sim experiment haptic_object --out .``.
+picture of the experiment come from ``python -m humanoid_studies haptic_object --out .``.
 """
 
 import numpy as np

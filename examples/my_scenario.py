@@ -6,7 +6,7 @@ Run with ``python -m humanoid_sim run examples/my_scenario.py --progress --csv o
 
 import numpy as np
 
-from humanoid_model.scene import Scene
+from humanoid_model import Scene
 from humanoid_sim import Simulation
 from humanoid_sim.scenario import Scenario, collide_only
 

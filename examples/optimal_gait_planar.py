@@ -25,32 +25,36 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import Robot, load_robot
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
-from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.phase_spec import (
-    PhaseKind,
-    PhaseSpec,
-    PlannedPhase,
-    plan_phase,
-    walk_between_rests,
-)
-from humanoid_planner.gait.phases.synthesize_gait import (
+from humanoid_planner.gait import (
+    BipWalker,
+    BoundaryState,
+    GaitModel,
+    GaitPlan,
     GaitSettings,
     GaitSolution,
+    GaitSpec,
+    GaitTrajectory,
+    Penalties,
+    PhaseKind,
     PhaseSettings,
+    PhaseSolution,
+    PhaseSpec,
+    PlannedPhase,
+    StepData,
+    SynthesisOptions,
+    WalkData,
+    gait_trajectory,
+    generate_gait,
+    load_walk,
     phase_problem,
-    synthesize_gait,
+    plan_phase,
+    project_to_sagittal_plane,
+    synthesize_phase,
+    walk_between_rests,
 )
-from humanoid_planner.gait.phases.walker import BipWalker
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
-from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import FootForceMonitor
 
 matplotlib.use("Agg")
@@ -105,11 +109,16 @@ def synthesize(cycles: int = 3, heel_strike: bool = False) -> tuple[GaitSolution
         for legs in (("rear_leg", "front_leg"), ("front_leg", "rear_leg"))
     ]
     struck = [load_walk(name) for name in WALKS]
-    steady, braking = (dataclasses.replace(walk, step=walk.step.replace(sole_angle=0.0)) for walk in struck)
+    steady, braking = (dataclasses.replace(walk, step=walk.step.replace(initial_sole_angle=0.0)) for walk in struck)
     if not heel_strike:
         specs = walk_between_rests(steady, braking, cycles)
         held = settings(CLEARANCE)
-        return synthesize_gait(walkers[0], specs, held), synthesize_gait(walkers[1], specs, held)
+        first, second = (
+            generate_gait(GaitSpec(GaitModel("bip", walker), specs, settings=held)).gait for walker in walkers
+        )
+        assert first is not None
+        assert second is not None
+        return first, second
     flat = {
         walk.step: _when_the_sole_is_down(walkers[0], level)
         for walk, level in zip(struck, (steady, braking), strict=True)
@@ -120,18 +129,18 @@ def synthesize(cycles: int = 3, heel_strike: bool = False) -> tuple[GaitSolution
 
 def _when_the_sole_is_down(walker: BipWalker, level: WalkData) -> BoundaryState:
     """State at the end of the heel phase: where a double support that begins with the sole on the ground is by then."""
-    phase = plan_phase(walker, PhaseSpec(PhaseKind.DOUBLE, level.double_support, step=level.step))
+    phase = plan_phase(walker, PhaseSpec(PhaseKind.DOUBLE_SUPPORT, level.double_support, step=level.step))
     solution = synthesize_phase(phase_problem(walker, phase, settings(HEEL_CLEARANCE)))
     (q,), (v,), _ = solution.sample(np.array([HEEL_TIME]))
     hip = phase.model.points["hip"]
     place, speed = hip.position(q), hip.jacobian(q) @ v
     # Told again by hip, trunk and rear foot, the state closes the loop exactly.
     end = level.step.replace(
-        hip_end=complex(*place),
-        hip_velocity_end=complex(*speed),
-        trunk_end=float(q[6]),
-        rear_foot_turn=float(q[0] - phase.start.q[0]),
-        rear_foot_rate=float(v[0]),
+        final_hip=complex(*place),
+        final_hip_velocity=complex(*speed),
+        final_trunk_angle=float(q[6]),
+        final_rear_foot_angle=float(q[0] - phase.start.q[0]),
+        final_rear_foot_rate=float(v[0]),
     )
     state = walker.double_support_end(end)
     return BoundaryState(state.q, np.append(state.v[:6], v[6]))
@@ -145,13 +154,13 @@ def _synthesize_with_heel(
     advances: list[complex] = []
     for spec in specs:
         whole = plan_phase(walker, spec)
-        if spec.step is None:
+        if spec.own is None:
             phases.append(whole)
         else:
-            heel = walker.bip.double_support(spec.step.step_length, FRICTION, toe_force=False)
+            heel = walker.bip.double_support(spec.own.step_length, FRICTION, toe_force=False)
             first = dataclasses.replace(spec, duration=HEEL_TIME)
             second = dataclasses.replace(spec, duration=spec.duration - HEEL_TIME)
-            middle = flat[spec.step]
+            middle = flat[spec.own]
             phases.append(PlannedPhase(first, heel.with_bounds(F_B1=(20.0, math.inf)), whole.start, middle))
             advances.append(0j)
             phases.append(PlannedPhase(second, whole.model, middle, whole.end))

@@ -23,19 +23,20 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull
 
-from humanoid_model import load_robot
-from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
-from humanoid_model.scene_file import load_scene
-from humanoid_planner.gait.lift.level_walk import SWING_FROM_REST, level_lift, level_walk, with_reserves
-from humanoid_planner.gait.lift.lifted_gait import LiftedGait, lift_gait
-from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
-from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES
+from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene
+from humanoid_planner.gait import MOST_CYCLES, project_to_sagittal_plane
+from humanoid_planner.gait.lift import (
+    SWING_FROM_REST,
+    LiftedGait,
+    level_lift,
+    level_walk,
+    lift_gait,
+    whole_trajectory,
+    with_reserves,
+)
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import BalanceMonitor
 from humanoid_sim.walking import WholeBodyMotion, WholeBodyTracking
 

@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 
 from humanoid_sim import Simulation
-from humanoid_sim.monitoring.balance_monitor import BalanceMonitor
+from humanoid_sim.monitoring import BalanceMonitor
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

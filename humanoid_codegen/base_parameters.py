@@ -18,7 +18,7 @@ from humanoid_codegen.vector import Scalar
 
 
 def group_inertias(mechanism: Mechanism) -> Mechanism:
-    """The same mechanism with every inertial parameter at the body nearest the root that it can belong to."""
+    """Return the same mechanism with every inertial parameter at the body nearest the root that it can belong to."""
     bodies = list(mechanism.bodies)
     for i in reversed(range(len(bodies))):
         body = bodies[i]
@@ -36,7 +36,7 @@ def group_inertias(mechanism: Mechanism) -> Mechanism:
 
 
 def _shared_with_parent(body: Body) -> BodyInertia:
-    """The part of a body's inertia that acts the same when it is the parent's."""
+    """Return the part of a body's inertia that acts the same when it is the parent's."""
     inertia = body.inertia
     second: list[Scalar] = [0.0] * 6
     if body.kind is JointKind.REVOLUTE:
@@ -58,7 +58,7 @@ def _shared_with_parent(body: Body) -> BodyInertia:
 
 
 def _without(inertia: BodyInertia, moved: BodyInertia) -> BodyInertia:
-    """What is left of an inertia."""
+    """Return what is left of an inertia."""
     return BodyInertia(
         _left(inertia.mass, moved.mass),
         tuple(_left(a, b) for a, b in zip(inertia.first, moved.first, strict=True)),

@@ -30,7 +30,7 @@ class BaseSet:
 
 
 def find_base_set(regressor: np.ndarray) -> BaseSet:
-    """The base set of a regressor stacked at enough random states.
+    """Return the base set of a regressor stacked at enough random states.
 
     Parameters are kept from the first one on, so that those of the links nearest the root take the others in.
 

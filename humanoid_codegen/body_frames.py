@@ -16,7 +16,7 @@ import pinocchio as pin
 
 
 def choose_frames(model: pin.Model, directions: Sequence[np.ndarray]) -> list[pin.SE3]:
-    """Placement of each body's new frame in its joint frame.
+    """Return the placement of each body's new frame in its joint frame.
 
     Args:
         model: the robot.

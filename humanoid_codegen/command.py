@@ -14,6 +14,7 @@ from humanoid_codegen.function_names import FUNCTION_ALIASES, function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, GeneratedModel, generate
 from humanoid_codegen.loop_closure import read_loops
 from humanoid_model import HumanoidError, InputError, RobotWarning, load_robot
+from humanoid_model.progress import progress_bar
 
 _EXAMPLES = """examples:
   humanoid-model hrp2 -o out --lang c
@@ -22,7 +23,7 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Args:
         arguments: words of the command line; None: those of this process.
@@ -102,14 +103,7 @@ def _generate(options: argparse.Namespace) -> GeneratedModel:
         raise InputError("no language is given", element="--lang", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
     floating_base = True if options.floating_base else False if options.fixed_base else None
     robot = load_robot(options.robot, floating_base=floating_base, geometry=False)
-    with tqdm(unit="step", leave=False, file=sys.stderr, disable=None) as bar:
-
-        def progress(done: int, total: int, what: str) -> None:
-            bar.total = total
-            bar.set_description(what, refresh=False)
-            bar.n = done
-            bar.refresh()
-
+    with progress_bar(sys.stderr) as progress:
         return generate(
             robot,
             lang=languages,
@@ -130,7 +124,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _report(generated: GeneratedModel, folder: str) -> str:
-    """Table of the functions with their operations, and the files."""
+    """Return the table of the functions with their operations, and the files."""
     heads = ("function", "mul", "add", "div", "neg", "sin+cos", "sqrt")
     rows = [
         (

@@ -42,6 +42,7 @@ from humanoid_codegen.symbolic_inertia import (
 )
 from humanoid_codegen.vector import Scalar, Vector
 from humanoid_model import InputError, Robot, load_robot
+from humanoid_model.checks import check_array
 from humanoid_model.loop_closure import LoopClosure
 
 
@@ -74,7 +75,7 @@ class DynamicModel:
         wrench_links: Sequence[str] = (),
         loops: Sequence[LoopClosure] = (),
     ) -> None:
-        """Reads the robot; no function is built yet.
+        """Read the robot; no function is built yet.
 
         Args:
             robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
@@ -92,9 +93,7 @@ class DynamicModel:
         if not isinstance(robot, Robot):
             robot = load_robot(robot, floating_base=floating_base, geometry=False)
         self.robot = robot
-        acceleration = np.asarray(gravity, dtype=float)
-        if acceleration.shape != (3,) or not np.isfinite(acceleration).all():
-            raise InputError(f"gravity is {gravity}", remedy="Give three finite numbers, m/s^2")
+        check_array(gravity, "gravity")
         self.mechanism = Mechanism.from_robot(self.robot, gravity)
         self.links = self.mechanism.links
         self.grouped = base_parameters
@@ -138,7 +137,7 @@ class DynamicModel:
         return builders
 
     def function(self, name: str) -> Function:
-        """A function by name.
+        """Return a function by name.
 
         Raises:
             MasslessJointError: accelerations are asked for, and a joint moves no mass.
@@ -407,7 +406,7 @@ class DynamicModel:
     # Parts of functions --------------------------------------------------------------------------------------------
 
     def _dynamics(self, graph: Graph) -> tuple[Mechanism, tuple[Argument, ...]]:
-        """The mechanism as dynamics sees it, and the argument with its parameters if they are symbolic."""
+        """Return the mechanism as dynamics sees it, and the argument with its parameters if they are symbolic."""
         if not self._symbolic:
             return self._dynamics_mechanism, ()
         argument = self._parameter_argument(graph)
@@ -415,7 +414,7 @@ class DynamicModel:
         return replace(self._dynamics_mechanism, list(argument.entries)), (argument,)
 
     def _dynamics_of_links(self, graph: Graph, function: str) -> tuple[Mechanism, tuple[Argument, ...]]:
-        """The mechanism with the links' own inertias."""
+        """Return the mechanism with the links' own inertias."""
         if not self._symbolic:
             return self.mechanism, ()
         if self.grouped:
@@ -480,7 +479,7 @@ class DynamicModel:
         return [row[:nv] for row in rows], [row[nv:] for row in rows]
 
     def _cuts(self, q: Argument, v: Argument) -> tuple[list[Scalar], list[list[Scalar]], list[Scalar]]:
-        """Residuals of the loops, their Jacobian, and their acceleration at constant v."""
+        """Return residuals of the loops, their Jacobian, and their acceleration at constant v."""
         residuals, signs = closure_residuals(self.mechanism, q.entries, self._placements(q), self._loops)
         rates = coordinate_rates(self.mechanism, q.entries)
         seeds = {symbol.index: rate for symbol, rate in zip(q.entries, rates, strict=True)}
@@ -571,7 +570,7 @@ def _argument(graph: Graph, name: str, entry_names: Sequence[str], description: 
 
 
 def _combination(names: Sequence[str], row: np.ndarray, own: int) -> str:
-    """A base parameter as a sum, its own first."""
+    """Return a base parameter as a sum, its own first."""
     others = [k for k in np.flatnonzero(row) if k != own]
     text = names[own]
     for k in others:

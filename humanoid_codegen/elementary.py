@@ -10,12 +10,12 @@ from humanoid_codegen.vector import Scalar
 
 
 def sin(x: Scalar) -> Scalar:
-    """Sine of an angle in rad."""
+    """Return the sine of an angle in rad."""
     return x.sin() if isinstance(x, Expression) else np.sin(x)
 
 
 def cos(x: Scalar) -> Scalar:
-    """Cosine of an angle in rad."""
+    """Return the cosine of an angle in rad."""
     return x.cos() if isinstance(x, Expression) else np.cos(x)
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from humanoid_codegen.script import script_from_urdf
 from humanoid_codegen.script.floating_root import with_floating_root
 from humanoid_model import InputError, Robot
 from humanoid_model.loop_closure import LoopClosure
+from humanoid_model.progress import Progress, ProgressCallback, tell
 
 #: Output languages: code, documents, and the thesis' script.
 LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")
@@ -30,8 +31,6 @@ LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")
 #: Functions that are generated only when they are asked for.
 DERIVATIVES = ("inverse_dynamics_derivatives", "direct_dynamics_derivatives")
 
-#: Called with steps done, steps in all, and what comes next.
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,9 @@ def generate(
     derivatives: bool = False,
     wrench_links: Sequence[str] = (),
     loops: Sequence[LoopClosure] = (),
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> GeneratedModel:
-    """Generates the dynamic model of a robot.
+    """Generate the dynamic model of a robot.
 
     Args:
         robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
@@ -86,7 +85,7 @@ def generate(
         derivatives: adds the derivatives of inverse and direct dynamics.
         wrench_links: links on which a known wrench may act.
         loops: cuts of closed loops.
-        progress: called before every step.
+        progress: told before every step; cancels by returning True.
 
     Raises:
         RobotError: the robot can't be read.
@@ -108,12 +107,15 @@ def generate(
         loops=loops,
     )
     names = _function_names(model, functions, derivatives)
-    report = progress or (lambda done, total, what: None)
+
+    def report(done: int, what: str) -> None:
+        tell(progress, Progress(what, done / total, part=done))
+
     total = len(names) + len(languages) + 1
     built = []
     left_out: list[str] = []
     for done, name in enumerate(names):
-        report(done, total, name)
+        report(done, name)
         try:
             function = model.function(name)
         except MasslessJointError as problem:
@@ -125,7 +127,7 @@ def generate(
     module = _module(model, tuple(function for function, _ in built), left_out)
     files: dict[str, str] = {}
     for done, language in enumerate(languages, start=len(names)):
-        report(done, total, language)
+        report(done, language)
         for file_name, text in _write(language, module, model).items():
             if file_name in files:
                 raise InputError(
@@ -134,14 +136,14 @@ def generate(
                 )
             files[file_name] = text
     if out is not None:
-        report(total - 1, total, f"writing {out}")
+        report(total - 1, f"writing {out}")
         write_files(Path(out), files)
-    report(total, total, "done")
+    report(total, "done")
     return GeneratedModel(files, tuple(built), model, time.perf_counter() - start)
 
 
 def write_files(folder: Path, files: dict[str, str]) -> None:
-    """Writes files, all of them or none.
+    """Write files, all of them or none.
 
     Args:
         folder: made when missing.
@@ -235,6 +237,6 @@ def _module(model: DynamicModel, functions: tuple[Function, ...], left_out: Sequ
 
 
 def module_name(robot: str) -> str:
-    """Identifier made of a robot's name: ``robot 2-R`` becomes ``robot_2_r``."""
+    """Return the identifier made of a robot's name: ``robot 2-R`` becomes ``robot_2_r``."""
     name = re.sub(r"\W+", "_", robot.lower(), flags=re.ASCII).strip("_")
     return f"robot_{name}" if not name or name[0].isdigit() else name

@@ -92,7 +92,7 @@ class BodyInertia:
         return (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
 
     def expressed(self, rotation: Matrix, position: Vector) -> BodyInertia:
-        """The same body in another frame.
+        """Return the same body in another frame.
 
         Args:
             rotation: of this frame in the other one.
@@ -112,7 +112,7 @@ class BodyInertia:
         return BodyInertia(m, add(turned, scale(m, position)), add_symmetric(second, shift))
 
     def turned(self, axis: int, c: Scalar, s: Scalar) -> BodyInertia:
-        """The same body in a frame relative to which this one is turned about a coordinate axis.
+        """Return the same body in a frame relative to which this one is turned about a coordinate axis.
 
         Args:
             axis: 0, 1 or 2.

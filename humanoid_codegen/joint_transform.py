@@ -47,7 +47,7 @@ class JointTransform:
     position: Vector
 
     def to_parent(self, a: Vector) -> Vector:
-        """A vector in the parent's axes, given in the body's."""
+        """Return a vector in the parent's axes, given in the body's."""
         if self.full is not None:
             a = apply(self.full, a)
         elif self.axis is not None:
@@ -55,7 +55,7 @@ class JointTransform:
         return a if self.fixed == IDENTITY else apply(self.fixed, a)
 
     def to_child(self, a: Vector) -> Vector:
-        """A vector in the body's axes, given in the parent's."""
+        """Return a vector in the body's axes, given in the parent's."""
         if self.fixed != IDENTITY:
             a = apply_transpose(self.fixed, a)
         if self.full is not None:
@@ -70,7 +70,7 @@ class JointTransform:
 
 
 def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
-    """The transform of a body's joint at a configuration.
+    """Return the transform of a body's joint at a configuration.
 
     Args:
         body: the body.
@@ -98,22 +98,22 @@ def joint_transform(body: Body, q: Sequence[Scalar]) -> JointTransform:
 
 
 def joint_angle(body: Body, q: Sequence[Scalar]) -> Scalar:
-    """Angle of a revolute joint about its coordinate axis, the constant part of its rotation included [rad]."""
+    """Return the angle of a revolute joint about its coordinate axis with its constant part [rad]."""
     return body.sign * _own(body, q) + _split_off_angle(body.rotation, body.axis)[1]
 
 
 def fixed_rotation(body: Body) -> Matrix:
-    """A revolute joint's constant rotation but for the part that :func:`joint_angle` holds and that comes after it."""
+    """Return a revolute joint's constant rotation without the part that :func:`joint_angle` holds."""
     return _split_off_angle(body.rotation, body.axis)[0]
 
 
 def _own(body: Body, q: Sequence[Scalar]) -> Scalar:
-    """The joint's coordinate, through the joint that it follows if it follows one."""
+    """Return the joint's coordinate, through the joint that it follows if it follows one."""
     return q[body.first_q] * body.factor + body.offset
 
 
 def _simple(fixed: Matrix, axis: int, c: Scalar, s: Scalar, position: Vector) -> JointTransform:
-    """A simple rotation after a constant one: in two steps, or as one matrix where that takes fewer products."""
+    """Return a simple rotation after a constant one: in two steps, or as one matrix where that takes fewer products."""
     rich = sum(1 for row in fixed for entry in row if entry not in (0.0, 1.0, -1.0))
     if rich <= 5:
         return JointTransform(fixed, axis, c, s, None, position)
@@ -128,7 +128,7 @@ def _simple(fixed: Matrix, axis: int, c: Scalar, s: Scalar, position: Vector) ->
 
 
 def _split_off_angle(rotation: Matrix, axis: int) -> tuple[Matrix, float]:
-    """A constant rotation as one with more zeros times a rotation about a coordinate axis, by an angle in rad."""
+    """Split a constant rotation: one with more zeros, times one about a coordinate axis by an angle [rad]."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     candidates = [0.0]
     for row in rotation:
@@ -146,7 +146,7 @@ def _split_off_angle(rotation: Matrix, axis: int) -> tuple[Matrix, float]:
 
 
 def _richness(rotation: Matrix) -> int:
-    """Products that a constant rotation takes: entries that are not 0 or 1 or -1."""
+    """Return products that a constant rotation takes: entries that are not 0 or 1 or -1."""
     return sum(1 for row in rotation for entry in row if entry not in (0.0, 1.0, -1.0))
 
 
@@ -156,7 +156,7 @@ def _about(axis: int, c: float, s: float) -> Matrix:
 
 
 def quaternion_matrix(quaternion: Sequence[Scalar]) -> Matrix:
-    """Rotation of a unit quaternion x, y, z, w."""
+    """Return the rotation of a unit quaternion x, y, z, w."""
     x, y, z, w = quaternion
     x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
     xx, yy, zz = x2 * x, y2 * y, z2 * z

@@ -11,7 +11,7 @@ from humanoid_model.yaml_node import read_yaml
 
 
 def read_loops(path: str | Path) -> tuple[LoopClosure, ...]:
-    """Reads cuts from a YAML file, under ``loops``; see :func:`~humanoid_model.loop_closure.read_loop_closures`.
+    """Read cuts from a YAML file, under ``loops``; see :func:`~humanoid_model.loop_closure.read_loop_closures`.
 
     Raises:
         InputError: the file can't be read or used; the message names file, line, element and remedy.

@@ -123,7 +123,7 @@ class Mechanism:
 
     @classmethod
     def from_robot(cls, robot: Robot, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> Mechanism:
-        """The mechanism of a robot, its body frames those of the Pinocchio model.
+        """Return the mechanism of a robot, its body frames those of the Pinocchio model.
 
         Joints that mimic others have no coordinate of their own, so that nq and nv are smaller than the model's
         when there are any; the order of the others is the model's.
@@ -234,7 +234,7 @@ _ALIGNED = {"R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}
 
 
 def _joint_kind(model: pin.Model, j: int) -> tuple[JointKind, np.ndarray]:
-    """Kind of a joint and its direction in the joint frame; the normal of a planar joint, zero where there is none."""
+    """Return the kind of a joint and its direction in the joint frame: a planar joint's normal; zero if none."""
     joint = model.joints[j]
     name = joint.shortname().removeprefix("JointModel")
     if name in _KINDS:
@@ -252,7 +252,7 @@ def _joint_kind(model: pin.Model, j: int) -> tuple[JointKind, np.ndarray]:
 
 
 def _followed(robot: Robot, name: str) -> tuple[str, float, float]:
-    """The joint that a joint follows in the end, with factor and offset; itself, 1 and 0 when it follows none."""
+    """Return the joint that a joint follows in the end, with factor and offset; itself, 1, 0 if it follows none."""
     factor, offset = 1.0, 0.0
     while name in robot.mimics:
         mimic = robot.mimics[name]

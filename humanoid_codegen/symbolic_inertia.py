@@ -37,7 +37,7 @@ def parameters_of_links(mechanism: Mechanism) -> InertialParameters:
 
 
 def with_link_parameters(mechanism: Mechanism, symbols: list[Scalar]) -> Mechanism:
-    """The mechanism with the parameters of its links as given.
+    """Return the mechanism with the parameters of its links as given.
 
     Args:
         mechanism: with numbers.
@@ -65,7 +65,7 @@ _SECOND_NAMES = ("jxx", "jxy", "jxz", "jyy", "jyz", "jzz")
 def parameters_of_bodies(grouped: Mechanism) -> InertialParameters:
     """Mass, first and second moments of each body that are left after grouping, by the names of the joints.
 
-    Which are left depends on the joints alone: what happens to be zero in the URDF has its place too.
+    Which are left depends on the joints alone: what is zero in this URDF is a parameter all the same.
 
     Args:
         grouped: output of :func:`humanoid_codegen.base_parameters.group_inertias`.
@@ -83,7 +83,7 @@ def parameters_of_bodies(grouped: Mechanism) -> InertialParameters:
 
 
 def with_body_parameters(grouped: Mechanism, symbols: list[Scalar]) -> Mechanism:
-    """The grouped mechanism with the parameters that are left as given.
+    """Return the grouped mechanism with the parameters that are left as given.
 
     Args:
         grouped: with numbers.
@@ -112,7 +112,7 @@ def _visit(grouped: Mechanism, change: Callable[[str, Scalar], Scalar]) -> Mecha
 
 
 def _kept(kind: JointKind | None, axis: int) -> tuple[bool, list[bool], list[bool]]:
-    """What grouping leaves with a body: mass, first moments, second moments; a body on the world keeps all."""
+    """Return what grouping leaves with a body: mass, first moments, second moments; a body on the world keeps all."""
     first, second = [True] * 3, [True] * 6
     if kind is JointKind.REVOLUTE:
         first[axis] = False

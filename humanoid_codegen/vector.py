@@ -26,18 +26,18 @@ ROUNDING = 1e-14
 
 
 def constant_vector(values: np.ndarray) -> Vector:
-    """A numpy vector with rounding errors taken out, shape (3,)."""
+    """Return a numpy vector with rounding errors taken out, shape (3,)."""
     x, y, z = (clean(float(value)) for value in values)
     return (x, y, z)
 
 
 def constant_matrix(values: np.ndarray) -> Matrix:
-    """A numpy matrix with rounding errors taken out, shape (3, 3)."""
+    """Return a numpy matrix with rounding errors taken out, shape (3, 3)."""
     return (constant_vector(values[0]), constant_vector(values[1]), constant_vector(values[2]))
 
 
 def clean(value: float) -> float:
-    """A number, or 0, 1 or -1 where only rounding lies between."""
+    """Return a number, or 0, 1 or -1 where only rounding lies between."""
     nearest = round(value)
     return float(nearest) if abs(nearest) <= 1 and abs(value - nearest) < ROUNDING else value
 
@@ -53,7 +53,7 @@ def subtract(a: Vector, b: Vector) -> Vector:
 
 
 def negate(a: Vector) -> Vector:
-    """-a."""
+    """Return -a."""
     return (-a[0], -a[1], -a[2])
 
 
@@ -88,7 +88,7 @@ def apply_transpose(M: Matrix, a: Vector) -> Vector:
 
 
 def multiply(A: Matrix, B: Matrix) -> Matrix:
-    """A B."""
+    """Return a B."""
     columns = transpose(B)
     return transpose((apply(A, columns[0]), apply(A, columns[1]), apply(A, columns[2])))
 
@@ -118,12 +118,12 @@ def rotate_symmetric(R: Matrix, S: SymmetricMatrix) -> SymmetricMatrix:
 
 
 def add_symmetric(A: SymmetricMatrix, B: SymmetricMatrix) -> SymmetricMatrix:
-    """A + B."""
+    """Return a + B."""
     return (A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4], A[5] + B[5])
 
 
 def turn(a: Vector, axis: int, c: Scalar, s: Scalar) -> Vector:
-    """A vector turned about a coordinate axis by an angle with cosine c and sine s."""
+    """Return a vector turned about a coordinate axis by an angle with cosine c and sine s."""
     turned = list(a)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     turned[i] = c * a[i] - s * a[j]

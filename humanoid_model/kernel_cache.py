@@ -11,6 +11,8 @@ import ast
 import os
 from pathlib import Path
 
+import humanoid_model.compiling  # noqa: F401  who waits for kernels is told
+
 
 def drop_stale_kernels(package: Path) -> int:
     """Delete the cached kernels of a package that may hold something older than what the sources say now.

@@ -15,7 +15,7 @@ import pinocchio as pin
 from humanoid_model.actuator import DEFAULT_PEAK_TIME, Actuator, Spring, default_gains
 from humanoid_model.contact import ContactLocation
 from humanoid_model.description import Mesh, Mimic, RobotDescription
-from humanoid_model.errors import RobotError
+from humanoid_model.errors import InputError, RobotError
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.lowest_point import lowest_point
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
@@ -110,6 +110,31 @@ class Robot:
     def total_mass(self) -> float:
         """Mass in kg."""
         return self.description.total_mass
+
+    @property
+    def default_posture(self) -> np.ndarray:
+        """(nq,) a copy of ``half_sitting`` where the robot has it, else of ``zero``."""
+        return np.array(self.postures.get("half_sitting", self.postures["zero"]))
+
+    def posture(self, name: str) -> np.ndarray:
+        """(nq,) a copy of a posture of the robot's file.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        if name not in self.postures:
+            raise InputError(
+                f"the robot '{self.name}' has no posture '{name}'",
+                element="posture",
+                remedy=f"Postures are {', '.join(self.postures)}",
+            )
+        return np.array(self.postures[name])
+
+    def link_placements(self, q: np.ndarray) -> dict[str, pin.SE3]:
+        """Placement of every link in the world at a configuration (nq,)."""
+        data = self.model.createData()
+        pin.forwardKinematics(self.model, data, q)
+        return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in self.parts.links.items()}
 
     def index_q(self, joint: str) -> int:
         """First index of a joint in ``q``.

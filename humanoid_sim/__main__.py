@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m humanoid_sim``: run scenarios, scenes and experiments, look into scenes, plot logs."""
+"""The command ``python -m humanoid_sim``: run scenarios and scenes, look into scenes, plot logs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from humanoid_sim.scenario.describe import describe
 from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state.state_file import write_state
-from humanoid_studies.experiments import add_experiment_command
-from humanoid_studies.simulator import EXPERIMENTS
 
 _OPTIONS = (
     "tolerance",
@@ -40,8 +38,7 @@ _EXAMPLES = """examples:
   python -m humanoid_sim run stand --duration 2 --csv out/ --plot stand.png
   python -m humanoid_sim run box_on_slope --solver-file solver.txt --max-iterations 200
   python -m humanoid_sim info boxes
-  python -m humanoid_sim plot push.mcap --what forces com zmp --out push.png
-  python -m humanoid_sim experiment four_leg_table"""
+  python -m humanoid_sim plot push.mcap --what forces com zmp --out push.png"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words of the command line; None: those of this process.
 
     Returns:
-        0 when all went well, 1 when a scenario, its simulation or an experiment failed, 2 when something given can't be
-        used, 130 after Ctrl-C. Logs are complete in every case.
+        0 when all went well, 1 when a scenario or its simulation failed, 2 when something given can't be used, 130
+        after Ctrl-C. Logs are complete in every case.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -75,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="run | info | plot | experiment")
+    commands = parser.add_subparsers(required=True, metavar="run | info | plot")
 
     run = commands.add_parser("run", help="run a scenario (a Python file) or a scene")
     run.set_defaults(command=_run)
@@ -115,8 +112,6 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("log", type=Path, help="an .mcap file, a rosbag2 folder, or a folder of tables")
     plot.add_argument("--what", nargs="+", choices=list(PLOTS), metavar="CURVES", help=f"of {', '.join(PLOTS)}")
     plot.add_argument("--out", type=Path, required=True, metavar="PICTURE", help=".png, .pdf or .svg")
-
-    add_experiment_command(commands, EXPERIMENTS, progress=True)
     return parser
 
 

@@ -8,48 +8,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.dynamics.flat_model import joint_placements
 from humanoid_sim.dynamics.tree_energy import Energy, kinetic_energy, potential_energy
 from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
-from humanoid_sim.profile import Profile
 from humanoid_sim.state.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.staged import COMPILED_SOLVERS
 from humanoid_sim.stepping.stepping import Stepping
-from humanoid_sim.world.world import World
+from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
 
-Vector = NDArray[np.float64]
 
 _LARGEST_JUDGED = 300
 """Contacts of a step up to which forces are judged by an approximate solver's own law."""
 
 
 class Readings:
-    """Where the bodies are, and what the last step brought.
+    """Where the bodies are, and what the last step brought: what views of robots and bodies know of a simulation.
 
     Attributes:
-        world: the scene as one mechanical system.
         stepping: how the steps are made.
+        world: the scene as one mechanical system.
+        servos: targets and gains of all joints.
         profile: where the time goes.
         dt: time step [s].
-        q: configuration of the world, shape (nq,).
+        step_count: number of steps done.
+        q: configuration of the world, shape (nq,); change it through the robots and bodies.
         v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
             :mod:`humanoid_sim.world.floating_base`.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
     """
 
-    def __init__(self, world: World, stepping: Stepping, profile: Profile) -> None:
+    def __init__(self, stepping: Stepping) -> None:
         """Begin where the world begins."""
-        self.world, self.stepping, self.profile = world, stepping, profile
+        world = stepping.world
+        self.stepping, self.world, self.servos, self.profile = stepping, world, stepping.servos, stepping.profile
         self.dt = stepping.settings.dt
+        self.step_count = 0
         self.q, self.v = world.q.copy(), world.v.copy()
         self.q_before, self.v_before = self.q.copy(), self.v.copy()
         njoints = world.model.njoints
@@ -58,7 +60,12 @@ class Readings:
 
     # -- now -------------------------------------------------------------------------------------
 
-    def joint_placements(self) -> tuple[Vector, Vector]:
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.step_count * self.dt
+
+    def joint_placements(self) -> tuple[Array, Array]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
         joint_placements(self.stepping.stepper.model, self.q, self._R_now, self._p_now)
         return self._R_now, self._p_now
@@ -79,6 +86,19 @@ class Readings:
         move_tree(model, self.q, self.v, motion)
         return Energy(kinetic_energy(model, motion, self.v), potential_energy(model, motion))
 
+    def overwrite(self, slices: TreeSlices, q: Array, v: Array) -> None:
+        """Replace the state of one robot or free body by checked values (used by their ``set_state``).
+
+        Args:
+            slices: where it is.
+            q: its configuration.
+            v: its velocity, a floating base's twist in the base frame.
+        """
+        self.q = self.q.copy()
+        self.v = self.v.copy()
+        self.q[slices.q] = q
+        self.v[slices.v] = slices.stepped(q, v)
+
     @property
     def soles(self) -> Mapping[str, DeformableSole]:
         """Deformable soles by the body that they are glued to, as they are after the last step."""
@@ -87,17 +107,17 @@ class Readings:
     # -- the last step ---------------------------------------------------------------------------
 
     @property
-    def acceleration(self) -> Vector:
+    def acceleration(self) -> Array:
         """Mean acceleration of the last step, shape (nv,)."""
         return (self.v - self.v_before) / self.dt if self.stepping.has_stepped else np.zeros_like(self.v)
 
     @property
-    def efforts(self) -> Vector:
+    def efforts(self) -> Array:
         """What the actuators and springs applied in the last step [N m or N], shape (nv,)."""
         return self.stepping.stepper.joints.efforts.copy() if self.stepping.has_stepped else np.zeros_like(self.v)
 
     @property
-    def constraint_efforts(self) -> Vector:
+    def constraint_efforts(self) -> Array:
         """Efforts of joint limits and dry friction on the coordinates in the last step [N m or N], shape (nv,).
 
         Impulses of limits in impacts count as their mean over the step.
@@ -108,7 +128,7 @@ class Readings:
         stage = self.stepping.impact_stage
         return thrusts if stage is None else thrusts + stage.thrusts / self.dt
 
-    def joint_wrenches(self) -> Iterator[tuple[int, Vector, Vector]]:
+    def joint_wrenches(self) -> Iterator[tuple[int, Array, Array]]:
         """External wrenches of the last step by joint: contacts, loops, applied wrenches, the mean of impacts.
 
         Yields:

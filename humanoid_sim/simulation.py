@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from humanoid_model.errors import InputError
@@ -20,7 +20,7 @@ from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.tree_energy import moved_inertias
 from humanoid_sim.dynamics.tree_motion import move_tree
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.module import Module, Modules
+from humanoid_sim.modules import Acting, Modules
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.profile import Profile
 from humanoid_sim.readings import Readings
@@ -33,7 +33,7 @@ from humanoid_sim.world.sensors import Sensors
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.simulated_body import SimulatedBody
 from humanoid_sim.world.simulated_robot import SimulatedRobot
-from humanoid_sim.world.world import TreeSlices, World
+from humanoid_sim.world.world import World
 
 _MOST_AT_ONCE = 256
 """So many steps are made in one call at most, so that an interruption is noticed soon."""
@@ -52,8 +52,6 @@ class Simulation(Readings):
         method: name of the contact solver; with an integrator that one's name, and that of its contact solver behind
             a slash if it has one (``moreau/nsgs_newton``, ``penalty``).
         options: how it computes; they don't change.
-        step_count: number of steps done.
-        servos: targets and gains of all joints.
         sensors: sensor readings.
         robots: robots by name.
         bodies: free and fixed bodies by name.
@@ -77,7 +75,7 @@ class Simulation(Readings):
         groups: bool = True,
         detection: str = BACKENDS[0],
     ) -> None:
-        """Set a simulation up, compiled and ready.
+        """Set a simulation up, what its first step needs compiled; what other steps need is compiled when one does.
 
         Args:
             scene: a scene, the name of one that comes with the stack, or a path.
@@ -120,17 +118,16 @@ class Simulation(Readings):
             method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed,
             detection,
         )  # fmt: skip
-        world, profile = World(self.scene), Profile()
-        self.servos = Servos.of_world(world)
+        world = World(self.scene)
         detector = ContactDetector(world, detection)
-        setup = StepSetup(world, self.servos, detector, self.options, dt, groups, profile)
-        super().__init__(world, make_stepping(setup), profile)
+        setup = StepSetup(world, Servos.of_world(world), detector, self.options, dt, groups, Profile())
+        super().__init__(make_stepping(setup))
         self.method = self.stepping.method
-        self.step_count = 0
         self.modules = Modules()
         self.sensors = Sensors(self)
         self.robots = ByName(
-            "robot", {placed.name: SimulatedRobot(self, placed.name, placed.robot) for placed in self.scene.robots}
+            "robot",
+            {own.name: SimulatedRobot(self, self.sensors, own.robot, own.name) for own in self.scene.robots},
         )
         self.bodies = ByName("body", {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies})
         self._check_inertia()
@@ -139,11 +136,6 @@ class Simulation(Readings):
         self.reset()
 
     # -- stepping ----------------------------------------------------------------------------
-
-    @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self.step_count * self.dt
 
     def step(self) -> None:
         """Advance by one time step.
@@ -236,20 +228,7 @@ class Simulation(Readings):
             body, (force, torque), point, duration, self.step_count, self.joint_placements()
         )
 
-    def overwrite(self, slices: TreeSlices, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
-        """Replace the state of one robot or free body by checked values (used by their ``set_state``).
-
-        Args:
-            slices: where it is.
-            q: its configuration.
-            v: its velocity, a floating base's twist in the base frame.
-        """
-        self.q = self.q.copy()
-        self.v = self.v.copy()
-        self.q[slices.q] = q
-        self.v[slices.v] = slices.stepped(q, v)
-
-    def add_module(self, module: Module) -> None:
+    def add_module(self, module: Acting) -> None:
         """Let a module act around each step, after those that are there already.
 
         Raises:

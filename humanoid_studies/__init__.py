@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compares and reproduces: experiments of the theses, other integrators, solvers, baselines."""
+"""What compares and reproduces: experiments of the theses, other integrators, solvers, baselines.
+
+``import humanoid_studies`` makes the solvers and integrators of this package known to simulator and planner by their
+names; their modules are imported when they are first used. ``python -m humanoid_studies`` does the experiments.
+"""
 
 from pathlib import Path
 
@@ -8,5 +12,7 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
 from humanoid_studies.integration.registration import register as register_integrators  # noqa: E402
+from humanoid_studies.registration import register as register_solvers  # noqa: E402
 
 register_integrators()
+register_solvers()

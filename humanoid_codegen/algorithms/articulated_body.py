@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Articulated-body algorithm: accelerations from efforts in one pass inwards and one outwards.
 
-R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §7.3. What velocities and gravity do is in the bias that the
-recursive Newton-Euler algorithm gives, so the two passes solve :math:`M \dot v = \tau - b` and see rest only.
+R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §7.3. Velocities and gravity are in the bias b of the recursive
+Newton-Euler algorithm, so that the two passes solve :math:`M \dot v = \tau - b` without either.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class ArticulatedInertia:
 
 
 def direct_dynamics(mechanism: Mechanism, q: Sequence[Scalar], efforts: Sequence[Scalar]) -> list[Scalar]:
-    """Accelerations that efforts give a robot at rest and without gravity: the solution of M a = efforts.
+    """Return accelerations that efforts give a robot at rest and without gravity: the solution of M a = efforts.
 
     Args:
         mechanism: the robot.
@@ -166,7 +166,7 @@ def direct_dynamics(mechanism: Mechanism, q: Sequence[Scalar], efforts: Sequence
 
 
 def _independent(columns: Sequence[tuple[Vector, Vector]], pivot: Factor) -> list[tuple[Vector, Vector]]:
-    """Combinations of a joint's wrenches that don't feel one another, in the order of the pivot's reciprocals.
+    """Return combinations of a joint's wrenches that don't feel one another, in the order of the pivot's reciprocals.
 
     With D = L^T E L the product U D^-1 U^T is the sum of squares of the columns of U L^-1, each over its entry of E.
     """
@@ -200,7 +200,7 @@ def _cross_columns(r: Vector, block: Matrix) -> Matrix:
 
 
 def _mirrored(A: Matrix) -> Matrix:
-    """A symmetric matrix by its upper triangle, so that the lower one takes no operations."""
+    """Return a symmetric matrix by its upper triangle, so that the lower one takes no operations."""
     return (A[0], (A[0][1], A[1][1], A[1][2]), (A[0][2], A[1][2], A[2][2]))
 
 

@@ -57,7 +57,7 @@ def mass_matrix(mechanism: Mechanism, q: Sequence[Scalar]) -> list[list[Scalar]]
 
 
 def composite_inertias(mechanism: Mechanism, transforms: Sequence[JointTransform]) -> list[BodyInertia]:
-    """Inertia of each body with all that it carries, in the body's frame."""
+    """Return the inertia of each body with all that it carries, in the body's frame."""
     composites = [body.inertia for body in mechanism.bodies]
     for i in reversed(range(len(composites))):
         parent = mechanism.bodies[i].parent
@@ -67,7 +67,7 @@ def composite_inertias(mechanism: Mechanism, transforms: Sequence[JointTransform
 
 
 def carried_inertia(inertia: BodyInertia, transform: JointTransform) -> BodyInertia:
-    """A body's inertia in its parent's frame."""
+    """Return a body's inertia in its parent's frame."""
     if transform.axis is not None:
         inertia = inertia.turned(transform.axis, transform.cosine, transform.sine)
     elif transform.full is not None:

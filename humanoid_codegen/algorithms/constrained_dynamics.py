@@ -34,7 +34,7 @@ _NOTHING = 1e-150
 def closure_residuals(
     mechanism: Mechanism, q: Sequence[Scalar], bodies: Sequence[Placement], loops: Sequence[LoopClosure]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    r"""How far the cuts are open [m, rad].
+    r"""Return how far the cuts are open [m, rad].
 
     The second frame is turned against the first one by the angle :math:`\theta`, at most half a turn, about the unit
     vector n. The residual of the rotation is :math:`2 \sin(\theta/2)\, n`: the angle to first order, 2 at half a turn,

@@ -2,7 +2,7 @@
 """Where bodies and links are in the world.
 
 Joints with parallel axes in a row turn by the sum of their angles, so that a body between them whose orientation
-nobody asks for costs nothing.
+is not needed costs nothing.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def body_placements(mechanism: Mechanism, q: Sequence[Scalar]) -> list[Placement
 
 
 def compose(rotation: Matrix, transform: JointTransform) -> Matrix:
-    """Rotation of a body's axes, given that of its parent's."""
+    """Return the rotation of a body's axes, given that of its parent's."""
     return (transform.to_child(rotation[0]), transform.to_child(rotation[1]), transform.to_child(rotation[2]))
 
 
@@ -101,7 +101,7 @@ def link_placement(link: LinkFrame, bodies: Sequence[Placement]) -> Placement:
 
 
 def centre_of_mass(mechanism: Mechanism, bodies: Sequence[Placement]) -> Vector:
-    """Centre of mass of what moves, in the world [m]; links fixed to the world don't count, as for Pinocchio.
+    """Return the centre of mass of what moves, in the world [m]; fixed links don't count, as in Pinocchio.
 
     Args:
         mechanism: the robot.

@@ -79,7 +79,7 @@ class LagrangeEquations:
 def lagrange(
     mechanism: Mechanism, q: Sequence[Expression], v: Sequence[Expression], a: Sequence[Scalar]
 ) -> LagrangeEquations:
-    """Derives the equations of motion from the energies.
+    """Derive the equations of motion from the energies.
 
     Args:
         mechanism: robot of revolute and prismatic joints, a floating base as a chain of three of each; inertias as
@@ -109,7 +109,7 @@ def lagrange(
 
 
 def check_minimal_coordinates(mechanism: Mechanism) -> None:
-    """Makes sure that every joint has one coordinate whose rate is its velocity.
+    """Make sure that every joint has one coordinate whose rate is its velocity.
 
     Raises:
         RobotError: a joint has several degrees of freedom; the message names it.
@@ -171,7 +171,7 @@ def _segments(mechanism: Mechanism, q: Sequence[Expression], v: Sequence[Express
 
 
 def _about_centre(body: Body) -> tuple[Vector, SymmetricMatrix]:
-    """Centre of mass in the body frame [m] and inertia tensor about it: xx, xy, xz, yy, yz, zz [kg m^2]."""
+    """Return the centre of mass in the body frame [m] and inertia tensor about it: xx, xy, xz, yy, yz, zz [kg m^2]."""
     m, tensor = body.inertia.mass, body.inertia.tensor
     if isinstance(m, float) and m == 0.0:
         if body.inertia.first != ZERO:
@@ -195,7 +195,7 @@ def _about_centre(body: Body) -> tuple[Vector, SymmetricMatrix]:
 
 
 def _product(row: Sequence[Scalar], column: Sequence[Scalar]) -> Scalar:
-    """A row of a Jacobian times a vector."""
+    """Return a row of a Jacobian times a vector."""
     total: Scalar = 0.0
     for a, b in zip(row, column, strict=True):
         total = total + a * b

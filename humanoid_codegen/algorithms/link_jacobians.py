@@ -13,7 +13,7 @@ from humanoid_codegen.vector import ZERO, Scalar, Vector, cross, scale, subtract
 def point_jacobian(
     mechanism: Mechanism, bodies: Sequence[Placement], body: int, point: Vector
 ) -> list[list[Scalar]]:
-    """Jacobian of the velocity of a body at a point.
+    """Return the Jacobian of the velocity of a body at a point.
 
     Args:
         mechanism: the robot.

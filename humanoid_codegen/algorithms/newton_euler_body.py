@@ -5,7 +5,7 @@ J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanica
 the accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F.
 Kleinfinger (1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
 (C.A. Balafoutis, R.V. Patel 1991). Thesis 004 (2.21)-(2.37) are the same equations in world axes, see
-:mod:`humanoid_codegen.algorithms.newton_euler_world`.
+:mod:`humanoid_studies.baselines.newton_euler_world`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def inverse_dynamics(
     a: Sequence[Scalar],
     loads: Mapping[int, tuple[Vector, Vector]] | None = None,
 ) -> list[Scalar]:
-    """Efforts that a motion asks for.
+    """Return the efforts that a motion requires.
 
     Args:
         mechanism: the robot.
@@ -101,7 +101,7 @@ class BodyMotion:
 def body_motions(
     mechanism: Mechanism, transforms: Sequence[JointTransform], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> list[BodyMotion]:
-    """Motion of every body, from the root outwards.
+    """Return the motion of every body, from the root outwards.
 
     Args:
         mechanism: the robot.
@@ -128,7 +128,7 @@ def body_motions(
 
 
 def _with_joint(body: Body, carried: BodyMotion, v: Sequence[Scalar], a: Sequence[Scalar]) -> BodyMotion:
-    """Motion of a body that its parent carries and its joint moves; all in the body's axes."""
+    """Return the motion of a body that its parent carries and its joint moves; all in the body's axes."""
     turning, sliding = joint_motion(body, v)
     turning_change, sliding_change = joint_motion(body, a)
     rate = add(carried.rate, turning)
@@ -154,7 +154,7 @@ def joint_motion(body: Body, v: Sequence[Scalar]) -> tuple[Vector, Vector]:
 
 
 def joint_efforts(body: Body, force: Vector, moment: Vector) -> tuple[Scalar, ...]:
-    """Efforts of a joint whose body a force [N] and a moment [N m] about its origin move, in the body's axes."""
+    """Return efforts of a joint whose body a force [N] and a moment [N m] about its origin move, in the body's axes."""
     if body.kind is JointKind.SPHERICAL:
         return moment
     if body.kind is JointKind.PLANAR:
@@ -181,7 +181,7 @@ def inertial_wrench(inertia: BodyInertia, motion: BodyMotion) -> tuple[Vector, V
 def add_child_wrench(
     parent: tuple[Vector, Vector], child: tuple[Vector, Vector], transform: JointTransform
 ) -> tuple[Vector, Vector]:
-    """The wrench on a parent with that of one child added, each in its own axes: thesis (2.32), (2.33)."""
+    """Return the wrench on a parent with that of one child added, each in its own axes: thesis (2.32), (2.33)."""
     force = transform.to_parent(child[0])
     moment = add(transform.to_parent(child[1]), cross(transform.position, force))
     return add(parent[0], force), add(parent[1], moment)

@@ -29,7 +29,7 @@ PARAMETER_NAMES = ("m", "mx", "my", "mz", "ixx", "ixy", "iyy", "ixz", "iyz", "iz
 def regressor(
     mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> list[list[Scalar]]:
-    """Regressor of the links' inertial parameters. Rotor inertias (armature) are not among them.
+    """Return the regressor of the links' inertial parameters. Rotor inertias (armature) are not among them.
 
     Args:
         mechanism: the robot.
@@ -60,7 +60,7 @@ def regressor(
 
 
 def link_parameters(inertia: BodyInertia) -> tuple[Scalar, ...]:
-    """The ten parameters of a link in its own frame, in the regressor's order."""
+    """Return the ten parameters of a link in its own frame, in the regressor's order."""
     xx, xy, xz, yy, yz, zz = inertia.tensor
     return (inertia.mass, *inertia.first, xx, xy, yy, xz, yz, zz)
 

@@ -45,7 +45,7 @@ def relative_quaternion(
 
 
 def _bodies(mechanism: Mechanism, link: LinkFrame) -> list[int]:
-    """The bodies that carry a link, from the root."""
+    """Return the bodies that carry a link, from the root."""
     bodies = []
     body = link.body
     while body >= 0:
@@ -57,7 +57,7 @@ def _bodies(mechanism: Mechanism, link: LinkFrame) -> list[int]:
 def _along(
     mechanism: Mechanism, q: Sequence[Scalar], link: LinkFrame, turned: np.ndarray, left_out: set[int]
 ) -> Quaternion:
-    """Rotation of a frame on a link, as the joints that carry it turn it, save some next to the root."""
+    """Return the rotation of a frame on a link, as the joints that carry it turn it, save some next to the root."""
     result: Quaternion = ((0.0, 0.0, 0.0), 1.0)
     # Joints about one direction in a row turn by the sum of their angles.
     axis, angle, name = 0, 0.0, "half"

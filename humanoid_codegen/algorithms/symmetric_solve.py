@@ -3,7 +3,7 @@ r"""Solving with symmetric positive definite matrices of scalars: :math:`M = L^T
 
 R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.5: worked off from the last row on, the factor of a
 joint-space inertia has no entries where two coordinates are on different branches. Entries that are the number zero
-take no operation, so the branches need not be told.
+take no operation, so that the branches need not be given.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Factor:
 
 
 def factorize(M: Sequence[Sequence[Scalar]]) -> Factor:
-    """Factor of a symmetric positive definite matrix; only its lower triangle is read.
+    """Return the factor of a symmetric positive definite matrix; only its lower triangle is read.
 
     Args:
         M: n rows of n entries.
@@ -90,7 +90,7 @@ def solve(factor: Factor, right: Sequence[Scalar]) -> list[Scalar]:
 
 
 def inverse(factor: Factor) -> list[list[Scalar]]:
-    """Inverse of a factorised matrix, as the symmetric product of the inverse factor with itself.
+    """Return the inverse of a factorised matrix, as the symmetric product of the inverse factor with itself.
 
     Args:
         factor: of M.
@@ -117,5 +117,5 @@ def inverse(factor: Factor) -> list[list[Scalar]]:
 
 
 def is_zero(value: Scalar) -> bool:
-    """Whether an entry is the number zero, whatever the configuration."""
+    """Return whether an entry is the number zero, whatever the configuration."""
     return not isinstance(value, Expression) and isinstance(value, (int, float)) and value == 0.0

@@ -11,7 +11,7 @@ from humanoid_codegen.vector import Scalar
 
 
 def coordinate_rates(mechanism: Mechanism, q: Sequence[Scalar]) -> list[dict[int, Scalar]]:
-    """Derivative of each coordinate with respect to the velocity coordinates that change it.
+    """Return the derivative of each coordinate with respect to the velocity coordinates that change it.
 
     Args:
         mechanism: the robot.

@@ -83,7 +83,7 @@ class CompiledFunction:
         return self._engine.many
 
     def __call__(self, *arguments: Any, out: Any = None) -> Results:
-        """Computes the results.
+        """Compute the results.
 
         Args:
             arguments: of the function, each of its shape, or with a leading dimension N.
@@ -118,7 +118,7 @@ class CompiledFunction:
         return f"<{self.name}({takes}) -> {gives}, {self.backend}>"
 
     def _call_checked(self, arguments: Sequence[Any], results: tuple[np.ndarray, ...] | None) -> Results:
-        """Checks and converts what can be converted."""
+        """Check and convert what can be converted."""
         arrays, count = self._arguments(arguments)
         if results is None:
             leading = () if count is None else (count,)

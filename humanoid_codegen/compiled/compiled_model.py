@@ -7,7 +7,7 @@ import ctypes
 import math
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cached_property
 from typing import Any
@@ -23,9 +23,7 @@ from humanoid_codegen.compiled.tape import Tape, make_callback
 from humanoid_codegen.expression.function import Function
 from humanoid_codegen.module import Module
 from humanoid_model import InputError
-
-#: Called with functions done, functions in all, and the one that is done.
-Progress = Callable[[int, int, str], None]
+from humanoid_model.progress import Progress, ProgressCallback, tell
 
 
 class CompiledModel:
@@ -50,16 +48,16 @@ class CompiledModel:
 
 
 def compile_functions(
-    functions: Module | Function | Sequence[Function], *, progress: Progress | None = None
+    functions: Module | Function | Sequence[Function], *, progress: ProgressCallback | None = None
 ) -> CompiledModel:
-    """Compiles functions, or takes them from the cache.
+    """Compile functions, or take them from the cache.
 
     Shared objects are kept in ``$XDG_CACHE_HOME/humanoid_stack/compiled`` (``~/.cache``). ``CC`` chooses the compiler.
     Without a compiler numba carries the functions out: same results, slower.
 
     Args:
         functions: one or more functions, or the module that holds them.
-        progress: called as functions get done.
+        progress: told as functions get done; cancels by returning True.
 
     Raises:
         InputError: a function without arguments or results, or two of the same name.
@@ -83,8 +81,7 @@ def compile_functions(
         for task in as_completed(tasks):
             compiled = task.result()
             done[compiled.name] = compiled
-            if progress is not None:
-                progress(len(done), len(names), compiled.name)
+            tell(progress, Progress(compiled.name, len(done) / len(names), part=len(done) - 1))
     return CompiledModel([done[name] for name in names])
 
 

@@ -50,7 +50,7 @@ class Compiler:
         return (*_FLAGS, *self.target)
 
     def compile(self, source: str, target: Path) -> None:
-        """Makes a shared object.
+        """Make a shared object.
 
         Args:
             source: C text.
@@ -66,7 +66,7 @@ class Compiler:
 
 
 def find_compiler() -> Compiler | None:
-    """The compiler that ``CC`` names, else cc, gcc or clang; None where there is none that works."""
+    """Return the compiler that ``CC`` names, else cc, gcc or clang; None where there is none that works."""
     chosen = os.environ.get("CC", "").strip()
     candidates = [tuple(shlex.split(chosen))] if chosen else [("cc",), ("gcc",), ("clang",)]
     for command in candidates:
@@ -80,7 +80,7 @@ def find_compiler() -> Compiler | None:
 
 @cache
 def _examine(command: tuple[str, ...]) -> Compiler | None:
-    """Asks for version and predefined macros; the latter tell the instructions that may be used."""
+    """Ask for version and predefined macros; the latter tell the instructions that may be used."""
     version = _run([*command, "--version"], "")
     if version.returncode != 0:
         return None

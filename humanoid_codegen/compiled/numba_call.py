@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def call_compiled(typingctx: Any, address: Any, arrays: Any) -> Any:
-    """Calls a compiled function on one state.
+    """Call a compiled function on one state.
 
     Only type and order of the arrays are checked, when numba compiles the caller; sizes are the caller's care, and
     that arrays don't overlap.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared objects kept on disk, so that a function is compiled once.
 
-An object is code that will run, so it is taken only from a folder and a file that belong to this user and that no one
-else may write to. A digest at the end of each file tells a whole object from a torn one.
+An object is code that will run, so it is taken only from a folder and a file that belong to this user and that no other
+user may write to. A digest at the end of each file shows that the object is complete.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DIGEST = 32
 
 
 def cached_object(source: str, compiler: Compiler) -> Path:
-    """The shared object of a source; compiled when there is none yet.
+    """Return the shared object of a source; compiled when there is none yet.
 
     Raises:
         CompilerError: the compiler refuses.
@@ -42,7 +42,7 @@ def cached_object(source: str, compiler: Compiler) -> Path:
 
 
 def cache_folder() -> Path:
-    """Folder of the shared objects, one of this user's own; a temporary one where that can't be had."""
+    """Return the folder of the shared objects, one of this user's own; a temporary one where that can't be had."""
     folder = _platform_folder() / "humanoid_stack" / "compiled"
     problem = _claim(folder)
     return folder if problem is None else _temporary_folder(str(folder), problem)
@@ -56,7 +56,7 @@ def _platform_folder() -> Path:
 
 
 def _claim(folder: Path) -> str | None:
-    """Makes the folder; what is wrong with it, if anything."""
+    """Make the folder and return what is wrong with it, if anything."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.lstat()

@@ -137,7 +137,7 @@ class Builtin:
 
 
 def make_builtin(library: ctypes.CDLL, name: str) -> Builtin:
-    """The builtin function of a shared object.
+    """Return the builtin function of a shared object.
 
     Args:
         library: that :data:`PYTHON_ENTRY` is in.

@@ -15,10 +15,10 @@ from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation, reachable
 
 #: Nodes of a function beyond which many states are computed one by one: compiling it once takes long enough.
-MOST_SIDE_BY_SIDE = 40_000
+MAX_BATCHED_NODES = 40_000
 _SIGNS = {Operation.ADD: "+", Operation.SUBTRACT: "-", Operation.MULTIPLY: "*", Operation.DIVIDE: "/"}
 #: Characters of an expression within another: compilers limit how deep parentheses may go.
-_LONGEST = 300
+_MAX_EXPRESSION_LENGTH = 300
 _TRIGONOMETRIC = (Operation.SINE, Operation.COSINE)
 
 
@@ -37,7 +37,7 @@ def c_source(function: Function) -> str:
     one = _Body(function, side_by_side=False)
     one_parts, one_body = cut(one.lines, "one", "double", one.arrays)
     several: list[str] = []
-    if len(function.nodes) <= MOST_SIDE_BY_SIDE:
+    if len(function.nodes) <= MAX_BATCHED_NODES:
         body = _Body(function, side_by_side=True)
         several_parts, several_body = cut(body.lines, "several", "lanes", body.arrays)
         several = [*several_parts, f"static void several({pointers})", "{", *several_body, "}"]
@@ -193,7 +193,7 @@ class _Body:
                 text = f"{'square_roots' if self._several else 'sqrt'}({texts[0]})"
             else:
                 text = f"{texts[0]} {_SIGNS[operation]} {texts[1]}"
-            if self._uses[node.index] == 1 and node.index not in self._stores and len(text) < _LONGEST:
+            if self._uses[node.index] == 1 and node.index not in self._stores and len(text) < _MAX_EXPRESSION_LENGTH:
                 self._texts[node.index] = f"({text})"
             else:
                 self._statement(node, text)
@@ -208,7 +208,7 @@ class _Body:
 
 
 def _trigonometric_depths(function: Function) -> dict[int, int]:
-    """How many sines and cosines are nested in each node, itself included."""
+    """Return how many sines and cosines are nested in each node, itself included."""
     depths: dict[int, int] = {}
     for node in function.nodes:
         inner = max((depths[operand.index] for operand in node.operands), default=0)

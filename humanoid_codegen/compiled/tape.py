@@ -39,7 +39,7 @@ class Tape:
 
     @classmethod
     def of(cls, function: Function) -> Tape:
-        """The tape of a function."""
+        """Return the tape of a function."""
         registers: dict[int, int] = {}
         operations: list[tuple[int, int, int]] = []
         constants: list[float] = []
@@ -78,7 +78,7 @@ class Tape:
         )
 
     def run(self, given: np.ndarray) -> np.ndarray:
-        """Entries of the results, shape (states, m), for entries of the arguments, shape (states, n)."""
+        """Return entries of the results, shape (states, m), for entries of the arguments, shape (states, n)."""
         computed = np.empty((len(given), len(self.outputs)))
         _run(self.operations, self.constants, self.inputs, self.outputs, given, computed)
         return computed
@@ -136,7 +136,7 @@ def _run(
 
 
 def make_callback(function: Function, tape: Tape, *, many: bool) -> Callable[..., None]:
-    """The function in C's calling convention, as ``one`` or ``many`` of the generated C text; see its ``address``."""
+    """Return the function in C's calling convention, as ``one`` or ``many`` of the generated C text."""
     arrays: list[Argument | Result] = [*function.arguments, *function.results]
     names = [f"array_{k}" for k in range(len(arrays))]
     scope: dict[str, Any] = {

@@ -14,7 +14,7 @@ _Row = dict[int, "Expression | float"]
 def derivative(
     results: Sequence[Expression | float], symbols: Sequence[Expression]
 ) -> list[list[Expression | float]]:
-    """Jacobian of results with respect to symbols.
+    """Return the Jacobian of results with respect to symbols.
 
     Args:
         results: m expressions or numbers of one graph.
@@ -31,7 +31,7 @@ def directional_derivatives(
     seeds: Mapping[int, Mapping[int, Expression | float]],
     directions: int,
 ) -> list[list[Expression | float]]:
-    """Derivatives of results along directions in which several symbols change at once.
+    """Return derivatives of results along directions in which several symbols change at once.
 
     Args:
         results: m expressions or numbers of one graph.

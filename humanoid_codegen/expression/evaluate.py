@@ -24,7 +24,7 @@ def evaluate(
     arguments: Sequence[Sequence[Any] | np.ndarray],
     elementary: Mapping[Operation, Callable[[Any], Any]] = NUMPY,
 ) -> list[list[Any]]:
-    """Results of a function, entry by entry.
+    """Return results of a function, entry by entry.
 
     Args:
         function: what to compute.

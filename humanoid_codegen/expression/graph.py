@@ -119,7 +119,7 @@ class Graph:
     # Leaves --------------------------------------------------------------------------------------------------------
 
     def symbol(self, name: str) -> Expression:
-        """The unknown of that name."""
+        """Return the unknown of that name."""
         key = (_SYMBOL, name, -1)
         node = self._known.get(key)
         if node is None:
@@ -127,7 +127,7 @@ class Graph:
         return node
 
     def constant(self, value: float) -> Expression:
-        """A number as a node; algorithms use plain floats instead."""
+        """Return a number as a node; algorithms use plain floats instead."""
         value = float(value) + 0.0  # no negative zero
         key = (_CONSTANT, value, -1)
         node = self._known.get(key)
@@ -136,7 +136,7 @@ class Graph:
         return node
 
     def node(self, value: Expression | float) -> Expression:
-        """The node of an expression or number."""
+        """Return the node of an expression or number."""
         return value if isinstance(value, Expression) else self.constant(value)
 
     # Arithmetic ----------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class Graph:
         return self._subtract_nodes(a, b) if collected is None else collected
 
     def negate(self, a: Expression | float) -> Expression | float:
-        """-a."""
+        """Return -a."""
         if not isinstance(a, Expression):
             return -a
         if a.operation == _NEGATE:
@@ -233,7 +233,7 @@ class Graph:
         return self._binary(_DIVIDE, a, b)
 
     def sine(self, a: Expression | float) -> Expression | float:
-        """Sine of an angle in rad."""
+        """Return the sine of an angle in rad."""
         if not isinstance(a, Expression):
             return math.sin(a)
         if a.operation == _NEGATE:
@@ -241,7 +241,7 @@ class Graph:
         return self._unary(_SINE, a)
 
     def cosine(self, a: Expression | float) -> Expression | float:
-        """Cosine of an angle in rad."""
+        """Return the cosine of an angle in rad."""
         if not isinstance(a, Expression):
             return math.cos(a)
         return self._unary(_COSINE, a.operands[0] if a.operation == _NEGATE else a)
@@ -253,7 +253,7 @@ class Graph:
     # Making of nodes -----------------------------------------------------------------------------------------------
 
     def _scale(self, factor: float, a: Expression) -> Expression | float:
-        """A number times a node; the sign goes outside, numbers in a row become one."""
+        """Return a number times a node; the sign goes outside, numbers in a row become one."""
         if factor == 0.0:
             return 0.0
         if a.operation == _NEGATE:
@@ -264,7 +264,7 @@ class Graph:
         return self.negate(scaled) if factor < 0.0 else scaled
 
     def _collect(self, a: Expression, b: Expression, sign: float) -> Expression | float | None:
-        """The sum a + sign b as a multiple of what both are multiples of, None if there is no such thing."""
+        """Return the sum a + sign b as a multiple of what both are multiples of, None if there is no such thing."""
         factor_a, base_a = _factor(a)
         factor_b, base_b = _factor(b)
         if base_a is base_b:
@@ -310,14 +310,14 @@ class Graph:
 
 
 def _factor(a: Expression) -> tuple[float, Expression]:
-    """A node as a number times another node."""
+    """Return a node as a number times another node."""
     if a.operation == _MULTIPLY and a.operands[0].operation == _CONSTANT:
         return a.operands[0].value, a.operands[1]
     return 1.0, a
 
 
 def _gathered(a: Expression, b: float) -> tuple[Expression, float]:
-    """The sum a + b with the number that a may hold already in b."""
+    """Return the sum a + b with the number that a may hold already in b."""
     if a.operation == _ADD and a.operands[0].operation == _CONSTANT:
         return a.operands[1], b + a.operands[0].value
     if a.operation == _SUBTRACT and a.operands[1].operation == _CONSTANT:
@@ -328,7 +328,7 @@ def _gathered(a: Expression, b: float) -> tuple[Expression, float]:
 
 
 def reachable(results: Iterable[Expression | float]) -> list[Expression]:
-    """Nodes that results are computed from, themselves included, operands before what uses them."""
+    """Return nodes that results are computed from, themselves included, operands before what uses them."""
     found: dict[int, Expression] = {}
     stack = [result for result in results if isinstance(result, Expression)]
     while stack:

@@ -37,7 +37,7 @@ class OperationCount:
 
 
 def count_operations(function: Function) -> OperationCount:
-    """Counts every node of a function once."""
+    """Return counts every node of a function once."""
     found = Counter(node.operation for node in function.nodes)
     return OperationCount(
         multiplications=found[Operation.MULTIPLY],

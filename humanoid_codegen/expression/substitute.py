@@ -11,7 +11,7 @@ from humanoid_codegen.expression.graph import Expression, Operation, reachable
 def substitute(
     entries: Sequence[Expression | float], replacements: Mapping[int, Expression | float]
 ) -> list[Expression | float]:
-    """The same entries with symbols replaced; what doesn't depend on these stays the very node.
+    """Return the same entries with symbols replaced; what doesn't depend on these stays the very node.
 
     Args:
         entries: expressions or numbers of one graph.

@@ -45,7 +45,7 @@ _OVERLAP = ("", "Arrays are row-major. Results mustn't overlap arguments or each
 
 
 def write(module: Module) -> dict[str, str]:
-    """A header and a source file.
+    """Return a header and a source file.
 
     Raises:
         InputError: the module's name can't be the name of a file or a prefix.
@@ -56,7 +56,7 @@ def write(module: Module) -> dict[str, str]:
 
 
 def spelling(module: Module, sine: str = "sin", cosine: str = "cos", square_root: str = "sqrt") -> Spelling:
-    """How a C function of doubles, or of GCC's vectors of doubles, is spelled.
+    """Return how a C function of doubles, or of GCC's vectors of doubles, is spelled.
 
     Args:
         module: the function's module.
@@ -78,7 +78,7 @@ def body_lines(
     scalar: str = "double",
     store: Callable[[str, int, str], str] | None = None,
 ) -> list[str]:
-    """The statements inside a function's braces, in C.
+    """Return the statements inside a function's braces, in C.
 
     The text works for ``double`` and, with GCC or Clang, for a type of ``__attribute__((vector_size(...)))``: numbers
     stay plain doubles, which the compiler takes as vectors. To print a function for batches, make the body with
@@ -130,7 +130,7 @@ def _constant_entries(body: Body, store: Callable[[str, int, str], str]) -> list
 
 
 def steps(body: Body, scalar: str, store: Callable[[str, int, str], str]) -> list[Step]:
-    """The statements with their comments and what they store, one by one.
+    """Return the statements with their comments and what they store, one by one.
 
     Args:
         body: see :func:`body_lines`.
@@ -173,7 +173,7 @@ def prototype(module: Module, body: Body, qualifier: str = "") -> str:
 
 
 def comment(lines: Sequence[str], indent: str = "") -> str:
-    """A block comment."""
+    """Return a block comment."""
     return "\n".join([f"{indent}/*", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"])
 
 
@@ -233,7 +233,7 @@ def _source(module: Module, bodies: Sequence[Body]) -> str:
 
 
 def _definitions(module: Module, body: Body) -> list[str]:
-    """A function, with the static ones that it is cut into before it when it is long."""
+    """Return a function, with the static ones that it is cut into before it when it is long."""
     pieces = steps(body, "double", _store)
     if len(pieces) <= WHOLE:
         return [_definition(prototype(module, body, "restrict"), body_lines(body))]

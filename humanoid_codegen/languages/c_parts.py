@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 #: Statements of a function that stays whole, and of a part.
 WHOLE = 1500
-LONGEST = 300
+MAX_STATEMENTS = 300
 _IDENTIFIER = re.compile(r"\b[^\W\d]\w*\b")
 
 
@@ -40,7 +40,7 @@ class Part:
 
 
 def identifiers(text: str) -> list[str]:
-    """Words of C in a text, in order; those of comments too."""
+    """Return words of C in a text, in order; those of comments too."""
     return _IDENTIFIER.findall(text)
 
 
@@ -58,7 +58,7 @@ def cut(
     Returns:
         The parts, and the length of the workspace.
     """
-    groups = [steps[k : k + LONGEST] for k in range(0, len(steps), LONGEST)]
+    groups = [steps[k : k + MAX_STATEMENTS] for k in range(0, len(steps), MAX_STATEMENTS)]
     home = {step.defines: k for k, group in enumerate(groups) for step in group if step.defines}
     used = [
         dict.fromkeys(word for step in group for line in step.lines for word in identifiers(line)) for group in groups

@@ -46,7 +46,7 @@ def write(module: Module) -> dict[str, str]:
 
 
 def casadi_function(function: Function) -> casadi.Function:
-    """A function as CasADi's, for derivatives, sparsity and optimisation.
+    """Return a function as CasADi's, for derivatives, sparsity and optimisation.
 
     Vectors are columns, matrices stay matrices, and of arrays with three dimensions the first two are rows: the
     rotations of L links are a matrix of shape (3 L, 3). Structural zeros are left out of the sparsity.

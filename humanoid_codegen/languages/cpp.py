@@ -74,7 +74,7 @@ def _pointers(body: Body) -> list[str]:
 
 
 def _on_arrays(body: Body) -> list[str]:
-    """The same function on std::array, and on references to numbers."""
+    """Return the same function on std::array, and on references to numbers."""
     parameters = [
         f"const {_type(argument)} &{name}"
         for name, argument in zip(body.arguments, body.function.arguments, strict=True)

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 
 def module_heading(module: Module, example: Sequence[str], index_base: int = 0) -> list[str]:
-    """Head of a file: the robot, notes, coordinates by index, and how to call.
+    """Return the head of a file: the robot, notes, coordinates by index, and how to call.
 
     Args:
         module: what the file holds.
@@ -46,7 +46,7 @@ def module_heading(module: Module, example: Sequence[str], index_base: int = 0) 
 
 
 def function_heading(function: Function, arguments: Sequence[str], results: Sequence[str]) -> list[str]:
-    """Head of a function: what it does, its arguments and results, what a call takes.
+    """Return the head of a function: what it does, its arguments and results, what a call takes.
 
     Args:
         function: the function.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from humanoid_codegen.expression.function import Argument, Result
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
-from humanoid_codegen.languages.identifiers import LONGEST, check_module_name, words
+from humanoid_codegen.languages.identifiers import MAX_LENGTH, check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body
 from humanoid_codegen.module import Module
 from humanoid_model.errors import InputError
@@ -20,7 +20,7 @@ _FUNCTIONS = words("sin cos sqrt zeros i j pi e eps Inf NaN ans nargin nargout")
 
 
 def write(module: Module) -> dict[str, str]:
-    """A file per function, and one with the parameters' values where they are symbolic.
+    """Return a file per function, and one with the parameters' values where they are symbolic.
 
     Raises:
         InputError: the module's name can't stand in front of a function's, or makes it too long.
@@ -35,9 +35,9 @@ def write(module: Module) -> dict[str, str]:
     files = {}
     for function in module.functions:
         name = f"{module.name}_{function.name}"
-        if len(name) > LONGEST:
+        if len(name) > MAX_LENGTH:
             raise InputError(
-                f"'{name}' has {len(name)} letters, MATLAB reads {LONGEST}",
+                f"'{name}' has {len(name)} letters, MATLAB reads {MAX_LENGTH}",
                 element="name of the module",
                 remedy="Give the robot a shorter name",
             )
@@ -91,7 +91,7 @@ def _size(array: Argument | Result) -> str:
 
 
 def _subscript(array: Argument | Result, position: int) -> str:
-    """Indices from 1 of the entry at a row-major position."""
+    """Return indices from 1 of the entry at a row-major position."""
     if not array.shape:
         return ""
     indices = []

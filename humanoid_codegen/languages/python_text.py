@@ -19,7 +19,7 @@ _OWN = frozenset(("Q_NAMES", "V_NAMES", "LINK_NAMES", "PARAMETER_NAMES", "PARAME
 
 
 def check_python_name(name: str, language: str) -> None:
-    """Refuses names that Python can't import, or that would hide a library.
+    """Refuse names that Python can't import, or that would hide a library.
 
     Raises:
         InputError: the module's name is one of these.
@@ -33,7 +33,7 @@ def bodies(
     library: str = "",
     local_symbols: bool = True,
 ) -> list[Body]:
-    """Statements of a module's functions in Python.
+    """Return statements of a module's functions in Python.
 
     Args:
         module: the functions.
@@ -53,7 +53,7 @@ def subscript(array: str, argument: Argument, position: int) -> str:
 
 
 def indices(shape: Sequence[int], position: int) -> tuple[int, ...]:
-    """Indices of the entry at a row-major position."""
+    """Return indices of the entry at a row-major position."""
     found = []
     for size in reversed(shape):
         position, index = divmod(position, size)
@@ -62,7 +62,7 @@ def indices(shape: Sequence[int], position: int) -> tuple[int, ...]:
 
 
 def file_text(module: Module, imports: Sequence[str], example: Sequence[str], functions: Sequence[str]) -> str:
-    """A whole file: docstring, imports, names, functions."""
+    """Return a whole file: docstring, imports, names, functions."""
     lines = ['"""' + module_heading(module, example)[0]]
     lines += [*module_heading(module, example)[1:], '"""', "", *imports, ""]
     lines += _names("Q_NAMES", module.q_names) + _names("V_NAMES", module.v_names)
@@ -75,7 +75,7 @@ def file_text(module: Module, imports: Sequence[str], example: Sequence[str], fu
 
 
 def function_text(body: Body, parameters: Sequence[str], inside: Sequence[str], before: Sequence[str] = ()) -> str:
-    """A function with its docstring.
+    """Return a function with its docstring.
 
     Args:
         body: the function.
@@ -90,7 +90,7 @@ def function_text(body: Body, parameters: Sequence[str], inside: Sequence[str], 
 
 
 def statement_lines(body: Body) -> list[str]:
-    """Loads and statements with the comments of their sections."""
+    """Return loads and statements with the comments of their sections."""
     lines = [f"{load.identifier} = {load.text}" for load in body.loads]
     for section in body.sections:
         if lines:
@@ -103,7 +103,7 @@ def statement_lines(body: Body) -> list[str]:
 
 
 def assignment(target: str, text: str) -> list[str]:
-    """An assignment, with parentheses around what takes several lines."""
+    """Return an assignment, with parentheses around what takes several lines."""
     start = f"{target} = "
     if 4 + len(start) + len(text) <= 120:
         return [start + text]

@@ -14,7 +14,7 @@ from humanoid_codegen.expression.graph import Expression, Operation
 from humanoid_codegen.languages.identifiers import Identifiers
 
 #: Names and numbers in one statement at most; what is longer is cut in two.
-LONGEST_STATEMENT = 12
+MAX_STATEMENT_SIZE = 12
 
 _ELEMENTARY = (Operation.SINE, Operation.COSINE, Operation.SQUARE_ROOT)
 
@@ -108,7 +108,7 @@ class Body:
 
 
 def write_body(function: Function, spelling: Spelling, joints: Sequence[str] = ()) -> Body:
-    """Turns a function into statements.
+    """Turn a function into statements.
 
     Named quantities, sines, cosines, square roots, results and what is used more than once are statements of their
     own; the rest is written where it is used. The text computes in the order of the graph, so that rounding is the
@@ -184,7 +184,7 @@ def zero_entries(result: Result) -> list[int]:
 
 
 def wrap_expression(text: str, first: int, following: int, width: int = 120) -> list[str]:
-    """Breaks an expression into lines, before its plus and minus signs as far as that goes.
+    """Break an expression into lines, before its plus and minus signs as far as that goes.
 
     Args:
         text: of the expression.
@@ -217,7 +217,7 @@ def wrap_expression(text: str, first: int, following: int, width: int = 120) -> 
 
 
 def _short_parts(piece: str, width: int) -> list[str]:
-    """A product that doesn't fit into a line, broken before its stars."""
+    """Return a product that doesn't fit into a line, broken before its stars."""
     if len(piece) <= width:
         return [piece]
     factors = piece.split("*")
@@ -234,7 +234,7 @@ def _short_parts(piece: str, width: int) -> list[str]:
 
 
 def _uses(function: Function) -> dict[int, int]:
-    """How often the text of each node would be written, changes of sign taken as part of what uses them."""
+    """Return how often the text of each node would be written, changes of sign taken as part of what uses them."""
     uses = dict.fromkeys((node.index for node in function.nodes), 0)
     for result in function.results:
         for entry in result.entries:
@@ -252,7 +252,7 @@ def _is_sign(node: Expression) -> bool:
 
 
 def _own_statements(function: Function, uses: dict[int, int]) -> set[int]:
-    """Indices of the nodes that are statements of their own."""
+    """Return indices of the nodes that are statements of their own."""
     own: set[int] = set()
     weights: dict[int, int] = {}
     for result in function.results:
@@ -266,7 +266,7 @@ def _own_statements(function: Function, uses: dict[int, int]) -> set[int]:
             weights[node.index] = 1
             continue
         weight = sum(weights[operand.index] for operand in node.operands)
-        if weight > LONGEST_STATEMENT:
+        if weight > MAX_STATEMENT_SIZE:
             heaviest = _unsigned(max(node.operands, key=lambda operand: weights[operand.index]))
             own.add(heaviest.index)
             weights[heaviest.index] = 1
@@ -284,7 +284,7 @@ def _unsigned(node: Expression) -> Expression:
 
 
 def _pair_sines(order: list[Expression]) -> list[Expression]:
-    """Puts the sine and the cosine of an angle next to each other, so that compilers compute them at once."""
+    """Put the sine and the cosine of an angle next to each other, so that compilers compute them at once."""
     angles: dict[tuple[Operation, int], Expression] = {
         (node.operation, node.operands[0].index): node
         for node in order
@@ -363,7 +363,7 @@ def _sections(statements: list[Statement], joints: Sequence[str]) -> tuple[Secti
 
 
 def _owner_finder(joints: Sequence[str]) -> Callable[[str], tuple[str, str]]:
-    """A function that splits ``omega_rate_knee_x`` into the joint and the quantity."""
+    """Return a function that splits ``omega_rate_knee_x`` into the joint and the quantity."""
     known = sorted(set(joints), key=len, reverse=True)
 
     def split(name: str) -> tuple[str, str]:
@@ -440,7 +440,7 @@ def _sum(a: _Text, b: _Text) -> _Text:
 
 
 def _negated(a: _Text) -> _Text:
-    """The text of minus a product or an atom."""
+    """Return the text of minus a product or an atom."""
     if a.negative:
         return _Text(a.text[1:], _PRODUCT)
     return _Text(f"-{a.text}", _PRODUCT)

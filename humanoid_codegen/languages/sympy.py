@@ -47,7 +47,7 @@ def write(module: Module) -> dict[str, str]:
 
 
 def sympy_function(function: Function) -> tuple[list[list[sympy.Symbol]], list[sympy.Array | sympy.Expr]]:
-    """A function as sympy expressions, written out: meant for small robots, large ones grow beyond all bounds.
+    """Return a function as sympy expressions, written out: meant for small robots, large ones grow beyond all bounds.
 
     Args:
         function: any function of a dynamic model.

@@ -13,7 +13,7 @@ from humanoid_codegen.report.markdown import write_markdown
 
 
 def markdown(module: Module, model: DynamicModel) -> dict[str, str]:
-    """The document in Markdown: ``<name>.md`` with its pictures in SVG beside it.
+    """Return the document in Markdown: ``<name>.md`` with its pictures in SVG beside it.
 
     Args:
         module: functions to write down.
@@ -23,7 +23,7 @@ def markdown(module: Module, model: DynamicModel) -> dict[str, str]:
 
 
 def latex(module: Module, model: DynamicModel) -> dict[str, str]:
-    """The document in LaTeX: ``<name>.tex``, pictures included.
+    """Return the document in LaTeX: ``<name>.tex``, pictures included.
 
     Args:
         module: functions to write down.

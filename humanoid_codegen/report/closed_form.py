@@ -29,7 +29,7 @@ Polynomial = TrigonometricPolynomial | float
 
 
 def closed_form(function: Function, longest: int = READABLE) -> list[list[Polynomial]]:
-    """The entries of each result as polynomials; unknowns are the entries of the arguments, numbered through.
+    """Return the entries of each result as polynomials; unknowns are the entries of the arguments, numbered through.
 
     Args:
         function: of a robot with revolute and prismatic joints.
@@ -51,7 +51,7 @@ def closed_form(function: Function, longest: int = READABLE) -> list[list[Polyno
 
 
 def real_terms(value: Polynomial) -> list[tuple[Powers, Angle, str, float]]:
-    """Terms of a polynomial: powers, angle, ``cos`` or ``sin`` or nothing, and coefficient; by angle."""
+    """Return terms of a polynomial: powers, angle, ``cos`` or ``sin`` or nothing, and coefficient; by angle."""
     if not isinstance(value, TrigonometricPolynomial):
         return [((), (), "", value)] if value else []
     largest = max((abs(coefficient) for coefficient in value.terms.values()), default=0.0)
@@ -67,7 +67,7 @@ def real_terms(value: Polynomial) -> list[tuple[Powers, Angle, str, float]]:
 
 
 def equation(heads: Sequence[str], value: Polynomial, unknowns: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of an ``aligned`` block: symbols that all have one value, and that value.
+    """Return lines of an ``aligned`` block: symbols that all have one value, and that value.
 
     Args:
         heads: left sides.
@@ -103,7 +103,7 @@ def equation(heads: Sequence[str], value: Polynomial, unknowns: Sequence[Sequenc
 
 
 def _term(factor: float, monomial: str, wave: str) -> str:
-    """A product; the wave stands last, so that nothing behind it could be read as part of its angle."""
+    """Return a product; the wave stands last, so that nothing behind it could be read as part of its angle."""
     parts = [part for part in (monomial, wave) if part]
     written = number(factor)
     return " ".join(parts if parts and written == "1" else [written, *parts])
@@ -125,7 +125,7 @@ def _power(symbol: str, power: int) -> str:
 
 
 def grouped(symbols: Sequence[str], values: Sequence[Polynomial]) -> list[tuple[list[str], Polynomial]]:
-    """Entries that are not zero, equal ones together."""
+    """Return entries that are not zero, equal ones together."""
     groups: dict[object, tuple[list[str], Polynomial]] = {}
     for symbol, value in zip(symbols, values, strict=True):
         terms = real_terms(value)

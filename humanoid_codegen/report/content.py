@@ -13,7 +13,7 @@ from humanoid_codegen.report.theory import recursion
 
 
 def content(module: Module, model: DynamicModel) -> list[Block]:
-    """The document's blocks.
+    """Return the document's blocks.
 
     Args:
         module: the functions, and what a reader must know of them.
@@ -54,7 +54,7 @@ def content(module: Module, model: DynamicModel) -> list[Block]:
 
 
 def _parameters(module: Module) -> list[Block]:
-    """The inertial parameters that are an argument of the functions."""
+    """Return the inertial parameters that are an argument of the functions."""
     if not module.parameter_names:
         return []
     rows = tuple(

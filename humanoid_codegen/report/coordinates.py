@@ -12,7 +12,7 @@ _SEVERAL = {JointKind.FREE_FLYER: "free flyer", JointKind.SPHERICAL: "ball", Joi
 
 
 def body_of(robot: Robot, mechanism: Mechanism, joint: Joint) -> Body | None:
-    """The body that a joint moves, None for a fixed joint; three joints that make a ball have one body."""
+    """Return the body that a joint moves, None for a fixed joint; three joints that make a ball have one body."""
     name = joint.name
     for ball, members in robot.ball_joints.items():
         if name in members:
@@ -21,7 +21,7 @@ def body_of(robot: Robot, mechanism: Mechanism, joint: Joint) -> Body | None:
 
 
 def free_base(robot: Robot, mechanism: Mechanism) -> Body | None:
-    """The free-flying body of the root link that no joint of the URDF describes, None on a fixed robot."""
+    """Return the free-flying body of the root link that no joint of the URDF describes, None on a fixed robot."""
     first = mechanism.bodies[0] if mechanism.bodies else None
     if first is not None and first.kind is JointKind.FREE_FLYER and first.name not in robot.description.joints:
         return first
@@ -29,17 +29,17 @@ def free_base(robot: Robot, mechanism: Mechanism) -> Body | None:
 
 
 def kind_name(body: Body) -> str:
-    """The kind of a body's joint, in words."""
+    """Return the kind of a body's joint, in words."""
     return _SEVERAL.get(body.kind, body.kind.value)
 
 
 def coordinate_range(body: Body) -> str:
-    """Numbers of a body's coordinates from 1: ``3`` or ``1-7``, with an en dash."""
+    """Return numbers of a body's coordinates from 1: ``3`` or ``1-7``, with an en dash."""
     return _range(body.first_q + 1, body.nq)
 
 
 def velocity_range(body: Body) -> str:
-    """Numbers of a body's velocity coordinates from 1."""
+    """Return numbers of a body's velocity coordinates from 1."""
     return _range(body.first_v + 1, body.nv)
 
 

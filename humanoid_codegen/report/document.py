@@ -17,7 +17,7 @@ Text = tuple[str, ...]
 
 
 def text(*parts: str) -> Text:
-    """A line of text in which ``$...$`` in the parts are formulas; names of users' things are given as :func:`name`."""
+    """Return a line of text; ``$...$`` in the parts are formulas, and users' names are given as :func:`name`."""
     found: list[str] = []
     for part in parts:
         if isinstance(part, Name | Formula):

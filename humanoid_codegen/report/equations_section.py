@@ -18,7 +18,7 @@ from humanoid_codegen.report.theory import DEFINITIONS
 from humanoid_codegen.report.trigonometric_polynomial import NoClosedFormError, TrigonometricPolynomial
 
 #: Robots with more degrees of freedom than this aren't tried: their closed forms fill pages.
-_MOST_FREEDOM = 6
+_MAX_FREEDOM = 6
 
 
 
@@ -26,7 +26,7 @@ def equations_of_motion(model: DynamicModel, notation: Notation) -> list[Block]:
     """Mass matrix, Coriolis and gravity efforts and energies of a small robot by Lagrange's method; else nothing."""
     mechanism = model.mechanism
     n = mechanism.nv
-    if not notation.minimal or not 0 < n <= _MOST_FREEDOM:
+    if not notation.minimal or not 0 < n <= _MAX_FREEDOM:
         return []
     graph = Graph()
     q, v, a = (
@@ -129,7 +129,7 @@ def _function(function: Function, notation: Notation) -> list[Block]:
             )
         )
     )
-    if notation.minimal and notation.mechanism.nv <= _MOST_FREEDOM:
+    if notation.minimal and notation.mechanism.nv <= _MAX_FREEDOM:
         try:
             results = closed_form(function)
         except NoClosedFormError:
@@ -145,7 +145,7 @@ def _function(function: Function, notation: Notation) -> list[Block]:
 
 
 def _listed(array: Argument | Result) -> str:
-    """An array's name, shape and meaning."""
+    """Return an array's name, shape and meaning."""
     meaning = array.description.replace("^2", "\N{SUPERSCRIPT TWO}")
     shape = f" [{', '.join(str(size) for size in array.shape)}]" if array.shape else ""
     return f"{array.name}{shape}, {meaning}"

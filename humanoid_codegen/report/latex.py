@@ -41,7 +41,7 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 
 
 def write_latex(name: str, blocks: Sequence[Block]) -> dict[str, str]:
-    """The file of a document, ``name.tex``; the first heading is its title.
+    """Return the file of a document, ``name.tex``; the first heading is its title.
 
     Args:
         name: identifier.

@@ -41,7 +41,7 @@ _LETTERS = {"ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ"
 
 
 def latex_text(text: str) -> str:
-    """The text in pure ASCII; what the standard fonts don't have is written as its code point, U+03B1."""
+    """Return the text in pure ASCII; what the standard fonts don't have is written as its code point, U+03B1."""
     return "".join(_character(character) for character in text)
 
 

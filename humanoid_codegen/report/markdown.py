@@ -23,7 +23,7 @@ _LINES_TOGETHER = 40
 
 
 def write_markdown(name: str, blocks: Sequence[Block]) -> dict[str, str]:
-    """Files of a document: ``name.md`` and its pictures beside it.
+    """Return files of a document: ``name.md`` and its pictures beside it.
 
     Args:
         name: identifier.

@@ -23,7 +23,7 @@ GREEK = frozenset(_GREEK.split())
 
 
 def number(value: float) -> str:
-    """A number with six significant digits."""
+    """Return a number with six significant digits."""
     text = f"{value:.6g}"
     if "e" not in text:
         return text
@@ -32,7 +32,7 @@ def number(value: float) -> str:
 
 
 def letter(name: str) -> str:
-    """A name as a mathematical symbol: Greek where it is Greek, upright where it is a word."""
+    """Return a name as a mathematical symbol: Greek where it is Greek, upright where it is a word."""
     if name in GREEK:
         return f"\\{name}"
     if len(name) == 1 and name.isascii() and name.isalpha():
@@ -42,7 +42,7 @@ def letter(name: str) -> str:
 
 
 def visible_width(text: str) -> int:
-    """Characters that a reader sees of a formula, about."""
+    """Return characters that a reader sees of a formula, about."""
     text = re.sub(r"\\(frac|mathrm|dot|ddot|quad)", "", text)
     text = re.sub(r"\\(sin|cos) ?", "sin", text)
     text = re.sub(r" [+-] |\\cdot", "+++", text)
@@ -51,14 +51,14 @@ def visible_width(text: str) -> int:
 
 
 def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
-    """A sum of terms, each with whether it is subtracted."""
+    """Return a sum of terms, each with whether it is subtracted."""
     if not terms:
         return "0"
     return "".join(_signed(k == 0, negative, term) for k, (negative, term) in enumerate(terms))
 
 
 def definition(heads: Sequence[str], terms: Sequence[tuple[bool, str]]) -> list[str]:
-    """Symbols that all are one sum, over as many lines of an ``aligned`` block as it takes."""
+    """Return symbols that all are one sum, over as many lines of an ``aligned`` block as it takes."""
     chains: list[list[str]] = [[heads[0]]]
     for head in heads[1:]:
         if visible_width(" = ".join([*chains[-1], head])) > _CHAIN_WIDTH:

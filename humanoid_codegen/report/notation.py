@@ -65,7 +65,7 @@ class Notation:
         return f"\\ddot{{q}}_{{{k + 1}}}" if self.minimal else f"\\dot{{v}}_{{{k + 1}}}"
 
     def argument(self, argument: Argument) -> list[str]:
-        """Symbols of an argument's entries."""
+        """Return symbols of an argument's entries."""
         known = {"q": self.coordinate, "v": self.velocity, "a": self.acceleration}
         if argument.name in known:
             return [known[argument.name](k) for k in range(len(argument.entries))]
@@ -73,7 +73,7 @@ class Notation:
         return [_indexed(symbol, indices) for indices in _indices(argument.shape)]
 
     def result(self, result: Result) -> list[str]:
-        """Symbols of a result's entries."""
+        """Return symbols of a result's entries."""
         derivative = re.fullmatch(r"d([a-z]+)_d([a-z]+)", result.name)
         if derivative and len(result.shape) == 2:
             above, below = derivative.groups()
@@ -89,7 +89,7 @@ class Notation:
         return [_indexed(symbol, indices) for indices in _indices(result.shape)]
 
     def unknowns(self, function: Function) -> list[list[str]]:
-        """Symbols of the entries of each of a function's arguments."""
+        """Return symbols of the entries of each of a function's arguments."""
         return [self.argument(argument) for argument in function.arguments]
 
     @cached_property
@@ -119,7 +119,7 @@ def _indexed(symbol: str, indices: Sequence[int]) -> str:
 
 
 def _indices(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """Indices of an array's entries, row-major."""
+    """Return indices of an array's entries, row-major."""
     found = []
     for k in range(math.prod(shape)):
         indices: list[int] = []

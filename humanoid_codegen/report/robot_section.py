@@ -22,7 +22,7 @@ _NONE = "\N{EN DASH}"
 
 
 def pictures(robot: Robot, mechanism: Mechanism) -> list[Block]:
-    """The tree and the stick figure."""
+    """Return the tree and the stick figure."""
     return [
         Figure(
             "tree",

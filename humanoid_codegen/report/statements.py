@@ -17,7 +17,7 @@ _Terms = list[tuple[bool, str]]
 
 
 def statements(function: Function, notation: Notation) -> list[list[str]]:
-    """The function line by line of an ``aligned`` block, one list for each statement.
+    """Return the function line by line of an ``aligned`` block, one list for each statement.
 
     Quantities with a name and what is used more than once have statements of their own; the rest is written where
     it is used, as long as it stays short. Entries that are always zero are left out.
@@ -99,7 +99,7 @@ class _Writer:
         return node.operation in (Operation.SINE, Operation.COSINE) and node.operands[0].index in self.coordinates
 
     def _terms(self, node: Expression) -> _Terms:
-        """The node as a sum."""
+        """Return the node as a sum."""
         if node.operation == Operation.CONSTANT:
             return [(node.value < 0, number(abs(node.value)))]
         if node.index in self.symbols:
@@ -164,5 +164,5 @@ def _negated(terms: _Terms) -> _Terms:
 
 
 def _base(text: str) -> str:
-    """What a power is written on."""
+    """Return what a power is written on."""
     return f"({text})" if text.startswith(("\\frac", "\\sin", "\\cos", "\\sqrt")) else text

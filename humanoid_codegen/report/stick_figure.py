@@ -16,11 +16,11 @@ _SIZE = 110.0
 #: The camera looks down a little and from the side, so that no coordinate axis is seen end-on.
 _AZIMUTH, _ELEVATION = math.radians(42.0), math.radians(16.0)
 #: With more joints than this their numbers would cover the figure.
-_MOST_NUMBERS = 8
+_MAX_NUMBERS = 8
 
 
 def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
-    """Draws the robot with gravity pointing down the page.
+    """Draw the robot with gravity pointing down the page.
 
     Args:
         robot: whose zero posture is drawn.
@@ -60,7 +60,7 @@ def stick_figure(robot: Robot, mechanism: Mechanism) -> Drawing:
         drawing.shapes.append(Line((at, tip), body.kind.value, 0.45, arrow=True))
         drawing.shapes.append(Disc(at, 0.9, body.kind.value))
         numbers.append(Label("q", _beyond(at, tip), 3.0, "middle", subscript=str(body.first_q + 1)))
-    if len(mechanism.bodies) <= _MOST_NUMBERS:
+    if len(mechanism.bodies) <= _MAX_NUMBERS:
         drawing.shapes += numbers
     _world_axes(drawing, camera)
     return drawing
@@ -88,7 +88,7 @@ def _place(robot: Robot, data: pin.Data, link: str) -> pin.SE3:
 
 
 def _axis(model: pin.Model, data: pin.Data, j: int) -> np.ndarray:
-    """Direction of a joint of one degree of freedom in the world, (3,)."""
+    """Return the direction of a joint of one degree of freedom in the world, (3,)."""
     # Pinocchio drops a dimension of the Jacobian when there is but one velocity.
     column = np.asarray(data.J).reshape(6, model.nv)[:, model.joints[j].idx_v]
     linear, angular = np.split(column, 2)

@@ -9,7 +9,7 @@ from humanoid_codegen.report.drawing import COLOURS, Disc, Drawing, Label, Line,
 
 
 def svg(drawing: Drawing, title: str) -> str:
-    """The drawing as a picture of its own, on white paper.
+    """Return the drawing as a picture of its own, on white paper.
 
     Args:
         drawing: what to draw.

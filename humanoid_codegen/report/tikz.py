@@ -12,14 +12,14 @@ _POINTS = 2.845
 
 
 def colour_definitions() -> str:
-    """Definitions of the colours that the pictures use, for the document's preamble."""
+    """Return definitions of the colours that the pictures use, for the document's preamble."""
     return "\n".join(
         f"\\definecolor{{robot{name.replace('_', '')}}}{{RGB}}{{{r},{g},{b}}}" for name, (r, g, b) in COLOURS.items()
     )
 
 
 def tikz(drawing: Drawing, width: float, height: float) -> str:
-    """The drawing as a picture, made smaller where it wouldn't fit, and turned where it is larger then.
+    """Return the drawing as a picture, made smaller where it wouldn't fit, and turned where it is larger then.
 
     Args:
         drawing: what to draw.

@@ -45,7 +45,7 @@ class _Node:
 
 
 def tree_diagram(robot: Robot, mechanism: Mechanism) -> Drawing:
-    """Draws the tree.
+    """Draw the tree.
 
     Args:
         robot: whose links and joints are drawn.
@@ -141,7 +141,7 @@ def _measure(node: _Node) -> None:
 def _beside(
     left: list[tuple[float, float]], right: list[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Outline of two outlines together, row by row."""
+    """Return the outline of two outlines together, row by row."""
     together = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(left, right, strict=False)]
     return together + left[len(together) :] + right[len(together) :]
 
@@ -173,12 +173,12 @@ def _draw(drawing: Drawing, node: _Node, x: float, y: float) -> None:
 
 
 def _extra_height(node: _Node) -> float:
-    """What a box with more than two lines is higher [mm]."""
+    """Return what a box with more than two lines is higher [mm]."""
     return max(0, len(node.lines) - 2) * 1.35 * _LETTERS
 
 
 def sign(kind: str, centre: Point, size: float = _SIGN) -> Disc | Polygon:
-    """Sign of a joint: disc for revolute, square for prismatic, diamond for several freedoms, dot for fixed."""
+    """Draw the sign of a joint: disc for revolute, square for prismatic, diamond for several, dot for fixed."""
     x, y = centre
     if kind == "revolute":
         return Disc(centre, size, "revolute")

@@ -34,7 +34,7 @@ class Effort:
     left: int
 
     def spend(self, products: int) -> None:
-        """Takes some.
+        """Take some.
 
         Raises:
             NoClosedFormError: there are not so many left.
@@ -60,7 +60,7 @@ class TrigonometricPolynomial:
 
     @classmethod
     def unknown(cls, k: int, effort: Effort) -> TrigonometricPolynomial:
-        """The unknown with a number."""
+        """Return the unknown with a number."""
         return cls({(((k, 1),), ()): 1.0 + 0.0j}, effort)
 
     def _like(self, other: TrigonometricPolynomial | float) -> TrigonometricPolynomial:
@@ -115,7 +115,7 @@ class TrigonometricPolynomial:
         return self._like(other) / self
 
     def part(self, unknowns: Iterable[int], degree: int) -> TrigonometricPolynomial:
-        """The terms of a degree in some unknowns together."""
+        """Return the terms of a degree in some unknowns together."""
         chosen = set(unknowns)
         terms = {
             key: value
@@ -125,7 +125,7 @@ class TrigonometricPolynomial:
         return TrigonometricPolynomial(terms, self.effort)
 
     def coefficient(self, unknown: int) -> TrigonometricPolynomial:
-        """What is multiplied with an unknown in the terms that are linear in it."""
+        """Return what is multiplied with an unknown in the terms that are linear in it."""
         terms = {
             (tuple(pair for pair in powers if pair[0] != unknown), angle): value
             for (powers, angle), value in self.terms.items()
@@ -174,7 +174,7 @@ ELEMENTARY = {Operation.SINE: _sine, Operation.COSINE: _cosine, Operation.SQUARE
 
 
 def _merge(a: tuple, b: tuple) -> tuple:
-    """Sum of two sparse vectors."""
+    """Return the sum of two sparse vectors."""
     if not a:
         return b
     if not b:

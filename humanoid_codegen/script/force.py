@@ -25,7 +25,7 @@ class Force:
     """
 
     def __init__(self, record: Sequence[str]) -> None:
-        """Makes a force of the parser's record ``[name, link, xyz, vector, frame, moment, frame]``.
+        """Make a force of the parser's record ``[name, link, xyz, vector, frame, moment, frame]``.
 
         Raises:
             RobotError: the record has another length, or a word is not a finite number.

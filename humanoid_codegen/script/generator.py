@@ -32,7 +32,7 @@ _INDENTATION = "    "
 
 
 def script_from_urdf(path: str | Path, gravity: Sequence[float] = _GRAVITY) -> tuple[str, str]:
-    """Writes both outputs of the thesis' tool for a URDF.
+    """Write both outputs of the thesis' tool for a URDF.
 
     Args:
         path: of a URDF file, or the URDF text itself.
@@ -51,7 +51,7 @@ def script_from_urdf(path: str | Path, gravity: Sequence[float] = _GRAVITY) -> t
 
 
 def create_script(robot: Robot, gravity: Sequence[float] = _GRAVITY) -> str:
-    """Writes the dynamic model of a robot as a stand-alone Python file that imports numpy only.
+    """Write the dynamic model of a robot as a stand-alone Python file that imports numpy only.
 
     Its function ``dynamic_model(array_of_variables, external_forces=None, gravity=GRAVITY)`` returns the dictionary
     ``values_robot``; the file's docstring says what it takes and gives.
@@ -83,7 +83,7 @@ def create_script(robot: Robot, gravity: Sequence[float] = _GRAVITY) -> str:
 
 
 def create_forward(robot: Robot, indentation: str) -> str:
-    """Writes positions, velocities and accelerations, and the inertial effort of each link, from the root to the tips.
+    """Write positions, velocities and accelerations, and the inertial effort of each link, from the root to the tips.
 
     Args:
         robot: the robot.
@@ -102,7 +102,7 @@ def create_forward(robot: Robot, indentation: str) -> str:
 
 
 def select_forward(robot: Robot, joint: Joint, indentation: str) -> str:
-    """Writes the forward statements of a joint and of the link it moves.
+    """Write the forward statements of a joint and of the link it moves.
 
     The equations are chosen by what carries the joint, then by the joint's own type: a link that can't turn, because
     only sliding joints are before it, needs no angular velocity. (The thesis looks at the type of the previous joint
@@ -240,7 +240,7 @@ def _unturned(name: str, joint: Joint, motion: _Motion, text: _Text) -> None:
 
 
 def _frame(robot: Robot, joint: Joint) -> list[str]:
-    """Factors that turn the joint's axis to world axes; none on a root joint that isn't turned."""
+    """Return factors that turn the joint's axis to world axes; none on a root joint that isn't turned."""
     name = robot.identifiers[joint.name]
     if joint.is_turned:
         return [f"frame_{name}" if joint.turns else f"rotation_{name}"]
@@ -249,7 +249,7 @@ def _frame(robot: Robot, joint: Joint) -> list[str]:
 
 
 def _joint_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) -> None:
-    """Writes the motion of a joint: orientation is written already."""
+    """Write the motion of a joint: orientation is written already."""
     name = robot.identifiers[joint.name]
     is_bare_tip = robot.link(joint.child).is_empty and not robot.find_next_joints(joint)
     if motion.omega and not is_bare_tip:
@@ -264,7 +264,7 @@ def _joint_forward(robot: Robot, joint: Joint, motion: _Motion, text: _Text) -> 
 
 
 def _link_forward(robot: Robot, joint: Joint, text: _Text) -> None:
-    """Writes the motion of the centre of mass, and what moves this link alone, at the joint."""
+    """Write the motion of the centre of mass, and what moves this link alone, at the joint."""
     link = robot.link(joint.child)
     if link.is_empty:
         _empty_link_forward(robot, joint, link, text)
@@ -335,7 +335,7 @@ def _force_forward(name: str, force: Force, text: _Text) -> None:
 
 
 def create_backward(robot: Robot, indentation: str) -> str:
-    """Writes the sums of forces and torques from the tips to the root, and the effort of each actuator.
+    """Write the sums of forces and torques from the tips to the root, and the effort of each actuator.
 
     Args:
         robot: the robot.
@@ -355,7 +355,7 @@ def create_backward(robot: Robot, indentation: str) -> str:
 
 
 def recursive_backward(robot: Robot, joint: Joint, indentation: str) -> str:
-    """Writes one step of the recursion: all that the joint's link carries is added to what the link needs itself.
+    """Write one step of the recursion: all that the joint's link carries is added to what the link needs itself.
 
     Args:
         robot: the robot.
@@ -383,7 +383,7 @@ def recursive_backward(robot: Robot, joint: Joint, indentation: str) -> str:
 
 
 def _create_values(robot: Robot, indentation: str) -> str:
-    """Writes the dictionary of everything computed."""
+    """Write the dictionary of everything computed."""
     text = _Text(indentation)
     text.comment("Part Values : everything computed, by name")
     text.assign("values_robot", "{}")
@@ -405,7 +405,7 @@ def _create_values(robot: Robot, indentation: str) -> str:
 
 
 def _notes(robot: Robot) -> list[str]:
-    """What the docstring says on this robot alone."""
+    """Return what the docstring says on this robot alone."""
     notes = [
         f'Link {shown(link)} has the name of a joint: its keys end in "{shown(key)}".'
         for link, key in robot.keys.items()
@@ -442,7 +442,7 @@ def _product(factors: Sequence[str]) -> str:
 
 
 class _Text:
-    """Statements of the script, folded as PEP 8 wants them."""
+    """Statements of the script, folded as PEP 8 prescribes."""
 
     def __init__(self, indentation: str) -> None:
         self.indentation = indentation
@@ -463,7 +463,7 @@ class _Text:
         self.lines(*(f"# {line}" for line in folded))
 
     def assign(self, target: str, *terms: str, operator: str = "=") -> None:
-        """A sum of terms."""
+        """Write a sum of terms."""
         self._folded(f"{target} {operator} ", " + ".join(terms), [terms[0], *(f"+ {term}" for term in terms[1:])])
 
     def product(self, target: str, factors: Sequence[str]) -> None:
@@ -485,7 +485,7 @@ class _Text:
             self.lines(f"{start}(", *(f"    {line}" for line in lines), ")")
 
     def _folded_call(self, term: str) -> list[str]:
-        """A term in one line, or, where that is too long and it is a call of two arguments, in four."""
+        """Return a term in one line, or, where that is too long and it is a call of two arguments, in four."""
         name, opening, arguments = term.partition("(")
         depth = 0
         for place, char in enumerate(arguments):

@@ -20,7 +20,7 @@ _COLOURS = {"revolute": "#1f6fb2", "continuous": "#1f6fb2", "prismatic": "#c2571
 
 
 def robot_graph(robot: Robot) -> networkx.DiGraph:
-    """A directed tree: a node per link, an edge from parent to child per joint.
+    """Return a directed tree: a node per link, an edge from parent to child per joint.
 
     Nodes carry ``mass`` [kg], edges ``joint`` (the name) and ``type``.
     """
@@ -33,7 +33,7 @@ def robot_graph(robot: Robot) -> networkx.DiGraph:
 
 
 def write_dot(robot: Robot) -> str:
-    """The graph in the language of Graphviz: links without mass dashed, joints coloured by type."""
+    """Return the graph in the language of Graphviz: links without mass dashed, joints coloured by type."""
     lines = [f"digraph {_dot(robot.name)} {{", "  node [shape=box, style=rounded]"]
     for link, data in robot.graph.nodes(data=True):
         lines.append(f"  {_dot(link)}" + ("" if data["mass"] else ' [style="rounded,dashed"]'))
@@ -45,7 +45,7 @@ def write_dot(robot: Robot) -> str:
 
 
 def draw_png(robot: Robot, path: str | Path) -> None:
-    """Draws the graph into a PNG file: the root left, each joint one step right, a row per leaf.
+    """Draw the graph into a PNG file: the root left, each joint one step right, a row per leaf.
 
     Raises:
         InputError: the file can't be written.
@@ -79,7 +79,7 @@ def draw_png(robot: Robot, path: str | Path) -> None:
 
 
 def _places(robot: Robot) -> dict[str, tuple[float, float]]:
-    """A place for each link: as many steps right as it is from the root, beside the middle of its children."""
+    """Return a place for each link: as many steps right as it is from the root, beside the middle of its children."""
     column = {robot.root: 0.0}
     for joint in robot.forward_order:
         column[joint.child] = column[joint.parent] + 1

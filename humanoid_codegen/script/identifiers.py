@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """What stands for each name behind the prefix of a variable, such as ``position_``.
+    """Return what stands for each name behind the prefix of a variable, such as ``position_``.
 
     A keyword of Python needs no care behind a prefix. Characters that no identifier may have become ``_``; where two
     names would become one, the later ones get a number.

@@ -34,7 +34,7 @@ class Joint:
     """
 
     def __init__(self, record: Sequence[str]) -> None:
-        """Makes a joint of the parser's record ``[name, type, parent, child, xyz, rpy, axis]``.
+        """Make a joint of the parser's record ``[name, type, parent, child, xyz, rpy, axis]``.
 
         Raises:
             RobotError: the record has another length, the type is none of ``UNITS``, a word is not a finite number,

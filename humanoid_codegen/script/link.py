@@ -24,7 +24,7 @@ class Link:
     """
 
     def __init__(self, record: Sequence[str]) -> None:
-        """Makes a link of the parser's record ``[name, xyz, rpy, mass, ixx, ixy, ixz, iyy, iyz, izz]`` or ``[name]``.
+        """Make a link of the parser's record ``[name, xyz, rpy, mass, ixx, ixy, ixz, iyy, iyz, izz]`` or ``[name]``.
 
         Raises:
             RobotError: the record has another length, or a word is not a finite number.

@@ -10,7 +10,7 @@ from humanoid_model.errors import RobotError
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers of an attribute, ``"4 1 5"`` gives ``[4.0, 1.0, 5.0]``.
+    """Return the numbers of an attribute, ``"4 1 5"`` gives ``[4.0, 1.0, 5.0]``.
 
     Raises:
         RobotError: a word is not a finite number.
@@ -41,10 +41,10 @@ def literal(values: str | float | Iterable[float]) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as a string literal, in double quotes unless the name has some."""
+    """Return a name as a string literal, in double quotes unless the name has some."""
     return repr(name) if '"' in name else f'"{repr(name)[1:-1]}"'
 
 
 def shown(name: str) -> str:
-    """A name as it may stand in a comment or docstring: in one line, ending neither."""
+    """Return a name as it may stand in a comment or docstring: in one line, ending neither."""
     return "".join(char if char.isprintable() and char not in '"\\' else "?" for char in name)

@@ -20,7 +20,7 @@ _PARSERS: dict[str, _TagParser] = {}
 
 
 def parser_urdf(path: str | Path) -> tuple[str, dict[str, list[list[str]]]]:
-    """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
+    """Read a URDF file, or a URDF text (recognised by its first character ``<``).
 
     Args:
         path: of the file, or the text itself.
@@ -48,7 +48,7 @@ def parser_urdf(path: str | Path) -> tuple[str, dict[str, list[list[str]]]]:
 
 
 def _parser_of(tag: str) -> Callable[[_TagParser], _TagParser]:
-    """Registers a function as the one that reads all elements of a tag."""
+    """Register a function as the one that reads all elements of a tag."""
 
     def register(parser: _TagParser) -> _TagParser:
         _PARSERS[tag] = parser
@@ -114,7 +114,7 @@ def _parse_limit(robot: XmlElement) -> list[list[str]]:
 
 @_parser_of("force")
 def _parse_force(robot: XmlElement) -> list[list[str]]:
-    """Forces of the environment on links, an element of this stack's own (specification 004 §8.4).
+    """Return forces of the environment on links, an element of this stack's own (specification 004 §8.4).
 
     ``<force name="f1"><link link="tool"/><origin xyz="0 0 0"/><vector xyz="1 2 -3" frame="world"/>
     <moment xyz="0 0 0"/></force>``: a force [N] exerted at a point [m, in the link frame] of the link, and a moment

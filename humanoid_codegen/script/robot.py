@@ -26,8 +26,8 @@ _Member = TypeVar("_Member", Joint, Link)
 class Robot:
     """A tree of links and joints with one degree of freedom each.
 
-    The lists keep the order of the URDF, which may be any; who walks the tree goes from joint to joint by the names of
-    parent and child links, as along a linked list. Floating and planar joints are replaced by stacks of joints.
+    The lists keep the order of the URDF, which may be any; the tree is traversed from joint to joint by the names
+    of parent and child links, as a linked list is. Floating and planar joints are replaced by stacks of joints.
 
     Attributes:
         name: of the robot.
@@ -44,7 +44,7 @@ class Robot:
     """
 
     def __init__(self, name: str, lists: Mapping[str, Sequence[Sequence[str]]], source: str = "") -> None:
-        """Makes a robot of the lists of :func:`parser_urdf`.
+        """Make a robot of the lists of :func:`parser_urdf`.
 
         Args:
             name: of the robot.
@@ -78,7 +78,7 @@ class Robot:
 
     @classmethod
     def from_urdf(cls, path: str | Path) -> Robot:
-        """Reads a URDF file, or a URDF text.
+        """Read a URDF file, or a URDF text.
 
         Raises:
             RobotError: as :func:`parser_urdf`.
@@ -90,31 +90,31 @@ class Robot:
     # The linked list -----------------------------------------------------------------------------------------------
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name; KeyError when there is none."""
+        """Return the joint of that name; KeyError when there is none."""
         return self._joint[name]
 
     def link(self, name: str) -> Link:
-        """The link of that name; KeyError when there is none."""
+        """Return the link of that name; KeyError when there is none."""
         return self._link[name]
 
     def find_previous_joint(self, joint: Joint) -> Joint | None:
-        """The joint that moves the link which carries this one; None for a root joint."""
+        """Return the joint that moves the link which carries this one; None for a root joint."""
         return self._moving.get(joint.parent)
 
     def find_next_joints(self, joint: Joint) -> list[Joint]:
-        """The joints that the child link of this one carries, in the order of the URDF."""
+        """Return the joints that the child link of this one carries, in the order of the URDF."""
         return self._carried.get(joint.child, [])
 
     def find_moving_joint(self, link: str) -> Joint | None:
-        """The joint that moves a link; None for the root."""
+        """Return the joint that moves a link; None for the root."""
         return self._moving.get(link)
 
     def find_row(self, joint: Joint) -> int:
-        """Row of ``array_of_variables`` of a joint that moves by itself; KeyError for another."""
+        """Return the row of ``array_of_variables`` of a joint that moves by itself; KeyError for another."""
         return self._row[joint.name]
 
     def find_leader(self, joint: Joint) -> tuple[Joint, float, float]:
-        """The joint of ``variables`` that sets this one's position, and its multiplier and offset.
+        """Return the joint of ``variables`` that sets this one's position, and its multiplier and offset.
 
         A joint may follow one that follows another; one that moves by itself is its own leader.
         """
@@ -139,7 +139,7 @@ class Robot:
         return order
 
     def can_turn(self, joint: Joint | None) -> bool:
-        """Whether the link that this joint moves ever turns; the root (None) doesn't."""
+        """Return whether the link that this joint moves ever turns; the root (None) doesn't."""
         return joint is not None and joint.name in self._turning
 
     @cached_property

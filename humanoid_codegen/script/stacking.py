@@ -12,7 +12,7 @@ from humanoid_codegen.script.literal import numbers
 
 
 def stack(record: Sequence[str], taken: set[str]) -> tuple[list[list[str]], list[list[str]]]:
-    """Replaces a floating joint by three prismatic and three revolute ones (3P3R), a planar one by two and one (2P1R).
+    """Replace a floating joint by three prismatic and three revolute ones (3P3R), a planar one by two and one (2P1R).
 
     The floating joint's new joints move along x, y, z, then turn about x, y, z, each carried by the one before: the
     child's orientation is R_x R_y R_z. Those of the planar joint move along two axes of the plane, the x and y that go

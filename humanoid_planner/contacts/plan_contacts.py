@@ -32,7 +32,6 @@ from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
 from humanoid_planner.contacts.stances.stance_set import StanceMetric
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, Task, generate_posture
-from humanoid_planner.posture.generate import default_posture
 
 #: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
 POSTURE = SolverOptions(max_iterations=40, time_limit=5.0)
@@ -149,7 +148,7 @@ class ContactPlanner:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
         first = _planned(start, couples)
-        q = default_posture(robot) if posture is None else np.asarray(posture, dtype=float)
+        q = robot.default_posture if posture is None else np.asarray(posture, dtype=float)
         result = caller.call("start", first.stance(couples), q)
         if not result.success:
             # The same again with the generator's own patience, which also says why.

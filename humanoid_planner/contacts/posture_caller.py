@@ -18,7 +18,15 @@ from humanoid_planner.equilibrium import ContactPoints
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
-from humanoid_planner.posture import CollisionModel, Criterion, PostureProblem, PostureResult, Task, solve_problem
+from humanoid_planner.posture import (
+    CollisionModel,
+    Criterion,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    Task,
+    solve_problem,
+)
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.reach import out_of_reach
@@ -99,16 +107,8 @@ class PostureCaller:
             problem["collisions"] = self._collisions(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        made = PostureProblem(
-            self.robot,
-            stance,
-            scene=self.scene,
-            tasks=tasks,
-            criterion=self.criterion,
-            start=start,
-            kinematics=self.kinematics,
-            **problem,
-        )
+        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+        made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
         result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
         now = time.perf_counter()

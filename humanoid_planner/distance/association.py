@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_planner.distance.frame_change import to_body, to_world
+from humanoid_planner.distance.frame_change import Frames, to_body, to_world, vector
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.normal_regions import neighbour
 from humanoid_planner.distance.primitive_distance import sphere_sphere, sphere_torus
-from humanoid_planner.distance.volume_table import EDGE, VolumeTable
+from humanoid_planner.distance.volume_table import EDGE, Pair, VolumeTable
 
 _STEPS = 8
 """Regions that a walk may visit: it starts from a vertex of the polyhedron's feature."""
@@ -35,16 +35,14 @@ def nearest_feature(table: VolumeTable, row: int, point: np.ndarray) -> int:
     """
     features = table.features
     for _ in range(_STEPS):
-        d0, d1, d2 = point[0] - features[row, 0], point[1] - features[row, 1], point[2] - features[row, 2]
+        d = point[0] - features[row, 0], point[1] - features[row, 1], point[2] - features[row, 2]
         if table.links[row, 0] == EDGE:
-            _, u0, u1, u2, found = sphere_torus(
-                d0, d1, d2, features[row, 3], features[row, 4], features[row, 5], features[row, 7]
-            )
+            _, u, found = sphere_torus(d, vector(features, row, 3), features[row, 7])
         else:
-            _, u0, u1, u2, found = sphere_sphere(d0, d1, d2)
+            _, u, found = sphere_sphere(d)
         if not found:
             return row
-        following = neighbour(table, u0, u1, u2, row, False)
+        following = neighbour(table, u, row, False)
         if following == row:
             return row
         row = following
@@ -53,23 +51,14 @@ def nearest_feature(table: VolumeTable, row: int, point: np.ndarray) -> int:
 
 @kernel
 def associate(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    a: int,
-    b: int,
-    row_a: int,
-    row_b: int,
-    witnesses: np.ndarray,
+    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, witnesses: np.ndarray
 ) -> tuple[int, int]:
     """Smooth features of two volumes from the points that the distance of their polyhedra is taken between.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        a: body of the first volume.
-        b: body of the second volume.
+        frames: of the bodies.
+        pair: the two volumes.
         row_a: vertex of the first volume.
         row_b: vertex of the second volume.
         witnesses: the points, each in the frame of its own body; overwritten, shape (2, 3).
@@ -77,9 +66,10 @@ def associate(
     Returns:
         Feature of the first volume and of the second.
     """
-    p0, p1, p2 = to_world(rotations, a, witnesses[0, 0], witnesses[0, 1], witnesses[0, 2])
-    q0, q1, q2 = to_world(rotations, b, witnesses[1, 0], witnesses[1, 1], witnesses[1, 2])
+    origins, a, b = frames.origins, pair.body_a, pair.body_b
+    p0, p1, p2 = to_world(frames, a, vector(witnesses, 0, 0))
+    q0, q1, q2 = to_world(frames, b, vector(witnesses, 1, 0))
     x0, x1, x2 = origins[a, 0] - origins[b, 0], origins[a, 1] - origins[b, 1], origins[a, 2] - origins[b, 2]
-    witnesses[0, 0], witnesses[0, 1], witnesses[0, 2] = to_body(rotations, a, q0 - x0, q1 - x1, q2 - x2)
-    witnesses[1, 0], witnesses[1, 1], witnesses[1, 2] = to_body(rotations, b, p0 + x0, p1 + x1, p2 + x2)
+    witnesses[0, 0], witnesses[0, 1], witnesses[0, 2] = to_body(frames, a, (q0 - x0, q1 - x1, q2 - x2))
+    witnesses[1, 0], witnesses[1, 1], witnesses[1, 2] = to_body(frames, b, (p0 + x0, p1 + x1, p2 + x2))
     return nearest_feature(table, row_a, witnesses[0]), nearest_feature(table, row_b, witnesses[1])

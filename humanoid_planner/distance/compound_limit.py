@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from humanoid_model.errors import InputError
+from humanoid_model.checks import check_number
 from humanoid_model.robot import Robot
 from humanoid_planner.distance.compound_joint import CompoundJoint, compound_joints
 from humanoid_planner.distance.convex_parts import convex_parts
@@ -150,8 +150,7 @@ def compound_reports(robot: Robot, clearance: float = 0.01) -> list[CompoundRepo
     Raises:
         InputError: a mesh can't be read, or the clearance isn't a length.
     """
-    if not (math.isfinite(clearance) and clearance >= 0.0):
-        raise InputError(f"is {clearance}", element="clearance", remedy="Give a finite length, 0 or more, in metres")
+    check_number(clearance, "clearance")
     return [_report(robot, joint, clearance) for joint in compound_joints(robot.description)]
 
 

@@ -10,32 +10,29 @@ import math
 
 import numpy as np
 
-from humanoid_planner.distance.frame_change import difference, to_body, to_world
+from humanoid_planner.distance.frame_change import Frames, Vector, difference, opposite, to_body, to_world, vector
 from humanoid_planner.distance.kernel import kernel
-from humanoid_planner.distance.volume_table import EDGE, VERTEX, VolumeTable
+from humanoid_planner.distance.volume_table import EDGE, VERTEX, Pair, VolumeTable
 
 _SMALLEST = 1e-200
 
 
 @kernel
-def core_support(
-    table: VolumeTable, volume: int, row: int, u0: float, u1: float, u2: float
-) -> tuple[float, float, float]:
+def core_support(table: VolumeTable, volume: int, row: int, u: Vector) -> Vector:
     """Farthest point of a volume without its small radius along a unit direction, all in the volume's frame.
 
     Args:
         table: of the volumes.
         volume: its index.
         row: feature that has the direction among its normals.
-        u0: the direction, first coordinate.
-        u1: second coordinate.
-        u2: third coordinate.
+        u: the direction.
     """
     features = table.features
-    p0, p1, p2 = features[row, 0], features[row, 1], features[row, 2]
+    p0, p1, p2 = vector(features, row, 0)
     kind = table.links[row, 0]
     if kind == VERTEX:
         return p0, p1, p2
+    u0, u1, u2 = u
     along, axial = table.radii[volume, 2], 0.0
     if kind == EDGE:  # the centre of the big sphere is on the circle, across the axis from the direction
         s = u0 * features[row, 3] + u1 * features[row, 4] + u2 * features[row, 5]
@@ -48,41 +45,21 @@ def core_support(
 
 
 @kernel
-def core_difference(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    volume_a: int,
-    volume_b: int,
-    a: int,
-    b: int,
-    row_a: int,
-    row_b: int,
-    n0: float,
-    n1: float,
-    n2: float,
-) -> tuple[float, float, float]:
+def core_difference(table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, n: Vector) -> Vector:
     """Point of the difference of two volumes without their small radii that is least far along n, in the world.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        volume_a: first volume.
-        volume_b: second volume.
-        a: its body.
-        b: its body.
+        frames: of the bodies.
+        pair: the two volumes.
         row_a: feature of the first volume under -n.
         row_b: feature of the second volume under n.
-        n0: unit vector in the world, first coordinate.
-        n1: second coordinate.
-        n2: third coordinate.
+        n: unit vector in the world.
     """
-    u0, u1, u2 = to_body(rotations, a, -n0, -n1, -n2)
-    p0, p1, p2 = core_support(table, volume_a, row_a, u0, u1, u2)
-    u0, u1, u2 = to_body(rotations, b, n0, n1, n2)
-    q0, q1, q2 = core_support(table, volume_b, row_b, u0, u1, u2)
-    return difference(rotations, origins, a, b, p0, p1, p2, q0, q1, q2)
+    a, b = pair.body_a, pair.body_b
+    p = core_support(table, pair.volume_a, row_a, to_body(frames, a, opposite(n)))
+    q = core_support(table, pair.volume_b, row_b, to_body(frames, b, n))
+    return difference(frames, a, b, p, q)
 
 
 @kernel
@@ -94,8 +71,7 @@ def core_radius(table: VolumeTable, volume: int, row: int) -> float:
 @kernel
 def boundary_point(
     table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
+    frames: Frames,
     volume: int,
     body: int,
     row: int,
@@ -107,8 +83,7 @@ def boundary_point(
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
+        frames: of the bodies.
         volume: its index.
         body: that moves it.
         row: feature that has the direction among its normals.
@@ -116,9 +91,9 @@ def boundary_point(
         n: unit vector in the world, shape (3,).
         point: receives the point, shape (3,).
     """
-    u0, u1, u2 = to_body(rotations, body, sign * n[0], sign * n[1], sign * n[2])
-    p0, p1, p2 = core_support(table, volume, row, u0, u1, u2)
-    p0, p1, p2 = to_world(rotations, body, p0, p1, p2)
+    origins = frames.origins
+    u = to_body(frames, body, (sign * n[0], sign * n[1], sign * n[2]))
+    p0, p1, p2 = to_world(frames, body, core_support(table, volume, row, u))
     r = sign * table.radii[volume, 0]
     point[0] = origins[body, 0] + p0 + r * n[0]
     point[1] = origins[body, 1] + p1 + r * n[1]

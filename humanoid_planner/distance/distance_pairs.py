@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_planner.distance.frame_change import Frames
 from humanoid_planner.distance.half_space import HalfSpace
 from humanoid_planner.distance.narrow_phase import half_space_distances, volume_distances
 from humanoid_planner.distance.one_sided import polyhedron_distances
+from humanoid_planner.distance.pair_results import PairList, PairResults
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.volume_table import volume_table
@@ -63,26 +65,29 @@ class DistancePairs:
         place = np.where(is_flat, np.cumsum(is_flat), np.cumsum(~is_flat)) - 1
 
         bodies = np.array([placed.body for placed in self.volumes], dtype=np.int64)
-        self._bodies, self._half_space_bodies = bodies[~is_flat], bodies[is_flat]
+        moving, self._half_space_bodies = bodies[~is_flat], bodies[is_flat]
         self._needed_bodies = int(bodies.max(initial=-1)) + 1
         self._table = volume_table([volume for volume in bare if not isinstance(volume, HalfSpace)])
         flat = [[*volume.normal, volume.offset] for volume in bare if isinstance(volume, HalfSpace)]
         self._half_spaces = np.array(flat, dtype=np.float64).reshape(-1, 4)
 
         touched = place[self.pairs]
-        self._places = np.flatnonzero(~(is_flat | is_plain)[self.pairs].any(axis=1))
-        self._pairs = np.ascontiguousarray(touched[self._places])
-        self._half_space_places, self._half_space_pairs = _with_one(is_flat[self.pairs], touched)
-        self._polyhedron_places, self._polyhedron_pairs = _with_one(is_plain[self.pairs], touched)
+        places = np.flatnonzero(~(is_flat | is_plain)[self.pairs].any(axis=1))
+        self._round_pairs = PairList(np.ascontiguousarray(touched[places]), places, moving)
+        self._half_space_pairs = PairList(*_with_one(is_flat[self.pairs], touched), moving)
+        self._polyhedron_pairs = PairList(*_with_one(is_plain[self.pairs], touched), moving)
 
         count = len(self.pairs)
-        self.values = np.zeros(count)
-        self.slopes = np.ones(count)
-        self.normals = np.zeros((count, 3))
-        self._points = np.zeros((count, 2, 3))
-        self.points_a, self.points_b = self._points[:, 0], self._points[:, 1]
-        self._rows = np.full((count, 2), -1, dtype=np.int64)
-        self._polyhedron_rows = np.full((len(self._polyhedron_places), 5), -1, dtype=np.int64)
+        self._results = PairResults(
+            rows=np.full((count, 2), -1, dtype=np.int64),
+            normals=np.zeros((count, 3)),
+            points=np.zeros((count, 2, 3)),
+            values=np.zeros(count),
+            slopes=np.ones(count),
+        )
+        self.values, self.slopes, self.normals = self._results.values, self._results.slopes, self._results.normals
+        self.points_a, self.points_b = self._results.points[:, 0], self._results.points[:, 1]
+        self._polyhedron_rows = np.full((len(self._polyhedron_pairs.places), 5), -1, dtype=np.int64)
         self._work = workspace()
 
     def _refuse_impossible_pairs(self, not_round: NDArray[np.bool_]) -> None:
@@ -102,7 +107,7 @@ class DistancePairs:
 
     def forget(self) -> None:
         """Starts the next evaluation from nothing, as the first one."""
-        self._rows[:] = -1
+        self._results.rows[:] = -1
         self._polyhedron_rows[:] = -1
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
@@ -131,26 +136,20 @@ class DistancePairs:
             )
         if not (np.isfinite(rotations).all() and np.isfinite(origins).all()):
             raise InputError("aren't finite", element="placements of bodies", remedy="Give finite numbers")
-        if len(self._places):
-            volume_distances(
-                self._table, self._bodies, self._pairs, self._places, rotations, origins, self.cutoff,
-                self._rows, self.normals, self._points, self.values, self.slopes, self._work,
-            )  # fmt: skip
-        if len(self._half_space_places):
+        table, frames, results, work = self._table, Frames(rotations, origins), self._results, self._work
+        if len(self._round_pairs.places):
+            volume_distances(table, self._round_pairs, frames, self.cutoff, results, work)
+        if len(self._half_space_pairs.places):
             half_space_distances(
-                self._table, self._bodies, self._half_spaces, self._half_space_bodies, self._half_space_pairs,
-                self._half_space_places, rotations, origins, self._rows, self.normals, self._points, self.values,
-            )  # fmt: skip
-        if len(self._polyhedron_places):
-            polyhedron_distances(
-                self._table, self._bodies, self._polyhedron_pairs, self._polyhedron_places, rotations, origins,
-                self._polyhedron_rows, self.normals, self._points, self.values, self._work,
-            )  # fmt: skip
+                table, self._half_spaces, self._half_space_bodies, self._half_space_pairs, frames, results
+            )
+        if len(self._polyhedron_pairs.places):
+            polyhedron_distances(table, self._polyhedron_pairs, frames, self._polyhedron_rows, results, work)
 
 
 def _with_one(is_one: NDArray[np.bool_], pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of the pairs of which one is of a kind, and for each: the other, the one, and 1 if that is first."""
+    """Pairs of which one is of a kind: the other, the one, and 1 if that is first; and their places."""
     places = np.flatnonzero(is_one.any(axis=1))
     first = is_one[places, 0].astype(np.int64)
     rows = np.arange(len(places))
-    return places, np.column_stack([pairs[places][rows, first], pairs[places][rows, 1 - first], first])
+    return np.column_stack([pairs[places][rows, first], pairs[places][rows, 1 - first], first]), places

@@ -3,14 +3,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_planner.distance.kernel import kernel
 
+Vector = tuple[float, float, float]
+"""A vector as kernels hand it on: three numbers, which need no array."""
+
+
+class Frames(NamedTuple):
+    """Placements of bodies in the world.
+
+    Attributes:
+        rotations: orientations, shape (nb, 3, 3).
+        origins: shape (nb, 3) [m].
+    """
+
+    rotations: NDArray[np.float64]
+    origins: NDArray[np.float64]
+
 
 @kernel
-def to_world(rotations: np.ndarray, body: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A vector in a body's frame, in the world; rotations of shape (nb, 3, 3)."""
+def to_world(frames: Frames, body: int, v: Vector) -> Vector:
+    """A vector in a body's frame, in the world."""
+    rotations = frames.rotations
+    x, y, z = v
     return (
         rotations[body, 0, 0] * x + rotations[body, 0, 1] * y + rotations[body, 0, 2] * z,
         rotations[body, 1, 0] * x + rotations[body, 1, 1] * y + rotations[body, 1, 2] * z,
@@ -19,8 +39,10 @@ def to_world(rotations: np.ndarray, body: int, x: float, y: float, z: float) -> 
 
 
 @kernel
-def to_body(rotations: np.ndarray, body: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+def to_body(frames: Frames, body: int, v: Vector) -> Vector:
     """A vector in the world, in a body's frame."""
+    rotations = frames.rotations
+    x, y, z = v
     return (
         rotations[body, 0, 0] * x + rotations[body, 1, 0] * y + rotations[body, 2, 0] * z,
         rotations[body, 0, 1] * x + rotations[body, 1, 1] * y + rotations[body, 2, 1] * z,
@@ -29,23 +51,31 @@ def to_body(rotations: np.ndarray, body: int, x: float, y: float, z: float) -> t
 
 
 @kernel
-def difference(
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    a: int,
-    b: int,
-    p0: float,
-    p1: float,
-    p2: float,
-    q0: float,
-    q1: float,
-    q2: float,
-) -> tuple[float, float, float]:
+def difference(frames: Frames, a: int, b: int, p: Vector, q: Vector) -> Vector:
     """From a point q of body b to a point p of body a, each in its body's frame; the vector is in the world."""
-    x0, x1, x2 = to_world(rotations, a, p0, p1, p2)
-    y0, y1, y2 = to_world(rotations, b, q0, q1, q2)
+    origins = frames.origins
+    x0, x1, x2 = to_world(frames, a, p)
+    y0, y1, y2 = to_world(frames, b, q)
     return (
         (origins[a, 0] - origins[b, 0]) + (x0 - y0),
         (origins[a, 1] - origins[b, 1]) + (x1 - y1),
         (origins[a, 2] - origins[b, 2]) + (x2 - y2),
     )
+
+
+@kernel
+def opposite(v: Vector) -> Vector:
+    """The vector the other way."""
+    return -v[0], -v[1], -v[2]
+
+
+@kernel
+def vector(rows: np.ndarray, row: int, first: int) -> Vector:
+    """Three numbers of a row of an array (k, n), from a column on."""
+    return rows[row, first], rows[row, first + 1], rows[row, first + 2]
+
+
+@kernel
+def vector_of(n: np.ndarray) -> Vector:
+    """The three numbers of an array (3,)."""
+    return n[0], n[1], n[2]

@@ -15,10 +15,10 @@ import numpy as np
 
 from humanoid_planner.distance.core_support import core_difference
 from humanoid_planner.distance.feature_walk import locate_world, walk
-from humanoid_planner.distance.frame_change import difference, to_body
+from humanoid_planner.distance.frame_change import Frames, Vector, difference, opposite, to_body, vector, vector_of
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.simplex import corner_weights, reduce_simplex
-from humanoid_planner.distance.volume_table import EDGE, FACE, VolumeTable
+from humanoid_planner.distance.volume_table import EDGE, FACE, Pair, VolumeTable
 from humanoid_planner.distance.workspace import Workspace
 
 ARRIVED = 0
@@ -38,20 +38,19 @@ _FEW = 40
 
 
 @kernel
-def support_vertex(table: VolumeTable, volume: int, row: int, u0: float, u1: float, u2: float) -> int:
+def support_vertex(table: VolumeTable, volume: int, row: int, u: Vector) -> int:
     """Vertex of a volume farthest along a direction in its frame.
 
     Args:
         table: of the volumes.
         volume: its index.
         row: vertex to start from where there are many.
-        u0: direction, first coordinate.
-        u1: second coordinate.
-        u2: third coordinate.
+        u: direction.
 
     Returns:
         Row of the vertex among the features.
     """
+    u0, u1, u2 = u
     first, last = table.corner_range[volume, 0], table.corner_range[volume, 1]
     corners = table.corners
     if last - first <= _FEW:
@@ -87,27 +86,14 @@ def _vertex_of(table: VolumeTable, row: int) -> int:
 
 @kernel
 def hull_gjk(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    volume_a: int,
-    volume_b: int,
-    a: int,
-    b: int,
-    row_a: int,
-    row_b: int,
-    work: Workspace,
+    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, work: Workspace
 ) -> tuple[float, int, int]:
     """Distance of the polyhedra of two volumes.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        volume_a: first volume.
-        volume_b: second volume.
-        a: its body.
-        b: its body.
+        frames: of the bodies.
+        pair: the two volumes.
         row_a: any feature of the first volume.
         row_b: any feature of the second volume.
         work: ``n`` is the unit vector to start from, and receives the one across the gap, from b to a in the world;
@@ -118,20 +104,16 @@ def hull_gjk(
         Distance [m], 0 if they overlap; vertices under the normal.
     """
     simplex, n = work.simplex, work.n
+    a, b = pair.body_a, pair.body_b
     row_a, row_b = _vertex_of(table, row_a), _vertex_of(table, row_b)
     features = table.features
     count = 0
     distance = np.inf
     for _ in range(100):
-        u0, u1, u2 = to_body(rotations, a, -n[0], -n[1], -n[2])
-        row_a = support_vertex(table, volume_a, row_a, u0, u1, u2)
-        u0, u1, u2 = to_body(rotations, b, n[0], n[1], n[2])
-        row_b = support_vertex(table, volume_b, row_b, u0, u1, u2)
-        d0, d1, d2 = difference(
-            rotations, origins, a, b,
-            features[row_a, 0], features[row_a, 1], features[row_a, 2],
-            features[row_b, 0], features[row_b, 1], features[row_b, 2],
-        )  # fmt: skip
+        across = vector_of(n)
+        row_a = support_vertex(table, pair.volume_a, row_a, to_body(frames, a, opposite(across)))
+        row_b = support_vertex(table, pair.volume_b, row_b, to_body(frames, b, across))
+        d0, d1, d2 = difference(frames, a, b, vector(features, row_a, 0), vector(features, row_b, 0))
         if count > 0 and distance - (d0 * n[0] + d1 * n[1] + d2 * n[2]) <= _RELATIVE * distance:
             break
         simplex[count, 0], simplex[count, 1], simplex[count, 2] = d0, d1, d2
@@ -159,27 +141,14 @@ def hull_gjk(
 
 @kernel
 def core_gjk(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    volume_a: int,
-    volume_b: int,
-    a: int,
-    b: int,
-    row_a: int,
-    row_b: int,
-    work: Workspace,
+    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, work: Workspace
 ) -> tuple[float, int, int, int]:
     """Pair of features and normal of two volumes whose cores are apart.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        volume_a: first volume.
-        volume_b: second volume.
-        a: its body.
-        b: its body.
+        frames: of the bodies.
+        pair: the two volumes.
         row_a: any feature of the first volume.
         row_b: any feature of the second volume.
         work: ``n`` is the unit vector to start from, and receives the normal, from b to a in the world.
@@ -192,18 +161,17 @@ def core_gjk(
     tried_a, tried_b = -1, -1
     distance = np.inf
     for _ in range(100):
-        row_a = locate_world(table, rotations, volume_a, a, row_a, -n[0], -n[1], -n[2])
-        row_b = locate_world(table, rotations, volume_b, b, row_b, n[0], n[1], n[2])
+        across = vector_of(n)
+        row_a = locate_world(table, frames, pair.volume_a, pair.body_a, row_a, opposite(across))
+        row_b = locate_world(table, frames, pair.volume_b, pair.body_b, row_b, across)
         if row_a != tried_a or row_b != tried_b:
             tried_a, tried_b = row_a, row_b
-            length, n0, n1, n2, end_a, end_b, arrived = walk(
-                table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS, -1.0
-            )
+            length, m, end_a, end_b, arrived = walk(table, frames, pair, row_a, row_b, across, _PAIRS, -1.0)
             if arrived:
-                n[0], n[1], n[2] = n0, n1, n2
+                n[0], n[1], n[2] = m
                 return length, end_a, end_b, ARRIVED
         simplex[count, 0], simplex[count, 1], simplex[count, 2] = core_difference(
-            table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2]
+            table, frames, pair, row_a, row_b, across
         )
         count = reduce_simplex(simplex, count + 1)
         reached = math.sqrt(simplex[4, 0] ** 2 + simplex[4, 1] ** 2 + simplex[4, 2] ** 2)

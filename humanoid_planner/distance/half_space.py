@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_model.checks import check_array, check_number
 from humanoid_model.errors import InputError
 from humanoid_model.value_equality import ValueEquality
 
@@ -29,13 +30,12 @@ class HalfSpace(ValueEquality):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        normal = np.array(self.normal, dtype=np.float64)
-        if normal.shape != (3,) or not np.all(np.isfinite(normal)) or not np.any(normal):
+        normal = check_array(self.normal, "half-space normal")
+        if not np.any(normal):
             raise InputError(
-                f"is {self.normal}", element="half-space normal", remedy="Give three finite numbers, not all zero"
+                f"is {self.normal}", element="half-space normal", remedy="Give a vector that isn't zero"
             )
-        if not math.isfinite(self.offset):
-            raise InputError(f"is {self.offset}", element="half-space offset", remedy="Give a finite number of metres")
+        check_number(self.offset, "half-space offset", lower=-math.inf)
         largest = np.abs(normal).max()
         length = float(largest * np.linalg.norm(normal / largest))  # no overflow, no underflow
         normal = normal / length

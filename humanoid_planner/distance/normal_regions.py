@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_planner.distance.frame_change import Vector
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.volume_table import EDGE, VERTEX, VolumeTable
 
@@ -22,11 +23,12 @@ BORDER = 1e-11
 
 
 @kernel
-def region_excess(table: VolumeTable, u0: float, u1: float, u2: float, row: int) -> float:
+def region_excess(table: VolumeTable, u: Vector, row: int) -> float:
     """How far a direction is beyond the borders of a feature's normals (about rad), at most 0 inside.
 
     Infinity at a torus without an arc.
     """
+    u0, u1, u2 = u
     features, links, spokes = table.features, table.links, table.spokes
     kind = links[row, 0]
     excess = -1.0
@@ -52,20 +54,19 @@ def region_excess(table: VolumeTable, u0: float, u1: float, u2: float, row: int)
 
 
 @kernel
-def neighbour(table: VolumeTable, u0: float, u1: float, u2: float, row: int, far: bool) -> int:
+def neighbour(table: VolumeTable, u: Vector, row: int, far: bool) -> int:
     """Feature across the border of a feature's normals that a direction is farthest beyond.
 
     Args:
         table: of the volumes.
-        u0: unit direction in the volume's frame, first coordinate.
-        u1: second coordinate.
-        u2: third coordinate.
+        u: unit direction in the volume's frame.
         row: the feature.
         far: from a vertex, go on to the vertex at the other end of the edge if the direction is beyond the torus too.
 
     Returns:
         Row of that feature; ``row`` if the direction is among its normals.
     """
+    u0, u1, u2 = u
     features, links, spokes = table.features, table.links, table.spokes
     kind = links[row, 0]
     if kind == VERTEX:
@@ -100,14 +101,12 @@ def neighbour(table: VolumeTable, u0: float, u1: float, u2: float, row: int, far
 
 
 @kernel
-def locate(table: VolumeTable, u0: float, u1: float, u2: float, row: int, first: int, last: int) -> int:
+def locate(table: VolumeTable, u: Vector, row: int, first: int, last: int) -> int:
     """Feature of a volume whose outward normals hold a direction, by walking from a feature across violated borders.
 
     Args:
         table: of the volumes.
-        u0: unit direction in the volume's frame, first coordinate.
-        u1: second coordinate.
-        u2: third coordinate.
+        u: unit direction in the volume's frame.
         row: feature to start from.
         first: first feature of the volume.
         last: feature after the volume's last.
@@ -116,14 +115,14 @@ def locate(table: VolumeTable, u0: float, u1: float, u2: float, row: int, first:
         Row of the feature.
     """
     for _ in range(last - first + 8):
-        following = neighbour(table, u0, u1, u2, row, True)
+        following = neighbour(table, u, row, True)
         if following == row:
             return row
         row = following
     # The walk ran in a circle, as it may where tori of very different widths meet: look at all of them.
     best, least = row, np.inf
     for candidate in range(first, last):
-        excess = region_excess(table, u0, u1, u2, candidate)
+        excess = region_excess(table, u, candidate)
         if excess < least:
             best, least = candidate, excess
     return best

@@ -18,8 +18,9 @@ import numpy as np
 
 from humanoid_planner.distance.core_support import core_difference, core_radius
 from humanoid_planner.distance.feature_walk import locate_world, walk
+from humanoid_planner.distance.frame_change import Frames, opposite, vector_of
 from humanoid_planner.distance.kernel import kernel
-from humanoid_planner.distance.volume_table import VolumeTable
+from humanoid_planner.distance.volume_table import Pair, VolumeTable
 from humanoid_planner.distance.workspace import MOST_FACES, MOST_POINTS, Workspace
 
 _GAP = 1e-8
@@ -91,36 +92,24 @@ def _grow(points: np.ndarray, planes: np.ndarray, corners: np.ndarray, rim: np.n
 
 @kernel
 def _probe(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    volume_a: int,
-    volume_b: int,
-    a: int,
-    b: int,
-    inflation: float,
-    corner: int,
-    work: Workspace,
+    table: VolumeTable, frames: Frames, pair: Pair, inflation: float, corner: int, work: Workspace
 ) -> None:
     """Support point of the inflated difference against ``work.n``, and what a walk from its features makes of it.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        volume_a: first volume.
-        volume_b: second volume.
-        a: its body.
-        b: its body.
+        frames: of the bodies.
+        pair: the two volumes.
         inflation: radius of the ball [m].
         corner: of the polytope, receives the support point.
         work: ``best`` and ``rows`` are brought up to date.
     """
     n, best, rows, points = work.n, work.best, work.rows, work.points
-    row_a = locate_world(table, rotations, volume_a, a, rows[0], -n[0], -n[1], -n[2])
-    row_b = locate_world(table, rotations, volume_b, b, rows[1], n[0], n[1], n[2])
+    volume_a, volume_b, across = pair.volume_a, pair.volume_b, vector_of(n)
+    row_a = locate_world(table, frames, volume_a, pair.body_a, rows[0], opposite(across))
+    row_b = locate_world(table, frames, volume_b, pair.body_b, rows[1], across)
     rows[0], rows[1] = row_a, row_b
-    p0, p1, p2 = core_difference(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2])
+    p0, p1, p2 = core_difference(table, frames, pair, row_a, row_b, across)
     gap = p0 * n[0] + p1 * n[1] + p2 * n[2]
     points[corner, 0] = p0 - inflation * n[0]
     points[corner, 1] = p1 - inflation * n[1]
@@ -131,39 +120,23 @@ def _probe(
     if (row_a == rows[4] and row_b == rows[5]) or gap < best[0] - _HOPELESS * inflation:
         return
     rows[4], rows[5] = row_a, row_b
-    length, n0, n1, n2, row_a, row_b, arrived = walk(
-        table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], _PAIRS, -1.0
-    )
+    length, m, row_a, row_b, arrived = walk(table, frames, pair, row_a, row_b, across, _PAIRS, -1.0)
     gap = length - core_radius(table, volume_a, row_a) - core_radius(table, volume_b, row_b)
     if arrived and gap > best[0]:
-        best[0], best[1], best[2], best[3] = gap, n0, n1, n2
+        best[0], best[1], best[2], best[3] = gap, m[0], m[1], m[2]
         rows[2], rows[3] = row_a, row_b
 
 
 @kernel
 def deepest(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    volume_a: int,
-    volume_b: int,
-    a: int,
-    b: int,
-    row_a: int,
-    row_b: int,
-    reach: float,
-    work: Workspace,
+    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, reach: float, work: Workspace
 ) -> int:
     """Normal across which the cores of two volumes are farthest apart, or least far in each other.
 
     Args:
         table: of the volumes.
-        rotations: of the bodies in the world, shape (nb, 3, 3).
-        origins: of the bodies in the world, shape (nb, 3).
-        volume_a: first volume.
-        volume_b: second volume.
-        a: its body.
-        b: its body.
+        frames: of the bodies.
+        pair: the two volumes.
         row_a: any feature of the first volume.
         row_b: any feature of the second volume.
         reach: the cores are no farther apart than this [m].
@@ -173,6 +146,7 @@ def deepest(
     Returns:
         Number of support points; MOST_POINTS if the bounds didn't meet.
     """
+    volume_a, volume_b = pair.volume_a, pair.volume_b
     points, planes, corners, n = work.points, work.planes, work.corners, work.n
     inflation = reach + 0.1 * max(table.balls[volume_a, 3], table.balls[volume_b, 3])
     work.best[0] = -np.inf
@@ -192,11 +166,11 @@ def deepest(
             length = math.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
             for k in range(3):
                 n[k] /= length
-        _probe(table, rotations, origins, volume_a, volume_b, a, b, inflation, corner, work)
+        _probe(table, frames, pair, inflation, corner, work)
         if corner >= 2:
             for k in range(3):
                 n[k] = -n[k]
-            _probe(table, rotations, origins, volume_a, volume_b, a, b, inflation, corner + 1, work)
+            _probe(table, frames, pair, inflation, corner + 1, work)
             one, other = 0.0, 0.0
             for k in range(3):
                 one += n[k] * (points[0, k] - points[corner, k])
@@ -227,7 +201,7 @@ def deepest(
             break
         for k in range(3):
             n[k] = -planes[nearest, k]
-        _probe(table, rotations, origins, volume_a, volume_b, a, b, inflation, count, work)
+        _probe(table, frames, pair, inflation, count, work)
         height = 0.0
         for k in range(3):
             height -= n[k] * points[count, k]
@@ -237,24 +211,10 @@ def deepest(
         count += 1
     # The best may be a support point's: its features under a normal that is right to some 1e-4 rad.
     best, rows = work.best, work.rows
-    length, n0, n1, n2, end_a, end_b, arrived = walk(
-        table,
-        rotations,
-        origins,
-        volume_a,
-        volume_b,
-        a,
-        b,
-        rows[2],
-        rows[3],
-        best[1],
-        best[2],
-        best[3],
-        2 * _PAIRS,
-        -1.0,
-    )
+    across = best[1], best[2], best[3]
+    length, m, end_a, end_b, arrived = walk(table, frames, pair, rows[2], rows[3], across, 2 * _PAIRS, -1.0)
     gap = length - core_radius(table, volume_a, end_a) - core_radius(table, volume_b, end_b)
     if arrived and gap > best[0] - _GAP:
-        best[0], best[1], best[2], best[3] = gap, n0, n1, n2
+        best[0], best[1], best[2], best[3] = gap, m[0], m[1], m[2]
         rows[2], rows[3] = end_a, end_b
     return count

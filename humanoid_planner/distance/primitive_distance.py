@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from humanoid_planner.distance.frame_change import Vector
 from humanoid_planner.distance.kernel import kernel
 
 _SMALLEST = 1e-200
@@ -25,71 +26,55 @@ _STEP = 1e-10
 
 
 @kernel
-def sphere_sphere(d0: float, d1: float, d2: float) -> tuple[float, float, float, float, bool]:
+def sphere_sphere(d: Vector) -> tuple[float, Vector, bool]:
     """Distance of two spheres' centres.
 
     Args:
-        d0: from the second centre to the first, first coordinate [m].
-        d1: second coordinate.
-        d2: third coordinate.
+        d: from the second centre to the first [m].
 
     Returns:
         Distance of the centres [m]; unit vector from the second to the first; False when the centres coincide, which
         leaves no direction.
     """
+    d0, d1, d2 = d
     length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
     if length < _SMALLEST:
-        return 0.0, 0.0, 0.0, 0.0, False
-    return length, d0 / length, d1 / length, d2 / length, True
+        return 0.0, (0.0, 0.0, 0.0), False
+    return length, (d0 / length, d1 / length, d2 / length), True
 
 
 @kernel
-def sphere_torus(
-    d0: float, d1: float, d2: float, e0: float, e1: float, e2: float, radius: float
-) -> tuple[float, float, float, float, bool]:
+def sphere_torus(d: Vector, e: Vector, radius: float) -> tuple[float, Vector, bool]:
     """Greatest distance of a sphere's centre from a torus' circle.
 
     Args:
-        d0: from the second body's centre to the first's, first coordinate, whichever of the two is the torus [m].
-        d1: second coordinate.
-        d2: third coordinate.
-        e0: unit axis of the circle, first coordinate.
-        e1: second coordinate.
-        e2: third coordinate.
+        d: from the second body's centre to the first's, whichever of the two is the torus [m].
+        e: unit axis of the circle.
         radius: of the circle [m].
 
     Returns:
         Distance [m]; unit vector n; False when the sphere's centre is on the axis, where all points of the
         circle are equally far.
     """
+    d0, d1, d2 = d
+    e0, e1, e2 = e
     along = d0 * e0 + d1 * e1 + d2 * e2
     x0, x1, x2 = d0 - along * e0, d1 - along * e1, d2 - along * e2
     across = math.sqrt(x0 * x0 + x1 * x1 + x2 * x2)
     if across < _SMALLEST:
-        return 0.0, 0.0, 0.0, 0.0, False
+        return 0.0, (0.0, 0.0, 0.0), False
     length = math.sqrt(along * along + (across + radius) ** 2)
     scale = (across + radius) / (across * length)
     along /= length
-    return length, scale * x0 + along * e0, scale * x1 + along * e1, scale * x2 + along * e2, True
+    return length, (scale * x0 + along * e0, scale * x1 + along * e1, scale * x2 + along * e2), True
 
 
 @kernel
-def _gap(
-    d0: float,
-    d1: float,
-    d2: float,
-    e0: float,
-    e1: float,
-    e2: float,
-    radius_e: float,
-    f0: float,
-    f1: float,
-    f2: float,
-    radius_f: float,
-    n0: float,
-    n1: float,
-    n2: float,
-) -> float:
+def _gap(d: Vector, e: Vector, radius_e: float, f: Vector, radius_f: float, n: Vector) -> float:
+    d0, d1, d2 = d
+    e0, e1, e2 = e
+    f0, f1, f2 = f
+    n0, n1, n2 = n
     s = n0 * e0 + n1 * e1 + n2 * e2
     t = n0 * f0 + n1 * f1 + n2 * f2
     return (
@@ -103,53 +88,36 @@ def _gap(
 
 @kernel
 def torus_torus(
-    d0: float,
-    d1: float,
-    d2: float,
-    e0: float,
-    e1: float,
-    e2: float,
-    radius_e: float,
-    f0: float,
-    f1: float,
-    f2: float,
-    radius_f: float,
-    n0: float,
-    n1: float,
-    n2: float,
-) -> tuple[float, float, float, float, bool]:
+    d: Vector, e: Vector, radius_e: float, f: Vector, radius_f: float, n: Vector
+) -> tuple[float, Vector, bool]:
     """Local maximum of the distance of two circles' points: Newton's method over n, never downhill.
 
     There is no closed form. Where the arcs of two separate volumes are concerned the local maximum is the only one.
 
     Args:
-        d0: from the second circle's centre to the first's, first coordinate [m].
-        d1: second coordinate.
-        d2: third coordinate.
-        e0: unit axis of the first circle, first coordinate.
-        e1: second coordinate.
-        e2: third coordinate.
+        d: from the second circle's centre to the first's [m].
+        e: unit axis of the first circle.
         radius_e: of the first circle [m].
-        f0: unit axis of the second circle, first coordinate.
-        f1: second coordinate.
-        f2: third coordinate.
+        f: unit axis of the second circle.
         radius_f: of the second circle [m].
-        n0: unit vector to start from, first coordinate.
-        n1: second coordinate.
-        n2: third coordinate.
+        n: unit vector to start from.
 
     Returns:
         Distance [m]; unit vector n; whether it is a maximum (it isn't in deep penetration, or when n got stuck on a
         circle's axis).
     """
-    value = _gap(d0, d1, d2, e0, e1, e2, radius_e, f0, f1, f2, radius_f, n0, n1, n2)
+    d0, d1, d2 = d
+    e0, e1, e2 = e
+    f0, f1, f2 = f
+    n0, n1, n2 = n
+    value = _gap(d, e, radius_e, f, radius_f, n)
     for _ in range(8):  # near the answer it takes three or four; farther off, others supply a better start
         s = n0 * e0 + n1 * e1 + n2 * e2
         t = n0 * f0 + n1 * f1 + n2 * f2
         p = 1.0 - s * s
         q = 1.0 - t * t
         if p < 1e-12 or q < 1e-12:
-            return value, n0, n1, n2, False
+            return value, (n0, n1, n2), False
         p = radius_e / math.sqrt(p)
         q = radius_f / math.sqrt(q)
         g0 = d0 - p * s * e0 - q * t * f0
@@ -178,7 +146,7 @@ def torus_torus(
             h_vv += abs(tension) - tension
             determinant = h_uu * h_vv - h_uv * h_uv
             if not determinant > 0.0:
-                return value, n0, n1, n2, False
+                return value, (n0, n1, n2), False
         du = (h_vv * gu - h_uv * gv) / determinant
         dv = (h_uu * gv - h_uv * gu) / determinant
         size = math.sqrt(du * du + dv * dv)
@@ -186,8 +154,8 @@ def torus_torus(
             n0, n1, n2 = n0 + du * u0 + dv * v0, n1 + du * u1 + dv * v1, n2 + du * u2 + dv * v2
             length = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
             n0, n1, n2 = n0 / length, n1 / length, n2 / length
-            value = _gap(d0, d1, d2, e0, e1, e2, radius_e, f0, f1, f2, radius_f, n0, n1, n2)
-            return value, n0, n1, n2, is_maximum
+            value = _gap(d, e, radius_e, f, radius_f, (n0, n1, n2))
+            return value, (n0, n1, n2), is_maximum
         if size > 1.0:
             du, dv = du / size, dv / size
         scale = 1.0
@@ -197,11 +165,11 @@ def torus_torus(
             m2 = n2 + scale * (du * u2 + dv * v2)
             length = math.sqrt(m0 * m0 + m1 * m1 + m2 * m2)
             m0, m1, m2 = m0 / length, m1 / length, m2 / length
-            reached = _gap(d0, d1, d2, e0, e1, e2, radius_e, f0, f1, f2, radius_f, m0, m1, m2)
+            reached = _gap(d, e, radius_e, f, radius_f, (m0, m1, m2))
             if reached >= value - 1e-15 * (radius_e + radius_f):
                 break
             scale *= 0.5
             if scale < 1e-8:
-                return value, n0, n1, n2, False
+                return value, (n0, n1, n2), False
         n0, n1, n2, value = m0, m1, m2, reached
-    return value, n0, n1, n2, False
+    return value, (n0, n1, n2), False

@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.errors import InputError
 from humanoid_model.value_equality import ValueEquality
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
 _EXCESS = 0.002
 """How far a polygon around a circle may stick out of it [m]."""
@@ -187,7 +187,6 @@ def _distance_to_hull(point: NDArray[np.float64], points: NDArray[np.float64]) -
         return 0.0
     none = np.full(len(points), np.inf)
     free = np.full(3, np.inf)
-    normal = solve_quadratic_program(
-        np.eye(3), np.zeros(3), relative / size, np.ones(len(points)), none, -free, free
-    )
+    program = QuadraticProgram(np.eye(3), np.zeros(3), relative / size, np.ones(len(points)), none, -free, free)
+    normal = solve_quadratic_program(program)
     return 0.0 if normal is None else size / float(np.linalg.norm(normal.x))

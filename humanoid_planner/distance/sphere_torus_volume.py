@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
 from humanoid_model.value_equality import ValueEquality
@@ -23,7 +24,7 @@ from humanoid_planner.distance.torus_patches import TorusPatches
 from humanoid_planner.distance.volume_topology import VolumeTopology
 
 if TYPE_CHECKING:
-    import trimesh
+    pass
 
 _SAME_POINT = 1e-9
 """Points nearer to each other than this fraction of the extent are one."""
@@ -182,16 +183,6 @@ class SphereTorusVolume(ValueEquality):
         shape = (len(units), len(self.centres))
         return np.broadcast_to(self.centres, (*shape, 3)), np.ones(shape, dtype=bool)
 
-    def mesh(self, resolution: float = 0.2) -> trimesh.Trimesh:
-        """Triangles to look at, with corners on the boundary.
-
-        Args:
-            resolution: angle between normals at neighbouring corners, about [rad].
-        """
-        from humanoid_planner.distance.volume_mesh import volume_mesh  # only viewers need trimesh
-
-        return volume_mesh(self, resolution)
-
     def save(self, path: str | Path) -> None:
         """Writes the volume to a file (numpy's npz), whole or not at all.
 
@@ -256,8 +247,7 @@ def _checked(points: NDArray[np.float64], r: float, R: float) -> NDArray[np.floa
             f"point {row} is {cloud[row].tolist()}", element="points", remedy="Coordinates must be finite numbers"
         )
     for name, value in (("r", r), ("R", R)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"radius is {value}", element=name, remedy="Give a finite length above 0 in metres")
+        check_positive(value, name, "length in metres")
     if r >= R:
         raise InputError(
             f"big radius {R} m doesn't exceed the small one, {r} m",

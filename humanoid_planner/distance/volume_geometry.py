@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.distance.volume_mesh import volume_mesh
 
 _RESOLUTION = 0.5
 """Angle between normals at neighbouring corners [rad]: the mesh is then up to 6 % of r inside the volume."""
@@ -19,8 +20,7 @@ def volume_geometry(volume: SphereTorusVolume) -> coal.CollisionGeometry:
     Args:
         volume: the volume.
     """
-    mesh = volume.mesh(_RESOLUTION)
-    return convex_geometry(np.asarray(mesh.vertices))
+    return convex_geometry(volume_mesh(volume, _RESOLUTION)[0])
 
 
 def convex_geometry(points: np.ndarray) -> coal.CollisionGeometry:

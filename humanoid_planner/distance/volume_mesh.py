@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-if TYPE_CHECKING:
-    from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 
-def volume_mesh(volume: SphereTorusVolume, resolution: float) -> trimesh.Trimesh:
+def volume_mesh(
+    volume: SphereTorusVolume, resolution: float = 0.2
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Convex hull of points spread over all patches of a volume's boundary.
 
     Args:
         volume: the volume.
         resolution: angle between normals at neighbouring points, about [rad].
+
+    Returns:
+        Corners, which lie on the boundary, (n, 3) [m]; triangles, outward (m, 3).
     """
     points = np.vstack([patch(volume, resolution) for patch in (_on_small_spheres, _on_tori, _on_faces)])
     hull = ConvexHull(points)
@@ -30,7 +32,7 @@ def volume_mesh(volume: SphereTorusVolume, resolution: float) -> trimesh.Trimesh
     inward = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0.0
     triangles[inward] = triangles[inward][:, ::-1]
     used, renumbered = np.unique(triangles, return_inverse=True)
-    return trimesh.Trimesh(points[used], renumbered.reshape(-1, 3), process=False)
+    return points[used], renumbered.reshape(-1, 3)
 
 
 def _on_small_spheres(volume: SphereTorusVolume, resolution: float) -> NDArray[np.float64]:

@@ -79,6 +79,22 @@ class VolumeTable(NamedTuple):
     starts: NDArray[np.int64]
 
 
+class Pair(NamedTuple):
+    """Two volumes of a table and the bodies that move them.
+
+    Attributes:
+        volume_a: index of the first volume.
+        volume_b: of the second one.
+        body_a: index of the body that moves the first volume.
+        body_b: of the one that moves the second.
+    """
+
+    volume_a: int
+    volume_b: int
+    body_a: int
+    body_b: int
+
+
 def volume_table(volumes: Sequence[SphereTorusVolume | RoundedHull]) -> VolumeTable:
     """Table of volumes and polyhedra, in the order given."""
     parts = [_polyhedron(volume) if isinstance(volume, RoundedHull) else _one_volume(volume) for volume in volumes]

@@ -14,9 +14,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.errors import InputError
+from humanoid_model.checks import check_array, check_number, check_positive
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
-from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
+from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.support_polygon import convex_hull
 
 
@@ -56,7 +56,7 @@ def centre_of_mass_region(
             positive.
     """
     k = len(contacts)
-    require_mass(float(mass))
+    check_number(float(mass), "mass")
     inputs = {
         "gravity": (np.asarray(gravity, dtype=float), (3,)),
         "acceleration": (np.asarray(acceleration, dtype=float), (3,)),
@@ -70,13 +70,9 @@ def centre_of_mass_region(
         inputs["torque_limits b"] = (b, (b.size,))
         inputs["torque_limits A"] = (A, (b.size, 3 * k))
     for name, (value, shape) in inputs.items():
-        if value.shape != shape:
-            raise InputError(f"shape {value.shape}", element=name, remedy=f"Give an array of shape {shape}")
-        if not np.isfinite(value).all():
-            raise InputError(f"value {value.tolist()}", element=name, remedy="Give finite numbers")
+        check_array(value, name, shape)
     for name, limit in (("extent", extent), ("tolerance", tolerance)):
-        if not 0.0 < limit < math.inf:
-            raise InputError(f"{limit:g} m", element=name, remedy="Give a positive length")
+        check_positive(limit, name, "length in metres")
     if k == 0:
         return np.zeros((0, 2))
     push = float(mass) * (inputs["acceleration"][0] - inputs["gravity"][0])

@@ -26,6 +26,8 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
+
 # What a basic column is; 0 and above is the number of the point whose force it is.
 ARTIFICIAL = -1
 SLACK = -2
@@ -198,7 +200,7 @@ def _exchange(
             x[i] = PERTURBATION * (1.0 + 0.1 * i)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def solve_balance(
     points: np.ndarray,
     limits: np.ndarray,
@@ -406,7 +408,9 @@ def solve_balance(
         for c in range(3):
             rays[row, c] = ray[c]
         if entering == EXPANSION:
-            expansions[row] = at_points[4:7]
+            for c in range(3):
+                for i in range(k):
+                    expansions[row, c, i] = at_points[4 + c, i]
 
     # Levels of the last basis, from the load itself and improved once.
     for i in range(size):

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array
 from humanoid_model.contact import Contact, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.support_polygon import contact_area
@@ -21,26 +22,11 @@ def _array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
     Raises:
         InputError: the shape is another one, or an entry is not finite.
     """
-    array = np.array(value, dtype=float, order="C")
-    if array.shape != shape:
-        raise InputError(f"shape {array.shape}", element=name, remedy=f"Give an array of shape {shape}")
-    if not np.isfinite(array).all():
-        raise InputError("not finite", element=name, remedy="Give finite numbers")
-    return array
+    return np.array(check_array(value, name, shape), order="C")
 
 
 #: Beyond this coefficient the normal part of a force on its cone is lost in rounding; ten is already unheard of.
 LARGEST_FRICTION = 1e4
-
-
-def require_mass(mass: float) -> None:
-    """Returns if a robot can have a mass [kg].
-
-    Raises:
-        InputError: it can't.
-    """
-    if not 0.0 <= mass < np.inf:
-        raise InputError(f"{mass:g} kg", element="mass", remedy="Give a finite mass of 0 or more")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array, check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import GAP, balance_load
-from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
+from humanoid_planner.equilibrium.contact_points import ContactPoints
 
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _NO_ACCELERATION = np.zeros(3)
@@ -138,7 +139,7 @@ def _complaint(
     b: NDArray[np.float64],
 ) -> InputError:
     """What is wrong with the arguments."""
-    require_mass(float(mass))
+    check_number(float(mass), "mass")
     shapes: list[tuple[str, NDArray[np.float64], tuple[int, ...]]] = [
         ("centre_of_mass", com, (3,)),
         ("gravity", gravity, (3,)),
@@ -148,8 +149,5 @@ def _complaint(
     if A is not _NO_LIMITS:
         shapes += [("torque_limits A", A, (b.size, 3 * len(contacts))), ("torque_limits b", b, (b.size,))]
     for name, value, shape in shapes:
-        if value.shape != shape:
-            return InputError(f"shape {value.shape}", element=name, remedy=f"Give an array of shape {shape}")
-        if not np.isfinite(value).all():
-            return InputError(f"value {value.tolist()}", element=name, remedy="Give finite numbers")
+        check_array(value, name, shape)
     return InputError("the load is too large for a number", element="mass", remedy="Give SI units")

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.cone_simplex import FRICTIONLESS
-from humanoid_planner.equilibrium.contact_points import ContactPoints, require_mass
+from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.double_description import cone_halfspaces
 from humanoid_planner.equilibrium.friction_cone import force_generators
 
@@ -115,7 +116,7 @@ class WrenchCone:
         Raises:
             InputError: the mass isn't a finite number of 0 or more.
         """
-        require_mass(float(mass))
+        check_number(float(mass), "mass")
         rows = self.halfspaces
         push = -float(mass) * np.asarray(gravity, dtype=float)
         load = np.asarray(external_wrench, dtype=float)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m humanoid_planner.gait``: walks, single phases and the thesis' experiments, into a folder."""
+"""The command ``python -m humanoid_planner.gait``: walks and single phases, into a folder."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import get_context
@@ -16,35 +17,45 @@ from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.picture_file import save_picture
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.resources import list_resources
-from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait import (
+    GaitModel,
+    GaitSettings,
+    GaitSolution,
+    GaitSpec,
+    Obstacle,
+    Penalties,
+    PhaseKind,
+    PhaseSettings,
+    PhaseSpec,
+    QuadraticEffort,
+    SynthesisOptions,
+    WalkData,
+    cyclic_walk,
+    generate_gait,
+    load_gait_model,
+    load_walk,
+    walk_between_rests,
+)
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT
-from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
-from humanoid_planner.gait.walker_by_name import MODELS, load_walker
-from humanoid_studies.experiments import add_experiment_command
-from humanoid_studies.gait import EXPERIMENTS
+from humanoid_planner.gait.specification.gait_model import FootSizes
+from humanoid_planner.gait.specification.walker import RabbitWalker
 
 _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""
 MOST_WORKERS = 61
 """As many processes as Python's executors take on every system."""
-_KINDS = tuple(kind.value for kind in PhaseKind)
+_KINDS = tuple(kind.label for kind in PhaseKind if kind is not PhaseKind.BRAKE)
 _EXAMPLES = """examples:
   python -m humanoid_planner.gait walk --cycles 2 --out walk
   python -m humanoid_planner.gait walk --between-rests --friction 0.3 --rates --out walk
   python -m humanoid_planner.gait walk --model rabbit --hold none --no-film
   python -m humanoid_planner.gait walk --step bip_stairs_up --friction 0.5 --out stairs
-  python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over
-  python -m humanoid_planner.gait experiment            # lists them
-  python -m humanoid_planner.gait experiment B3 --out pictures"""
+  python -m humanoid_planner.gait phase single_support --obstacle 0.1,0.05,0.05 --out over"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,8 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words of the command line; None: those of this process.
 
     Returns:
-        0 when all went well, 1 when a phase isn't solved or an experiment isn't as it should be, 2 when something given
-        can't be used, 130 after Ctrl-C.
+        0 when all went well, 1 when a phase isn't solved, 2 when something given can't be used, 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -75,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="walk | phase | experiment")
+    commands = parser.add_subparsers(required=True, metavar="walk | phase")
 
     walk = commands.add_parser("walk", help="synthesise a walk")
     walk.set_defaults(command=_walk)
@@ -90,16 +100,14 @@ def _parser() -> argparse.ArgumentParser:
     phase.set_defaults(command=_phase)
     phase.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"of {', '.join(_KINDS)}")
     _add_common(phase)
-    phase.add_argument("--duration", type=float, metavar="S", help="instead of the step's own [s]")
-
-    add_experiment_command(commands, EXPERIMENTS)
+    phase.add_argument("--duration", type=float, metavar="S", help="instead of the step's own [s]; 0: free")
     return parser
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     known = ", ".join(list_resources("config/gait/steps", (".yaml",)))
     parser.add_argument(
-        "--model", default="bip", metavar="NAME", help=f"of {', '.join(MODELS)}, a .yaml file, or urdf:ROBOT (bip)"
+        "--model", default="bip", metavar="NAME", help="bip, rabbit, a .yaml file, or a robot's name or URDF (bip)"
     )
     parser.add_argument("--step", metavar="STEP", help=f"of {known}, or a .yaml file; the model's own if left out")
     parser.add_argument(
@@ -138,39 +146,42 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _walk(options: argparse.Namespace) -> int:
-    walker, walk = _walker(options), _step(options)
+    model, walk = _model(options), _step(options)
     if options.between_rests:
-        if isinstance(walker, RabbitWalker) and options.braking is None:
+        if isinstance(model.walker, RabbitWalker) and options.braking is None:
             raise InputError("is missing", element="--braking", remedy="Give RABBIT's braking step, a .yaml file")
         specs = walk_between_rests(walk, load_walk(options.braking or "bip_braking"), options.cycles)
     elif options.braking is not None:
         raise InputError("is of use with --between-rests alone", element="--braking", remedy="Give both, or none")
     else:
         specs = cyclic_walk(walk, options.cycles)
-    return _solve(options, walker, specs)
+    return _solve(options, model, specs)
 
 
 def _phase(options: argparse.Namespace) -> int:
-    walker, walk = _walker(options), _step(options)
-    kind = PhaseKind(options.kind)
+    model, walk = _model(options), _step(options)
+    kind = PhaseKind[options.kind.upper()]
     spec = next(spec for spec in walk_between_rests(walk, walk) if spec.kind is kind)
     if options.duration is not None:
-        spec = PhaseSpec(kind, options.duration, spec.step, spec.previous, spec.next, spec.rest)
-    return _solve(options, walker, (spec,), alone=True)
+        spec = dataclasses.replace(spec, duration=options.duration)
+    return _solve(options, model, (spec,), alone=True)
 
 
-def _solve(
-    options: argparse.Namespace, walker: BipWalker | RabbitWalker, specs: Sequence[PhaseSpec], alone: bool = False
-) -> int:
+def _solve(options: argparse.Namespace, model: GaitModel, specs: Sequence[PhaseSpec], alone: bool = False) -> int:
     """Synthesises phases, writes them, and prints the report; of a phase ``alone`` its own picture as well."""
-    settings = _settings(options, walker)
+    settings = _settings(options, model)
     if not 1 <= options.workers <= MOST_WORKERS:
         raise InputError(f"is {options.workers}", element="--workers", remedy=f"Give 1 to {MOST_WORKERS}")
     pool: AbstractContextManager[Executor | None] = (
         ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) if options.workers > 1 else nullcontext()
     )
     with pool as executor:
-        gait = synthesize_gait(walker, specs, settings, executor, _teller() if options.progress else None)
+        spec = GaitSpec(model, tuple(specs), settings=settings)
+        result = generate_gait(spec, _teller(specs) if options.progress else None, executor)
+    gait = result.gait
+    if gait is None:
+        tqdm.write(f"humanoid_planner.gait: {result.message}", file=sys.stderr)
+        return 2
     report = gait_report(gait)
     if options.out:
         write_gait_folder(gait, options.out, animation=not options.no_film, progress=options.progress)
@@ -178,7 +189,7 @@ def _solve(
             save_picture(phase_figure(gait.phases[0]), options.out / "phase.png")
     print(report.text())
     _tell_rescues(gait)
-    return 0 if gait.converged else 1
+    return 0 if result.success else 1
 
 
 def _tell_rescues(gait: GaitSolution) -> None:
@@ -190,16 +201,25 @@ def _tell_rescues(gait: GaitSolution) -> None:
                 tqdm.write(f"  {line}", file=sys.stderr)
 
 
-def _teller() -> Callable[[str, float, float], bool]:
-    def tell(stage: str, residual: float, cost: float) -> bool:
-        tqdm.write(stage, file=sys.stderr)
-        return False
+def _teller(specs: Sequence[PhaseSpec]) -> ProgressCallback:
+    """Tells each stage once, with its phase."""
+    last = ""
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        line = f"{specs[progress.part].kind.label}: {progress.stage}"
+        if progress.result is None and line != last:
+            tqdm.write(line, file=sys.stderr)
+            last = line
 
     return tell
 
 
-def _walker(options: argparse.Namespace) -> BipWalker | RabbitWalker:
-    return load_walker(options.model, options.friction, options.toe_force, ankle_torque=not options.point_feet)
+def _model(options: argparse.Namespace) -> GaitModel:
+    """The model with its contacts; as a walker of the plane alone, for no trajectory is written."""
+    feet = FootSizes(ankle_torque=not options.point_feet)
+    model = load_gait_model(options.model, feet, "--model").with_contacts(options.friction, options.toe_force)
+    return dataclasses.replace(model, robot=None)
 
 
 def _step(options: argparse.Namespace) -> WalkData:
@@ -210,9 +230,9 @@ def _step(options: argparse.Namespace) -> WalkData:
     return load_walk(_STEPS[options.model])
 
 
-def _settings(options: argparse.Namespace, walker: BipWalker | RabbitWalker) -> GaitSettings:
+def _settings(options: argparse.Namespace, model: GaitModel) -> GaitSettings:
     """Settings of the reference solutions, with what the command line asks for."""
-    rabbit = isinstance(walker, RabbitWalker)
+    rabbit = isinstance(model.walker, RabbitWalker)
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2) if rabbit else QuadraticEffort()
     swing = Penalties(
         range_weight=0.0 if options.no_ranges else 1.0,

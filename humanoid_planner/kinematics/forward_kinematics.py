@@ -12,34 +12,29 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_planner.kinematics.tree_table import REVOLUTE, Placements, TreeTable
+
 
 @njit(cache=True)
-def place_body(
-    b: int,
-    coordinate: float,
-    parent: int,
-    revolute: bool,
-    rotations: np.ndarray,
-    translations: np.ndarray,
-    axes: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-) -> None:
-    """Placement ``R[b]``, ``p[b]`` and world axis ``a[b]`` of a body from those of its parent (A.2)."""
-    ux, uy, uz = axes[b, 0], axes[b, 1], axes[b, 2]
+def place_body(b: int, x: np.ndarray, tree: TreeTable, placed: Placements) -> None:
+    """Place a body by its parent's placement and the variables (A.2)."""
+    joint = tree.joints[b]
+    R, p, a = placed
+    parent, rotation, translation, axis = joint.parent, joint.rotation, joint.translation, joint.axis
+    ux, uy, uz = axis[0], axis[1], axis[2]
+    coordinate = joint.factor * x[joint.column] + joint.offset
     # R_fixed = R_parent R_joint, written out: no temporaries.
     for i in range(3):
         r0, r1, r2 = R[parent, i, 0], R[parent, i, 1], R[parent, i, 2]
-        p[b, i] = p[parent, i] + r0 * translations[b, 0] + r1 * translations[b, 1] + r2 * translations[b, 2]
-        f0 = r0 * rotations[b, 0, 0] + r1 * rotations[b, 1, 0] + r2 * rotations[b, 2, 0]
-        f1 = r0 * rotations[b, 0, 1] + r1 * rotations[b, 1, 1] + r2 * rotations[b, 2, 1]
-        f2 = r0 * rotations[b, 0, 2] + r1 * rotations[b, 1, 2] + r2 * rotations[b, 2, 2]
+        p[b, i] = p[parent, i] + r0 * translation[0] + r1 * translation[1] + r2 * translation[2]
+        f0 = r0 * rotation[0, 0] + r1 * rotation[1, 0] + r2 * rotation[2, 0]
+        f1 = r0 * rotation[0, 1] + r1 * rotation[1, 1] + r2 * rotation[2, 1]
+        f2 = r0 * rotation[0, 2] + r1 * rotation[1, 2] + r2 * rotation[2, 2]
         R[b, i, 0] = f0
         R[b, i, 1] = f1
         R[b, i, 2] = f2
         a[b, i] = f0 * ux + f1 * uy + f2 * uz
-    if revolute:
+    if joint.kind == REVOLUTE:
         c, s = math.cos(coordinate), math.sin(coordinate)
         t = 1.0 - c
         q00, q01, q02 = c + t * ux * ux, t * ux * uy - s * uz, t * ux * uz + s * uy
@@ -56,79 +51,35 @@ def place_body(
 
 
 @njit(cache=True)
-def place_all(
-    x: np.ndarray,
-    kinds: np.ndarray,
-    parents: np.ndarray,
-    rotations: np.ndarray,
-    translations: np.ndarray,
-    axes: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    offsets: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-) -> None:
-    """Placements of all bodies in one pass (block mode, specification 001 section 3.3)."""
-    for b in range(1, len(parents)):
-        coordinate = factors[b] * x[columns[b]] + offsets[b]
-        place_body(b, coordinate, parents[b], kinds[b] == 0, rotations, translations, axes, R, p, a)
+def place_all(x: np.ndarray, tree: TreeTable, placed: Placements) -> None:
+    """Place all bodies in one pass (block mode, specification 001 section 3.3)."""
+    for b in range(1, len(tree.joints)):
+        place_body(b, x, tree, placed)
 
 
 @njit(cache=True)
-def place_chain(
-    body: int,
-    placed: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
-    x: np.ndarray,
-    kinds: np.ndarray,
-    parents: np.ndarray,
-    rotations: np.ndarray,
-    translations: np.ndarray,
-    axes: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    offsets: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-) -> int:
-    """Placements of one body's chain, only of bodies whose flag in ``placed`` is down; how many were computed."""
+def place_chain(body: int, known: np.ndarray, x: np.ndarray, tree: TreeTable, placed: Placements) -> int:
+    """Place one body's chain, only bodies whose flag in ``known`` is down; how many were computed."""
     count = 0
-    for i in range(chain_offsets[body], chain_offsets[body + 1]):
-        b = chain_bodies[i]
-        if not placed[b]:
-            coordinate = factors[b] * x[columns[b]] + offsets[b]
-            place_body(b, coordinate, parents[b], kinds[b] == 0, rotations, translations, axes, R, p, a)
-            placed[b] = True
+    for i in range(tree.joints[body].chain_begin, tree.joints[body].chain_end):
+        b = tree.chains[i]
+        if not known[b]:
+            place_body(b, x, tree, placed)
+            known[b] = True
             count += 1
     return count
 
 
 @njit(cache=True)
-def point_jacobian(
-    body: int,
-    px: float,
-    py: float,
-    pz: float,
-    kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-    J: np.ndarray,
-) -> None:
-    """(3, nx) Jacobian (3.23) of a body's point that is at (px, py, pz) in the world; ``J`` is zero before."""
-    for i in range(chain_offsets[body], chain_offsets[body + 1]):
-        k = chain_bodies[i]
-        c, f = columns[k], factors[k]
+def point_jacobian(body: int, point: np.ndarray, tree: TreeTable, placed: Placements, J: np.ndarray) -> None:
+    """(3, nx) Jacobian (3.23) of a body's point that is at ``point`` in the world; ``J`` is zero before."""
+    p, a = placed.origins, placed.axes
+    for i in range(tree.joints[body].chain_begin, tree.joints[body].chain_end):
+        k = tree.chains[i]
+        c, f = tree.joints[k].column, tree.joints[k].factor
         ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
-        if kinds[k] == 0:
-            dx, dy, dz = px - p[k, 0], py - p[k, 1], pz - p[k, 2]
+        if tree.joints[k].kind == REVOLUTE:
+            dx, dy, dz = point[0] - p[k, 0], point[1] - p[k, 1], point[2] - p[k, 2]
             J[0, c] += f * (ay * dz - az * dy)
             J[1, c] += f * (az * dx - ax * dz)
             J[2, c] += f * (ax * dy - ay * dx)
@@ -139,79 +90,59 @@ def point_jacobian(
 
 
 @njit(cache=True)
-def direction_jacobian(
-    body: int,
-    ux: float,
-    uy: float,
-    uz: float,
-    kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
-    a: np.ndarray,
-    J: np.ndarray,
-) -> None:
-    """(3, nx) Jacobian (3.26) of a body's direction that is (ux, uy, uz) in the world; ``J`` is zero before."""
-    for i in range(chain_offsets[body], chain_offsets[body + 1]):
-        k = chain_bodies[i]
-        if kinds[k] == 0:
-            c, f = columns[k], factors[k]
-            ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
+def direction_jacobian(body: int, direction: np.ndarray, tree: TreeTable, placed: Placements, J: np.ndarray) -> None:
+    """(3, nx) Jacobian (3.26) of a body's direction that is ``direction`` in the world; ``J`` is zero before."""
+    ux, uy, uz = direction[0], direction[1], direction[2]
+    for i in range(tree.joints[body].chain_begin, tree.joints[body].chain_end):
+        k = tree.chains[i]
+        if tree.joints[k].kind == REVOLUTE:
+            c, f = tree.joints[k].column, tree.joints[k].factor
+            ax, ay, az = placed.axes[k, 0], placed.axes[k, 1], placed.axes[k, 2]
             J[0, c] += f * (ay * uz - az * uy)
             J[1, c] += f * (az * ux - ax * uz)
             J[2, c] += f * (ax * uy - ay * ux)
 
 
 @njit(cache=True)
-def centre_of_mass(masses: np.ndarray, coms: np.ndarray, R: np.ndarray, p: np.ndarray, G: np.ndarray) -> None:
+def centre_of_mass(tree: TreeTable, placed: Placements, G: np.ndarray) -> None:
     """Centre of mass of all bodies, (3,)."""
+    R, p = placed.rotations, placed.origins
     total = 0.0
     G[0] = G[1] = G[2] = 0.0
-    for b in range(1, len(masses)):
-        m = masses[b]
+    for b in range(1, len(tree.joints)):
+        m, com = tree.joints[b].mass, tree.joints[b].com
         if m != 0.0:
             total += m
             for i in range(3):
-                G[i] += m * (p[b, i] + R[b, i, 0] * coms[b, 0] + R[b, i, 1] * coms[b, 1] + R[b, i, 2] * coms[b, 2])
+                G[i] += m * (p[b, i] + R[b, i, 0] * com[0] + R[b, i, 1] * com[1] + R[b, i, 2] * com[2])
     if total > 0.0:
         for i in range(3):
             G[i] /= total
 
 
 @njit(cache=True)
-def centre_of_mass_jacobian(
-    masses: np.ndarray,
-    coms: np.ndarray,
-    kinds: np.ndarray,
-    parents: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-    moments: np.ndarray,
-    J: np.ndarray,
-) -> None:
+def centre_of_mass_jacobian(tree: TreeTable, placed: Placements, moments: np.ndarray, J: np.ndarray) -> None:
     """(3, nx) Jacobian of the centre of mass; ``moments`` (nb, 4) is room for mass and first moment of subtrees."""
-    count = len(masses)
+    R, p, a = placed
+    joints = tree.joints
+    count = len(joints)
     for b in range(count):
-        m = masses[b]
+        m, com = joints[b].mass, joints[b].com
         moments[b, 3] = m
         for i in range(3):
-            moments[b, i] = m * (p[b, i] + R[b, i, 0] * coms[b, 0] + R[b, i, 1] * coms[b, 1] + R[b, i, 2] * coms[b, 2])
+            moments[b, i] = m * (p[b, i] + R[b, i, 0] * com[0] + R[b, i, 1] * com[1] + R[b, i, 2] * com[2])
     for b in range(count - 1, 0, -1):
         for i in range(4):
-            moments[parents[b], i] += moments[b, i]
+            moments[joints[b].parent, i] += moments[b, i]
     J[:] = 0.0
     total = moments[0, 3]
     if total == 0.0:
         return
     for k in range(1, count):
         m = moments[k, 3]
-        c, f = columns[k], factors[k] / total
+        c, f = joints[k].column, joints[k].factor / total
         ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
-        if kinds[k] == 0:
+        if joints[k].kind == REVOLUTE:
             dx, dy, dz = moments[k, 0] - m * p[k, 0], moments[k, 1] - m * p[k, 1], moments[k, 2] - m * p[k, 2]
             J[0, c] += f * (ay * dz - az * dy)
             J[1, c] += f * (az * dx - ax * dz)

@@ -11,10 +11,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Records
 from humanoid_model.errors import RobotError
 from humanoid_model.robot import Robot
+from humanoid_planner.kinematics.tree_table import JOINT, PRISMATIC, REVOLUTE, TreeTable
 
-REVOLUTE, PRISMATIC = 0, 1
 _EYE = np.eye(3)
 #: Base and ball joint angles about z, y, x keep off the middle angle's singularity at a right angle by this much [rad].
 _SINGULARITY_MARGIN = 0.02
@@ -31,18 +32,7 @@ class KinematicTree:
 
     Attributes:
         coordinate_names: of the coordinates, (nb - 1).
-        kinds: (nb,) REVOLUTE or PRISMATIC.
-        parents: (nb,) parent body.
-        rotations: (nb, 3, 3) of the joint's fixed frame in the parent body.
-        translations: (nb, 3) of its origin there [m].
-        axes: (nb, 3) in the joint's fixed frame.
-        masses: (nb,) [kg].
-        coms: (nb, 3) centres of mass in the body frames [m].
-        columns: (nb,) variable that a coordinate follows; coordinate = factor * variable + offset.
-        factors: (nb,).
-        offsets: (nb,).
-        chain_offsets: (nb + 1,) where the chain of each body starts in ``chain_bodies``.
-        chain_bodies: bodies from the one at the root to the body itself, for each body.
+        table: joints and chains, for kernels.
         names: of the variables, (nx).
         lower: (nx,) lowest values [rad] or [m].
         upper: (nx,) highest values.
@@ -56,18 +46,7 @@ class KinematicTree:
     """
 
     coordinate_names: tuple[str, ...]
-    kinds: NDArray[np.int64]
-    parents: NDArray[np.int64]
-    rotations: NDArray[np.float64]
-    translations: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    masses: NDArray[np.float64]
-    coms: NDArray[np.float64]
-    columns: NDArray[np.int64]
-    factors: NDArray[np.float64]
-    offsets: NDArray[np.float64]
-    chain_offsets: NDArray[np.int64]
-    chain_bodies: NDArray[np.int64]
+    table: TreeTable
     names: tuple[str, ...]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -82,7 +61,17 @@ class KinematicTree:
     @property
     def body_count(self) -> int:
         """Number of bodies, the world included."""
-        return len(self.parents)
+        return len(self.table.joints)
+
+    @property
+    def joints(self) -> Records:
+        """(nb,) records of :data:`~humanoid_planner.kinematics.tree_table.JOINT`."""
+        return self.table.joints
+
+    def chain(self, body: int) -> NDArray[np.int64]:
+        """Bodies from the one at the root to a body itself."""
+        joint = self.table.joints[body]
+        return self.table.chains[joint["chain_begin"] : joint["chain_end"]]
 
     @property
     def size(self) -> int:
@@ -204,20 +193,18 @@ class _Builder:
         springs = {name: robot.springs[name] for name in robot.springs}
         stiffness = [springs[name].stiffness if name in springs else 0.0 for name in names]
         rests = [springs[name].rest if name in springs else 0.0 for name in names]
+        ends = np.cumsum([0, *map(len, chains)])
+        joints = np.zeros(count, dtype=JOINT)
+        joints["kind"], joints["parent"], joints["axis"] = self.kinds, self.parents, self.axes
+        joints["rotation"] = [placement.rotation for placement in self.placements]
+        joints["translation"] = [placement.translation for placement in self.placements]
+        joints["mass"] = [masses.get(body, 0.0) for body in range(count)]
+        joints["com"] = [coms.get(body, np.zeros(3)) for body in range(count)]
+        joints["column"], joints["factor"], joints["offset"] = columns, factors, offsets
+        joints["chain_begin"], joints["chain_end"] = ends[:-1], ends[1:]
         return KinematicTree(
             coordinate_names=tuple(self.names[1:]),
-            kinds=np.array(self.kinds, dtype=np.int64),
-            parents=np.array(self.parents, dtype=np.int64),
-            rotations=np.array([placement.rotation for placement in self.placements]),
-            translations=np.array([placement.translation for placement in self.placements]),
-            axes=np.array(self.axes),
-            masses=np.array([masses.get(body, 0.0) for body in range(count)]),
-            coms=np.array([coms.get(body, np.zeros(3)) for body in range(count)]),
-            columns=np.array(columns, dtype=np.int64),
-            factors=np.array(factors),
-            offsets=np.array(offsets),
-            chain_offsets=np.cumsum([0, *map(len, chains)], dtype=np.int64),
-            chain_bodies=np.array([body for chain in chains for body in chain], dtype=np.int64),
+            table=TreeTable(joints, np.array([body for chain in chains for body in chain], dtype=np.int64)),
             names=tuple(names),
             lower=np.array([bound[0] for bound in bounds]),
             upper=np.array([bound[1] for bound in bounds]),

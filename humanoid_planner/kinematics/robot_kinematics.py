@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics.forward_kinematics import (
@@ -20,6 +21,7 @@ from humanoid_planner.kinematics.forward_kinematics import (
     point_jacobian,
 )
 from humanoid_planner.kinematics.kinematic_tree import KinematicTree
+from humanoid_planner.kinematics.tree_table import PRISMATIC, Placements
 
 
 class RobotKinematics:
@@ -36,6 +38,7 @@ class RobotKinematics:
         rotations: (nb, 3, 3) orientations of the bodies in the world, after :meth:`place_bodies`; body 0 is the world.
         origins: (nb, 3) origins of the bodies [m], likewise.
         axes: (nb, 3) joint axes in the world, likewise.
+        placements: the three together, for kernels.
         placements_computed: how many body placements have been computed since the start, to see what laziness saves.
     """
 
@@ -44,15 +47,9 @@ class RobotKinematics:
         self.tree = tree = KinematicTree.from_robot(robot)
         count, size = tree.body_count, tree.size
         self.x = np.zeros(size)
-        self.rotations: NDArray[np.float64] = np.tile(np.eye(3), (count, 1, 1))
-        self.origins: NDArray[np.float64] = np.zeros((count, 3))
-        self.axes: NDArray[np.float64] = np.zeros((count, 3))
+        self.placements = Placements(np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3)), np.zeros((count, 3)))
+        self.rotations, self.origins, self.axes = self.placements
         self.placements_computed = 0
-        self._topology = (
-            tree.kinds, tree.parents, tree.rotations, tree.translations, tree.axes, tree.columns, tree.factors,
-            tree.offsets,
-        )  # fmt: skip
-        self._chains = (tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies)
         self._placed = np.zeros(count, dtype=bool)
         self._all_placed = False
         self._com = np.zeros(3)
@@ -98,14 +95,8 @@ class RobotKinematics:
         Raises:
             InputError: the robot has no such link.
         """
-        try:
-            return self.tree.bodies_of_links[link]
-        except KeyError:
-            raise InputError(
-                f"unknown link '{link}'",
-                element=f"robot '{self.robot.name}'",
-                remedy=f"Links are {', '.join(self.tree.bodies_of_links)}",
-            ) from None
+        check_known(link, self.tree.bodies_of_links, f"robot '{self.robot.name}'", "link")
+        return self.tree.bodies_of_links[link]
 
     # Configurations --------------------------------------------------------------------------------------------
 
@@ -120,7 +111,7 @@ class RobotKinematics:
             joint = self.robot.base_joint
             assert joint is not None
             local = self.robot.model.jointPlacements[joint].inverse() * placement
-            self.tree.rotations[self.tree.base[1] - 2] = local.rotation
+            self.tree.joints["rotation"][self.tree.base[1] - 2] = local.rotation
         self._forget()
 
     def coordinates(self, q: ArrayLike) -> NDArray[np.float64]:
@@ -147,29 +138,30 @@ class RobotKinematics:
             start = joint.idx_q
             if joint.nq == 1:
                 values[body] = q[start]
-            elif joint.nq == 4 and joint.nv == 3 and tree.kinds[body] == 1:  # planar
+            elif joint.nq == 4 and joint.nv == 3 and tree.joints["kind"][body] == PRISMATIC:  # planar
                 values[body : body + 2] = q[start : start + 2]
                 values[body + 2] = math.atan2(q[start + 3], q[start + 2])
             elif joint.nv == 3:
                 R = _rotation_of_quaternion(q[start : start + 4])
-                values[body : body + 3] = _angles(R, tree.axes[body : body + 3])
+                values[body : body + 3] = _angles(R, tree.joints["axis"][body : body + 3])
             else:
                 values[body : body + 3] = q[start : start + 3]
-                R = tree.rotations[body + 3].T @ _rotation_of_quaternion(q[start + 3 : start + 7])
-                values[body + 3 : body + 6] = _angles(R, tree.axes[body + 3 : body + 6])
+                R = tree.joints["rotation"][body + 3].T @ _rotation_of_quaternion(q[start + 3 : start + 7])
+                values[body + 3 : body + 6] = _angles(R, tree.joints["axis"][body + 3 : body + 6])
             body += joint.nv
         x = np.zeros(tree.size)
+        columns = tree.joints["column"]
         # In reverse, so that a variable has the value of its own joint and not of one that mimics it.
         for body in range(tree.body_count - 1, 0, -1):
-            if tree.coordinate_names[body - 1] == tree.names[tree.columns[body]]:
-                x[tree.columns[body]] = values[body]
+            if tree.coordinate_names[body - 1] == tree.names[columns[body]]:
+                x[columns[body]] = values[body]
         return x
 
     def configuration(self, x: ArrayLike) -> NDArray[np.float64]:
         """(nq,) configuration in Pinocchio's order of variables (nx,)."""
         x = np.asarray(x, dtype=float)
         model, tree = self.robot.model, self.tree
-        values = tree.factors * x[tree.columns] + tree.offsets
+        values = tree.joints["factor"] * x[tree.joints["column"]] + tree.joints["offset"]
         q = np.array(pin.neutral(model))
         body = 1
         for joint_id in range(1, model.njoints):
@@ -177,14 +169,14 @@ class RobotKinematics:
             start = joint.idx_q
             if joint.nq == 1:
                 q[start] = values[body]
-            elif joint.nq == 4 and joint.nv == 3 and tree.kinds[body] == 1:
+            elif joint.nq == 4 and joint.nv == 3 and tree.joints["kind"][body] == PRISMATIC:
                 q[start : start + 2] = values[body : body + 2]
                 q[start + 2 : start + 4] = math.cos(values[body + 2]), math.sin(values[body + 2])
             else:
                 first = body + joint.nv - 3
-                R = tree.rotations[first] if joint.nv == 6 else np.eye(3)
+                R = tree.joints["rotation"][first] if joint.nv == 6 else np.eye(3)
                 for turning in range(first, first + 3):
-                    R = R @ pin.exp3(tree.axes[turning] * values[turning])
+                    R = R @ pin.exp3(tree.joints["axis"][turning] * values[turning])
                 coefficients = np.array(pin.Quaternion(R).normalized().coeffs())
                 if joint.nv == 6:
                     q[start : start + 3] = values[body : body + 3]
@@ -212,7 +204,7 @@ class RobotKinematics:
     def place_bodies(self) -> None:
         """Computes the placements of all bodies, unless they are known (block mode)."""
         if not self._all_placed:
-            place_all(self.x, *self._topology, self.rotations, self.origins, self.axes)
+            place_all(self.x, self.tree.table, self.placements)
             self.placements_computed += self.tree.body_count - 1
             self._placed[:] = True
             self._all_placed = True
@@ -220,11 +212,7 @@ class RobotKinematics:
     def place_body(self, body: int) -> None:
         """Computes the placements of a body and of those that carry it, unless they are known (on demand)."""
         if not self._placed[body]:
-            tree = self.tree
-            self.placements_computed += place_chain(
-                body, self._placed, tree.chain_offsets, tree.chain_bodies, self.x, *self._topology,
-                self.rotations, self.origins, self.axes,
-            )  # fmt: skip
+            self.placements_computed += place_chain(body, self._placed, self.x, self.tree.table, self.placements)
 
     def placement(self, link: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Orientation (3, 3) and origin (3,) [m] of a link in the world."""
@@ -244,9 +232,7 @@ class RobotKinematics:
         """(3, nx) derivative of :meth:`point` (3.23)."""
         world = self.point(link, local)
         J = np.zeros((3, self.size))
-        point_jacobian(
-            self.body_of(link)[0], world[0], world[1], world[2], *self._chains, self.origins, self.axes, J
-        )
+        point_jacobian(self.body_of(link)[0], world, self.tree.table, self.placements, J)
         return J
 
     def direction(self, link: str, local: ArrayLike) -> NDArray[np.float64]:
@@ -259,7 +245,7 @@ class RobotKinematics:
         """(3, nx) derivative of :meth:`direction` (3.26)."""
         world = self.direction(link, local)
         J = np.zeros((3, self.size))
-        direction_jacobian(self.body_of(link)[0], world[0], world[1], world[2], *self._chains, self.axes, J)
+        direction_jacobian(self.body_of(link)[0], world, self.tree.table, self.placements, J)
         return J
 
     def pre_gradients(self, link: str) -> NDArray[np.float64]:
@@ -274,7 +260,7 @@ class RobotKinematics:
         """(3,) [m], world frame; valid until the next :meth:`set`."""
         if not self._com_known:
             self.place_bodies()
-            centre_of_mass(self.tree.masses, self.tree.coms, self.rotations, self.origins, self._com)
+            centre_of_mass(self.tree.table, self.placements, self._com)
             self._com_known = True
         return self._com
 
@@ -282,11 +268,7 @@ class RobotKinematics:
         """(3, nx) derivative of the centre of mass; valid until the next :meth:`set`."""
         if not self._com_jacobian_known:
             self.place_bodies()
-            tree = self.tree
-            centre_of_mass_jacobian(
-                tree.masses, tree.coms, tree.kinds, tree.parents, tree.columns, tree.factors,
-                self.rotations, self.origins, self.axes, self._moments, self._com_jacobian,
-            )  # fmt: skip
+            centre_of_mass_jacobian(self.tree.table, self.placements, self._moments, self._com_jacobian)
             self._com_jacobian_known = True
         return self._com_jacobian
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import daqp
 import numpy as np
@@ -21,6 +22,28 @@ _SETTINGS = {
     "sing_tol": 1e-15,
     "iter_limit": 3000,
 }
+
+
+class QuadraticProgram(NamedTuple):
+    """½ xᵀHx + gᵀx, to be minimised subject to ``lower <= A x <= upper`` and bounds of the variables.
+
+    Attributes:
+        H: (n, n) symmetric positive definite.
+        g: (n,).
+        A: (m, n).
+        lower: (m,), -inf where there is none; equal to ``upper`` for an equality.
+        upper: (m,), inf where there is none.
+        variable_lower: (n,).
+        variable_upper: (n,).
+    """
+
+    H: NDArray[np.float64]
+    g: NDArray[np.float64]
+    A: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    variable_lower: NDArray[np.float64]
+    variable_upper: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -41,33 +64,21 @@ class QuadraticSolution:
 
 
 def solve_quadratic_program(
-    H: NDArray[np.float64],
-    g: NDArray[np.float64],
-    A: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    variable_lower: NDArray[np.float64],
-    variable_upper: NDArray[np.float64],
+    program: QuadraticProgram,
     *,
     weights: NDArray[np.float64] | None = None,
     compliance: float = 1e-7,
     working_set: NDArray[np.float64] | None = None,
     time_limit: float = math.inf,
 ) -> QuadraticSolution | None:
-    """Minimises ½ xᵀHx + gᵀx subject to ``lower <= A x <= upper`` and bounds of the variables.
+    """Solve a quadratic program.
 
     With ``weights`` the constraints (not the bounds) are elastic: a violation s of row i costs
     (weights[i] s)²/(2 compliance), so that a solution always exists, whatever the rank of A. Slacks are never formed:
     in the dual, an elastic row only adds its compliance to the diagonal.
 
     Args:
-        H: (n, n) symmetric positive definite.
-        g: (n,).
-        A: (m, n).
-        lower: (m,), -inf where there is none; equal to ``upper`` for an equality.
-        upper: (m,), inf where there is none.
-        variable_lower: (n,).
-        variable_upper: (n,).
+        program: to solve.
         weights: (m,) positive, or None for hard constraints.
         compliance: of elastic constraints.
         working_set: (n + m,) guess of the multipliers' signs, bounds first: positive where the upper bound acts.
@@ -76,6 +87,7 @@ def solve_quadratic_program(
     Returns:
         The solution; None if there is none, the time is up or the solver failed.
     """
+    H, g, A, lower, upper, variable_lower, variable_upper = program
     n = len(g)
     scale = np.ones(len(lower)) if weights is None else weights
     A = np.ascontiguousarray(A * scale[:, None])

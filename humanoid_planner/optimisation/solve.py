@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import cast
 
 import numpy as np
@@ -21,12 +21,12 @@ _COPIES = 5
 
 _Solver = Callable[[NonlinearProgram, NDArray[np.float64], SolverOptions, SolverResult | None], SolverResult]
 
-SOLVERS: dict[str, tuple[str, str]] = {
-    "sqp": ("humanoid_planner.optimisation.trust_region_sqp", "solve_sqp"),
-    "feasible_sqp": ("humanoid_studies.feasible_sqp.feasible_sqp", "solve_feasible_sqp"),
-    "ipopt": ("humanoid_planner.optimisation.ipopt", "solve_ipopt"),
+SOLVERS: dict[str, str] = {
+    "sqp": "humanoid_planner.optimisation.trust_region_sqp:solve_sqp",
+    "ipopt": "humanoid_planner.optimisation.ipopt:solve_ipopt",
 }
-"""Module and function of each solver, imported at first use: IPOPT comes with CasADi, which takes its time."""
+"""Function of each solver, imported at first use (IPOPT comes with CasADi, which takes its time), with the arguments
+program, start, options and warm start of :func:`solve`. ``import humanoid_studies`` adds the thesis' own solver."""
 
 
 def solve(
@@ -44,7 +44,7 @@ def solve(
     Args:
         program: the problem.
         x0: (n,) start; solvers move it into the variables' bounds first.
-        solver: "sqp", "feasible_sqp" or "ipopt".
+        solver: "sqp" or "ipopt"; after ``import humanoid_studies`` also "feasible_sqp".
         options: limits and tolerances; None for the defaults.
         warm_start: result of a similar program (the same variables and constraints), by any of the solvers: what it
             knows besides the point (multipliers, active constraints) starts this one. The point itself is ``x0``.
@@ -57,7 +57,11 @@ def solve(
             program or are not numbers; a dense program larger than the machine's memory.
     """
     if solver not in SOLVERS:
-        raise InputError(f"unknown solver {solver!r}", element="solver", remedy=f"Known are {', '.join(SOLVERS)}")
+        raise InputError(
+            f"unknown solver {solver!r}",
+            element="solver",
+            remedy=f"Known are {', '.join(SOLVERS)}; the thesis' feasible_sqp comes with `import humanoid_studies`",
+        )
     start = np.array(x0, dtype=float)
     n, m = program.size, len(program.linear)
     _check("x0", start, n)
@@ -72,8 +76,7 @@ def solve(
         optional_library("casadi", "planner", element="solver")
     if program.nonzeros is None or solver != "ipopt":
         _check_memory(n, m)
-    module, function = SOLVERS[solver]
-    run = cast(_Solver, getattr(import_module(module), function))
+    run = cast(_Solver, resolve_name(SOLVERS[solver]))
     return run(program, start, options or SolverOptions(), warm_start)
 
 

@@ -19,7 +19,7 @@ from humanoid_planner.optimisation.contradiction import (
     violation,
 )
 from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.quadratic_program import QuadraticSolution, solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, QuadraticSolution, solve_quadratic_program
 from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
 
 _COMPLIANCE = 1e-8
@@ -248,13 +248,15 @@ class _Sqp:
         if not np.isfinite(c[linear]).all() or (np.abs(violation(program, c)) <= self.tolerance)[linear].all():
             return x
         step = solve_quadratic_program(
-            np.eye(self.n),
-            np.zeros(self.n),
-            self.jacobian(x)[linear],
-            (program.constraint_lower - c)[linear],
-            (program.constraint_upper - c)[linear],
-            program.lower - x,
-            program.upper - x,
+            QuadraticProgram(
+                np.eye(self.n),
+                np.zeros(self.n),
+                self.jacobian(x)[linear],
+                (program.constraint_lower - c)[linear],
+                (program.constraint_upper - c)[linear],
+                program.lower - x,
+                program.upper - x,
+            )
         )
         if step is None:
             raise _Stop(ReturnCode.LINEAR_INFEASIBLE, "no point satisfies the linear constraints and the bounds")
@@ -396,7 +398,7 @@ class _Sqp:
             (1e4, 1e-3, None),
         ):
             self.check_time()
-            solution = solve_quadratic_program(
+            quadratic = QuadraticProgram(
                 H + stiffening * ridge * np.eye(self.n) if stiffening else H,
                 gradient,
                 model.J,
@@ -404,6 +406,9 @@ class _Sqp:
                 program.constraint_upper - inside - c,
                 np.maximum(program.lower - point.x, -reach),
                 np.minimum(program.upper - point.x, reach),
+            )
+            solution = solve_quadratic_program(
+                quadratic,
                 weights=np.ones(self.m),
                 compliance=factor * base,
                 working_set=guess,

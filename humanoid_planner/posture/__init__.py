@@ -7,6 +7,7 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
+from humanoid_planner.posture.balance.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
 from humanoid_planner.posture.collision.collision_model import CollisionModel  # noqa: E402
 from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
 from humanoid_planner.posture.problem.criterion import (  # noqa: E402
@@ -20,6 +21,7 @@ from humanoid_planner.posture.problem.criterion import (  # noqa: E402
 from humanoid_planner.posture.problem.force_model import Load  # noqa: E402
 from humanoid_planner.posture.problem.posture_result import PostureResult  # noqa: E402
 from humanoid_planner.posture.problem.problem import PostureProblem  # noqa: E402
+from humanoid_planner.posture.problem.requirements import PostureRequirements  # noqa: E402
 from humanoid_planner.posture.tasks.task import Task  # noqa: E402
 
 __all__ = [
@@ -30,9 +32,12 @@ __all__ = [
     "Load",
     "NearReference",
     "PostureProblem",
+    "PostureRequirements",
     "PostureResult",
+    "StanceEquilibrium",
     "Task",
     "WeightedSum",
+    "check_stance",
     "generate_posture",
     "near_middle",
     "solve_problem",

@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.contact import Stance
-from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
+from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
+from humanoid_planner.posture.balance.largest_margin import with_largest_margin
 from humanoid_planner.posture.problem.explanation import Conflict, describe, find_conflict, find_violations
 from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.reach import out_of_reach
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 #: Wall-clock time that an answer may take when nobody gives options [s].
 DEFAULT_TIME_LIMIT = 30.0
@@ -48,7 +50,9 @@ def generate_posture(
     options: SolverOptions | None = None,
     explain: bool = True,
     restarts: int = RESTARTS,
-    **problem: Any,
+    largest_margin: bool = False,
+    kinematics: RobotKinematics | None = None,
+    **requirements: Any,
 ) -> PostureResult:
     """Finds a posture that holds a stance, fulfils tasks, is in equilibrium and collides with nothing.
 
@@ -57,13 +61,16 @@ def generate_posture(
         stance: contacts to hold.
         initial: (nq,) start of the search; None takes the robot's posture ``half_sitting`` if it has one, else
             ``zero``.
-        solver: "sqp", "ipopt" or "feasible_sqp".
+        solver: "sqp" or "ipopt"; after ``import humanoid_studies`` also "feasible_sqp".
         options: for the solver; its time limit is the whole answer's. None for the defaults and 30 s.
         explain: after a failure, find out what is in conflict and what would have to go; this solves up to six
             problems more, as long as the options' time limit allows.
         restarts: searches from random starts (always the same ones) after the first failed, unless it is proved that
             there is no posture; they end where half of the time limit is over.
-        **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
+        largest_margin: also tell the margin of equilibrium, and take the forces of the largest margin instead of any
+            that hold the posture, see :func:`with_largest_margin`.
+        kinematics: of the robot, to be used again.
+        **requirements: what else the posture has to fulfil, see :class:`PostureRequirements`.
 
     Returns:
         The posture with forces and torques, or the least-violating one with the reason.
@@ -71,14 +78,15 @@ def generate_posture(
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    initial = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
+    initial = robot.default_posture if initial is None else np.asarray(initial, dtype=float)
     return solve_problem(
-        PostureProblem(robot, stance, start=initial, **problem),
+        PostureProblem(robot, stance, PostureRequirements(**requirements), start=initial, kinematics=kinematics),
         initial,
         solver=solver,
         options=options,
         explain=explain,
         restarts=restarts,
+        largest_margin=largest_margin,
     )
 
 
@@ -90,6 +98,7 @@ def solve_problem(
     options: SolverOptions | None = None,
     explain: bool = True,
     restarts: int = RESTARTS,
+    largest_margin: bool = False,
     warm_start: SolverResult | None = None,
 ) -> PostureResult:
     """Solves a posture problem; one that is solved again and again is put together once.
@@ -101,6 +110,7 @@ def solve_problem(
         options: likewise.
         explain: likewise.
         restarts: likewise.
+        largest_margin: likewise.
         warm_start: solution of the same problem for slightly other data; the search starts from it instead of
             ``initial``.
 
@@ -156,7 +166,8 @@ def solve_problem(
 
         conflict = find_conflict(problem, found.solution.x, found.start, again, options)
         elapsed = time.perf_counter() - began
-    return _answer(problem, found, conflict, impossible, starts, evaluations, counted, elapsed)
+    answer = _answer(problem, found, conflict, impossible, starts, evaluations, counted, elapsed)
+    return with_largest_margin(problem, answer) if largest_margin else answer
 
 
 @dataclass(frozen=True)
@@ -175,32 +186,12 @@ def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> I
     x0 = kinematics.coordinates(np.asarray(initial, dtype=float))
     joints = np.ones(tree.size, dtype=bool)
     if tree.base is not None:
-        joints[tree.columns[tree.base[0] : tree.base[1] + 1]] = False
+        joints[tree.joints["column"][tree.base[0] : tree.base[1] + 1]] = False
     low, high = np.maximum(tree.lower, x0 - _WIDTH), np.minimum(tree.upper, x0 + _WIDTH)
     for index in range(count):
         about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
         x = np.where(joints, anywhere if index % 2 else about, x0)
         yield kinematics.configuration(np.clip(x, tree.lower, tree.upper))
-
-
-def default_posture(robot: Robot) -> NDArray[np.float64]:
-    """(nq,) ``half_sitting`` where the robot has it, else ``zero``."""
-    return robot.postures.get("half_sitting", robot.postures["zero"])
-
-
-def named_posture(robot: Robot, name: str) -> NDArray[np.float64]:
-    """(nq,) a posture of the robot's file.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if name not in robot.postures:
-        raise InputError(
-            f"unknown posture '{name}'",
-            element=f"robot '{robot.name}'",
-            remedy=f"Postures are {', '.join(robot.postures)}",
-        )
-    return robot.postures[name]
 
 
 def _answer(

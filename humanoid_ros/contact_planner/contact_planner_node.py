@@ -8,25 +8,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import PostureReport, StancePosture
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from humanoid_model.field_checks import known_name
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
+from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.contact_planner.planner_warm_up import warm_up
-from humanoid_ros.contact_planner.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.posture_joint_state import joint_state
 from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.diagnostic_message import diagnostic_message
+from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_number,
     declare_text,
@@ -36,12 +34,12 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     whole,
 )
-from humanoid_ros.node.qos import LATCHED, STATE
-from humanoid_ros.node.request_fields import known_name
-from humanoid_ros.node.service_workers import ServiceWorkers, run
+from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
 
 
-class ContactPlannerNode(AnsweringNode):
+class ContactPlannerNode(ServingNode):
     """Generates postures and checks equilibrium; see docs/interfaces.md for its services, topics and parameters.
 
     Attributes:
@@ -67,7 +65,6 @@ class ContactPlannerNode(AnsweringNode):
         self._posture = self.create_publisher(StancePosture, "posture", LATCHED)
         self._joints = self.create_publisher(JointState, "posture_joint_states", LATCHED)
         self._base = self.create_publisher(PoseStamped, "posture_base", LATCHED)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STATE)
         self._answers = 0
         self._found = 0
         self._seconds = 0.0
@@ -76,9 +73,7 @@ class ContactPlannerNode(AnsweringNode):
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         refuse_unusable(self, self._check_parameters)
-        self.create_timer(
-            1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=ReentrantCallbackGroup()
-        )
+        publish_diagnostics(self, "planning", self._diagnostics)
         self.get_logger().info(f"plans in the scene {text(self, 'scene')}")
 
     # Parameters ---------------------------------------------------------------------------------------------------
@@ -102,9 +97,6 @@ class ContactPlannerNode(AnsweringNode):
         declare_text(self, "world_frame", "world", "Name of the frame that answers are drawn in", read_only=True)
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
         declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
-        declare_number(
-            self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
-        )
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raises a HumanoidError for a text that can't be used."""
@@ -154,30 +146,23 @@ class ContactPlannerNode(AnsweringNode):
 
     # Diagnostics --------------------------------------------------------------------------------------------------
 
-    def _publish_diagnostics(self) -> None:
+    def _diagnostics(self) -> dict[str, str]:
         mean = self._seconds / self._answers if self._answers else 0.0
-        values = {
+        return {
             "scene": text(self, "scene"),
             "posture requests": str(self._answers),
             "postures found": str(self._found),
             "mean time per posture request [ms]": f"{1e3 * mean:.1f}",
-            "refused requests": str(self.workers.refusals),
-            "last refusal": self.workers.last_refusal,
+            "refused requests": str(self.refusals.count),
+            "last refusal": self.refusals.last,
         }
-        words = "busy" if self.workers.busy else "idle"
-        now = self.get_clock().now().to_msg()
-        self._diagnostics.publish(diagnostic_message(self.get_name(), "planning", now, words, values))
 
 
-def _mark_refused(response: GeneratePosture.Response, message: str) -> None:
+def _mark_refused(response: GeneratePosture.Response) -> None:
     response.report.code = PostureReport.INVALID_REQUEST
-    response.report.explanation = message
+    response.report.explanation = response.message
 
 
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("contact_planner", ContactPlannerNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,13 +8,10 @@ from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
-from humanoid_ros.contact_planner.equilibrium_test import EquilibriumMethod
-from humanoid_ros.contact_planner.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.posture_markers import link_placements
+from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_ros.contact_planner.equilibrium_service import MethodKind, answer_check_equilibrium
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
 from humanoid_ros.messages.conversions import fill_pose
-from humanoid_ros.messages.posture_messages import default_posture
 from humanoid_ros.messages.stance_messages import WORLD
 
 
@@ -46,7 +43,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
                 ),
                 GeneratePosture.Response(),
             )
-            for method in EquilibriumMethod:
+            for method in MethodKind:
                 request = CheckEquilibrium.Request(robot=name, stance=stance, surfaces=surfaces, method=method)
                 answer_check_equilibrium(cache, defaults.scene, request, CheckEquilibrium.Response())
         except HumanoidError:
@@ -55,7 +52,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
 
 def _standing(robot: Robot) -> tuple[Stance, list[Surface]]:
     """The soles of a robot where its default posture has them, each on a surface of its own."""
-    links = link_placements(robot, default_posture(robot))
+    links = robot.link_placements(robot.default_posture)
     stance, surfaces = Stance(), []
     for place in robot.contacts.values():
         if place.support:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the posture generator found, as the fields of an answer."""
+"""What the planner found, as the fields of an answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from collections.abc import Mapping
 
 import numpy as np
 from humanoid_stack.msg import ConstraintViolation, ContactForce, PostureReport
+from numpy.typing import NDArray
 
+from humanoid_model import Robot
+from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.posture import StanceEquilibrium
 from humanoid_planner.posture.problem.placed_contact import PlacedContact
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import surface_frame
-from humanoid_ros.contact_planner.bearing_contacts import contact_force
+from humanoid_ros.messages.conversions import fill_vector
 
 
 def report_message(result: PostureResult) -> PostureReport:
@@ -62,5 +66,42 @@ def force_messages(
     for location, position, force in zip(result.force_contacts, result.force_points, result.forces, strict=True):
         placed = contacts[location]
         normal = np.array(surface_frame(placed, kinematics).rotation[:, 2])
-        messages.append(contact_force(kinematics.robot, placed, position, normal, force))
+        messages.append(_force(kinematics.robot, placed, position, normal, force))
     return messages
+
+
+def stance_force_messages(answer: StanceEquilibrium, robot: Robot) -> list[ContactForce]:
+    """Messages of the contact forces that keep a robot in equilibrium; empty without."""
+    if len(answer.forces) == 0:
+        return []
+    bearing = answer.bearing
+    points = zip(bearing.owners, bearing.points.positions, bearing.points.normals, answer.forces, strict=True)
+    return [
+        _force(robot, bearing.contacts[owner], position, normal, force) for owner, position, normal, force in points
+    ]
+
+
+def margin_text(answer: StanceEquilibrium) -> str:
+    """A margin in words."""
+    unit = "m" if answer.method is EquilibriumMethod.SUPPORT_POLYGON else "N"
+    return f"margin {answer.margin:.3g} {unit}"
+
+
+def _force(
+    robot: Robot,
+    placed: PlacedContact,
+    position: NDArray[np.float64],
+    normal: NDArray[np.float64],
+    force: NDArray[np.float64],
+) -> ContactForce:
+    """Message of a force (3,) [N] on the robot at a point (3,) [m] of a contact."""
+    message = ContactForce(
+        body_a=f"{robot.name}/{placed.contact.location.link}",
+        body_b=placed.contact.surface.body,
+        friction=float(placed.friction),
+        state=ContactForce.STICK,
+    )
+    fill_vector(message.position, position)
+    fill_vector(message.normal, normal)
+    fill_vector(message.force, force)
+    return message

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
-from humanoid_sim.world.ball_joint import BallJoint
+from humanoid_model.ball_joint import BallJoint
 
 
 def joint_state(robot: Robot, q: NDArray[np.float64], efforts: Mapping[str, float], world: str) -> JointState:

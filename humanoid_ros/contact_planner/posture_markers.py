@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 from builtin_interfaces.msg import Time
 from humanoid_stack.msg import ContactForce
 from numpy.typing import NDArray
@@ -86,16 +85,9 @@ def posture_markers(shown: ShownPosture, world: str, time: Time, cone_scale: flo
     return MarkerArray(markers=markers)
 
 
-def link_placements(robot: Robot, q: NDArray[np.float64]) -> dict[str, pin.SE3]:
-    """Placement of every link in the world at a configuration (nq,)."""
-    data = robot.model.createData()
-    pin.forwardKinematics(robot.model, data, q)
-    return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in robot.parts.links.items()}
-
-
 def _ghost(robot: Robot, q: NDArray[np.float64], colour: ColorRGBA) -> list[Marker]:
     markers: list[Marker] = []
-    placements = link_placements(robot, q)
+    placements = robot.link_placements(q)
     for link in robot.description.links.values():
         for visual in link.visuals:
             for marker in shape_markers(visual, placements[link.name] * visual.placement):

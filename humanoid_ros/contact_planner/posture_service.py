@@ -13,35 +13,33 @@ from builtin_interfaces.msg import Duration
 from humanoid_stack.srv import GeneratePosture
 from numpy.typing import NDArray
 
+import humanoid_studies  # noqa: F401 its solver may be asked for
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.optimisation.solve import SOLVERS
-from humanoid_planner.posture.generate import generate_posture
-from humanoid_planner.posture.problem.centring import centre_in_polygon, centre_in_wrenches
-from humanoid_planner.posture.problem.criterion import (
+from humanoid_planner.posture import (
     Criterion,
     LeastTorque,
     NearReference,
+    PostureResult,
+    generate_posture,
     near_middle,
 )
-from humanoid_planner.posture.problem.force_model import Load
+from humanoid_planner.posture.balance.bearing_contacts import patch_outline, patch_placement
+from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_planner.posture.problem.centring import centre_in_polygon, centre_in_wrenches
 from humanoid_planner.posture.problem.near_path import NearPath
 from humanoid_planner.posture.problem.placed_contact import place_contact
-from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import surface_frame
-from humanoid_ros.contact_planner.bearing_contacts import bearing_contacts, patch_outline, patch_placement
-from humanoid_ros.contact_planner.equilibrium_test import STILL, Body, EquilibriumMethod, loads_wrench, try_equilibrium
-from humanoid_ros.contact_planner.joint_efforts import JointEfforts
-from humanoid_ros.contact_planner.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.posture_answer import force_messages, joint_efforts, report_message
+from humanoid_ros.contact_planner.posture_answer import force_messages, joint_efforts, margin_text, report_message
 from humanoid_ros.contact_planner.posture_markers import ShownPosture
 from humanoid_ros.contact_planner.posture_task_messages import load, posture_task
 from humanoid_ros.messages.conversions import fill_vector, point, seconds
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.request_fields import enumerated, known_name, not_negative
 
 
 class StabilityKind(IntEnum):
@@ -120,6 +118,7 @@ def answer_generate_posture(
         options=asked.options,
         scene=asked.scene,
         kinematics=asked.kinematics,
+        largest_margin=True,
         **asked.problem,
     )
     return _fill(asked, result, response)
@@ -135,8 +134,6 @@ class _Asked:
         stance: to hold.
         kinematics: of the robot, for this request alone.
         stability: how equilibrium is tested.
-        criterion: what is minimised.
-        loads: known wrenches.
         initial: (nq,) start of the search.
         solver: its name.
         options: for it.
@@ -148,8 +145,6 @@ class _Asked:
     stance: Stance
     kinematics: RobotKinematics
     stability: StabilityKind
-    criterion: CriterionKind
-    loads: tuple[Load, ...]
     initial: NDArray[np.float64]
     solver: str
     options: SolverOptions
@@ -192,7 +187,7 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
     if request.collisions:
         problem["collisions"] = cache.collision_model(robot, base_scene)
         problem["collision_margin"] = collision_margin
-    return _Asked(robot, scene, held, kinematics, stability, kind, loads, initial, solver, options, problem)
+    return _Asked(robot, scene, held, kinematics, stability, initial, solver, options, problem)
 
 
 def _check_stability(
@@ -295,7 +290,9 @@ def _fill(asked: _Asked, result: PostureResult, response: GeneratePosture.Respon
     posture.forces = force_messages(result, placed, kinematics)
     centre = np.array(kinematics.centre_of_mass())
     fill_vector(posture.centre_of_mass, centre)
-    region = _balance(asked, centre, response)
+    region = np.zeros((0, 3)) if result.balance is None else result.balance.region
+    posture.stability_margin = 0.0 if result.balance is None else result.balance.margin
+    response.support_polygon = [point(vertex) for vertex in region]
     return ShownPosture(
         robot=robot,
         q=result.q,
@@ -304,42 +301,13 @@ def _fill(asked: _Asked, result: PostureResult, response: GeneratePosture.Respon
         centre_of_mass=centre,
         support_polygon=region,
         good=response.success,
-        text=_text(asked, result, posture.stability_margin),
+        text=_text(asked, result),
     )
 
 
-def _balance(asked: _Asked, centre: NDArray[np.float64], response: GeneratePosture.Response) -> NDArray[np.float64]:
-    """Write margin and support polygon of the posture found, and the forces of that margin; returns the polygon.
-
-    The generator takes any forces that do, unless their torques are what is minimised; those of the largest margin
-    tell more, and are what a robot should aim at.
-    """
-    if asked.stability is StabilityKind.NO_STABILITY:
-        return np.zeros((0, 3))
-    robot, kinematics, gravity = asked.robot, asked.kinematics, np.array(asked.scene.gravity)
-    bearing = bearing_contacts(robot, asked.stance, asked.scene, kinematics, at_posture=True)
-    if len(bearing.points) == 0:
-        return np.zeros((0, 3))
-    body = Body(kinematics.total_mass, centre, gravity, STILL, loads_wrench(asked.loads, kinematics))
-    by_forces = asked.stability is StabilityKind.CONTACT_FORCES and not bearing.inner
-    efforts = JointEfforts.at_posture(bearing, kinematics, asked.loads, gravity) if by_forces else None
-    limits = efforts.limit_rows() if efforts is not None and asked.problem["torque_limits"] else None
-    answer = try_equilibrium(EquilibriumMethod(asked.stability), bearing.points, body, limits)
-    posture = response.posture
-    posture.stability_margin = answer.margin
-    response.support_polygon = [point(vertex) for vertex in answer.region]
-    chosen = asked.criterion is CriterionKind.LEAST_TORQUE
-    if efforts is not None and response.success and len(answer.forces) and not chosen:
-        posture.forces = bearing.messages(answer.forces)
-        values = efforts.of(answer.forces)
-        posture.joint_names, posture.efforts = list(values), list(values.values())
-    return answer.region
-
-
-def _text(asked: _Asked, result: PostureResult, margin: float) -> str:
+def _text(asked: _Asked, result: PostureResult) -> str:
     if not result.success:
         return result.explanation
     if asked.stability is StabilityKind.NO_STABILITY:
         return ""
-    unit = "m" if asked.stability is StabilityKind.SUPPORT_POLYGON else "N"
-    return f"stability margin {margin:.3g} {unit}"
+    return "stability margin 0" if result.balance is None else f"stability {margin_text(result.balance)}"

@@ -13,12 +13,13 @@ from humanoid_stack.msg import PostureTask as TaskMessage
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, finite, known_name, not_negative
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
-from humanoid_ros.node.request_fields import LARGEST_FORCE, enumerated, finite, known_name, not_negative, vector
+from humanoid_ros.node.request_fields import LARGEST_FORCE, vector
 
 
 class TaskKind(IntEnum):

@@ -7,25 +7,20 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pinocchio as pin
 from humanoid_stack.msg import ContactForces, SimulationStatus
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import HumanoidError
+from humanoid_ros.node.qos import LATCHED, STATIC_TRANSFORMS, TRANSFORMS
 from humanoid_ros.viewer.transform_tree import TransformTree
 
 T = TypeVar("T")
-LATCHED = QoSProfile(
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
 
 
 class DemoError(HumanoidError):
@@ -86,16 +81,15 @@ class Recording:
         return np.array([placement.translation for placement in self.placements[link]])
 
 
-class DemoObserver(Node):
+class DemoObserver:
     """Listens to the simulator; safe to ask from another thread than the one that spins it.
 
     Args:
         links: Links whose placements are recorded.
-        context: ROS context to live in.
+        node: That subscribes.
     """
 
-    def __init__(self, links: tuple[str, ...], context: Any) -> None:
-        super().__init__("demo", context=context)
+    def __init__(self, links: tuple[str, ...], node: Node) -> None:
         self._links = links
         self._lock = threading.Lock()
         self._tree = TransformTree("world")
@@ -104,17 +98,11 @@ class DemoObserver(Node):
         self.status: SimulationStatus | None = None
         self.urdf: str | None = None
         self.contacts: ContactForces | None = None
-        transforms = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
-        latched = QoSProfile(
-            depth=100,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL,
-        )
-        self.create_subscription(TFMessage, "/tf", self._on_transforms, transforms)
-        self.create_subscription(TFMessage, "/tf_static", self._take_transforms, latched)
-        self.create_subscription(ContactForces, "contacts", self._on_contacts, 100)
-        self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
-        self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+        node.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
+        node.create_subscription(TFMessage, "/tf_static", self._take_transforms, STATIC_TRANSFORMS)
+        node.create_subscription(ContactForces, "contacts", self._on_contacts, 100)
+        node.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
+        node.create_subscription(String, "robot_description", self._on_description, LATCHED)
 
     @property
     def simulated_time(self) -> float | None:

@@ -12,42 +12,32 @@ import os
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import rclpy
-from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
-from geometry_msgs.msg import Vector3
-from humanoid_stack.srv import ApplyWrench
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
-from std_srvs.srv import SetBool
 from tqdm import tqdm
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import load_robot
 from humanoid_model.errors import HumanoidError
+from humanoid_model.progress import Progress
 from humanoid_model.robot import Robot
+from humanoid_planner.posture.motion.squat import LEGS, SquatMotion, squat_motion
 from humanoid_ros.bringup.node_list import ParameterValue, stack_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
+from humanoid_ros.client import HumanoidStack
 from humanoid_ros.demo.demo_observer import DemoError, DemoObserver, Recording, wait_for
 from humanoid_ros.demo.demo_report import DemoNumbers, markdown_report, text_table
 from humanoid_ros.demo.headless_browser import BrowserError, HeadlessBrowser
-from humanoid_ros.demo.squat import LEGS, SquatMotion, squat_motion
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.contact_drawing import ARROW_SCALE, CONE_SCALE
-from humanoid_ros.viewer.sketch import sketch
-from humanoid_ros.viewer.viewer_contacts import contact_view
+from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE
+from humanoid_ros.viewer.drawing.sketch import sketch
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
@@ -63,6 +53,8 @@ PARAMETERS: dict[str, dict[str, ParameterValue]] = {
 """What the demo sets beside the stack's own parameters."""
 FIRST_PORT = 8080
 START_TIMEOUT, ANSWER_TIMEOUT = 180.0, 60.0
+STANDSTILL = 30.0
+"""Longest wait for simulated time to go on [s]: a kernel that nobody has needed yet may have to be compiled."""
 
 
 class Demo:
@@ -70,19 +62,16 @@ class Demo:
 
     Args:
         robot: The robot that is simulated.
-        observer: Node that listens, spun elsewhere.
-        alive: Raises a DemoError if a node of the stack died.
+        stack: What moves it.
+        observer: What listens.
+        alive: Raises a SupervisorError if a node of the stack died.
     """
 
-    def __init__(self, robot: Robot, observer: DemoObserver, alive: Callable[[], None]) -> None:
+    def __init__(self, robot: Robot, stack: HumanoidStack, observer: DemoObserver, alive: Callable[[], None]) -> None:
         self._robot = robot
+        self._stack = stack
         self._observer = observer
         self._alive = alive
-        self._push = observer.create_client(ApplyWrench, "apply_wrench")
-        self._pause = observer.create_client(SetBool, "pause")
-        self._follow = GuardedActionClient(
-            observer, FollowJointTrajectory, "whole_body_controller/follow_joint_trajectory"
-        )
         self._errors: list[float] = []
         self._feet = feet(robot)
 
@@ -144,13 +133,10 @@ class Demo:
 
     def pause(self, paused: bool) -> None:
         """Let simulated time stand still, or go on and half a second pass."""
-        if not self._pause.wait_for_service(ANSWER_TIMEOUT):
-            raise DemoError("nothing offers pause")
-        future = self._pause.call_async(SetBool.Request(data=paused))
-        answer = self._answer(future, "an answer to pause")
-        if not answer.success:
-            raise DemoError(f"pause was refused: {answer.message}")
-        if not paused:
+        if paused:
+            self._stack.pause()
+        else:
+            self._stack.resume()
             self._pass(0.5, "going on")
 
     def sketch(self, path: Path) -> None:
@@ -204,8 +190,8 @@ class Demo:
                 self.check()
                 if self._time() > now:
                     silent_since = time.monotonic()
-                elif time.monotonic() - silent_since > 5.0:
-                    raise DemoError("simulated time stands still for 5 s")
+                elif time.monotonic() - silent_since > STANDSTILL:
+                    raise DemoError(f"simulated time stands still for {STANDSTILL:.0f} s")
                 now = self._time()
                 bar.update(min(now - start, seconds) - bar.n)
                 time.sleep(0.02)
@@ -220,38 +206,21 @@ class Demo:
         return {names.get(body.rsplit("/", 1)[-1], body): force for body, force in recording.mean_forces().items()}
 
     def _squat(self, motion: SquatMotion) -> None:
-        if not self._follow.wait_for_server(ANSWER_TIMEOUT):
-            raise DemoError("nothing offers whole_body_controller/follow_joint_trajectory")
-        goal = FollowJointTrajectory.Goal(trajectory=trajectory_message(motion))
-        accepted = self._answer(self._follow.send_goal_async(goal, self._on_feedback), "an answer to the trajectory")
-        if not accepted.accepted:
-            raise DemoError("the whole-body controller refused the squats")
-        result: Future = accepted.get_result_async()
-        self._pass(motion.times[-1] + 2.0, "squatting", result.done)
-        answer = self._answer(result, "the end of the squats").result
-        if answer.error_code != FollowJointTrajectory.Result.SUCCESSFUL:
-            raise DemoError(f"the squats failed: {answer.error_string} ({answer.error_code})")
+        task = self._stack.begin_follow(motion)
+        self._pass(motion.times[-1] + 2.0, "squatting", lambda: task.done)
+        answer = task.result(ANSWER_TIMEOUT, self._on_progress)
+        if not answer.success:
+            raise DemoError(f"the squats failed: {answer.message} ({answer.code})")
 
-    def _on_feedback(self, message: Any) -> None:
-        errors = message.feedback.error.positions
+    def _on_progress(self, progress: Progress) -> None:
+        assert isinstance(progress.result, FollowJointTrajectory.Feedback)
+        errors = progress.result.error.positions
         if errors:
             self._errors.append(float(np.abs(errors).max()))
 
     def _push_once(self) -> None:
-        if not self._push.wait_for_service(ANSWER_TIMEOUT):
-            raise DemoError("nothing offers apply_wrench")
-        request = ApplyWrench.Request(body=PUSH_LINK)
-        x, y, z = PUSH_FORCE
-        request.wrench.force = Vector3(x=x, y=y, z=z)
-        request.duration = Duration(nanosec=int(1e9 * PUSH_DURATION))
-        answer = self._answer(self._push.call_async(request), "an answer to the push")
-        if not answer.success:
-            raise DemoError(f"the push was refused: {answer.message}")
+        self._stack.push(PUSH_LINK, PUSH_FORCE, duration=PUSH_DURATION)
         self._pass(SWAY, "pushed")
-
-    def _answer(self, future: Future, what: str) -> Any:
-        wait_for(future.done, what, ANSWER_TIMEOUT, self.check)
-        return future.result()
 
 
 def feet(robot: Robot) -> dict[str, str]:
@@ -263,17 +232,6 @@ def feet(robot: Robot) -> dict[str, str]:
 def demo_links(robot: Robot) -> tuple[str, ...]:
     """Links whose motion the demo records."""
     return (robot.description.root, PUSH_LINK, *feet(robot).values())
-
-
-def trajectory_message(motion: SquatMotion) -> JointTrajectory:
-    """A motion as the message that controllers take."""
-    message = JointTrajectory(joint_names=list(motion.joint_names))
-    for seconds, positions, velocities in zip(motion.times, motion.positions, motion.velocities, strict=True):
-        point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
-        whole, nanoseconds = divmod(round(1e9 * seconds), 10**9)
-        point.time_from_start = Duration(sec=whole, nanosec=nanoseconds)
-        message.points.append(point)
-    return message
 
 
 def free_port(first: int) -> int:
@@ -316,7 +274,7 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
     except BrowserError as error:
         demo.pause(False)
         demo.sketch(path)
-        return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
+        return f"The scene drawn by humanoid_ros.viewer.drawing.sketch instead of the page: {error}."
 
 
 @contextmanager
@@ -342,26 +300,6 @@ def running_stack(port: int) -> Iterator[Callable[[], None]]:
         yield supervisor.check
 
 
-@contextmanager
-def observed(links: tuple[str, ...]) -> Iterator[DemoObserver]:
-    """A listening node in a ROS context of its own, spun by a thread of its own."""
-    context = rclpy.Context()
-    # Ctrl-C is the demo's: it has nodes to stop.
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    observer = DemoObserver(links, context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(observer)
-    thread = threading.Thread(target=executor.spin, name="demo observer", daemon=True)
-    thread.start()
-    try:
-        yield observer
-    finally:
-        executor.shutdown()
-        thread.join(5.0)
-        observer.destroy_node()
-        rclpy.shutdown(context=context)
-
-
 def show(headless: bool) -> None:
     """Start the stack, run the demo, and show what came of it.
 
@@ -374,9 +312,9 @@ def show(headless: bool) -> None:
     robot = load_robot(ROBOT)
     port = free_port(FIRST_PORT)
     address = f"http://127.0.0.1:{port}"
-    with running_stack(port) as alive, observed(demo_links(robot)) as observer:
+    with running_stack(port) as alive, HumanoidStack(ROBOT, patience=ANSWER_TIMEOUT, check=alive) as stack:
         print(f"The page is at {address}", flush=True)
-        demo = Demo(robot, observer, alive)
+        demo = Demo(robot, stack, DemoObserver(demo_links(robot), stack.node), alive)
         numbers = demo.run()
         print(text_table(numbers.rows()), flush=True)
         if headless:

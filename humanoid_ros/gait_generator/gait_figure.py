@@ -1,146 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stick figures of a gait in the sagittal plane over time, left and right leg taking turns, as a message."""
+"""Stick figures of a gait as a message and back."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from humanoid_stack.msg import GaitFigure
-from numpy.typing import NDArray
 
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-
-Real = NDArray[np.floating[Any]]
-
-LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
-TIP_LEG = (("hip", "knee"), ("knee", "tip"))
-"""Lines of a leg, with a foot and without."""
+from humanoid_model.arrays import Reals
+from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 
 
-def gait_figure(gait: GaitSolution, cycles: int, exchanged: GaitSolution | None = None) -> GaitFigure:
-    """Stick figures of a walk.
-
-    Args:
-        gait: of at least one solved phase.
-        cycles: how often it is repeated; legs that have changed parts go on so.
-        exchanged: the same gait with the legs' data exchanged, taken where they have changed parts; the gait itself if
-            left out.
-    """
-    count, flags = len(gait.phases), gait.plan.legs_exchanged(cycles)
-    advance = gait.plan.next_offset - gait.plan.offsets[0]
-    walks: dict[bool, GaitSeries] = {}
-    parts: list[tuple[Real, Real, Real, Real]] = []
-    for cycle in range(cycles):
-        taken = flags[cycle * count :][:count]
-        swapped = taken[0]
-        if swapped not in walks:
-            walks[swapped] = gait_series(_with_legs(gait, exchanged, taken))
-        series = walks[swapped]
-        names, pairs = _stick_figure(series)
-        legs = LEGS[::-1] if swapped else LEGS
-        at, forces = _foot_forces(series, legs)
-        shown = [_other_leg(name) for name in names] if swapped else names
-        places = np.stack([series.points[name] for name in shown], axis=1)
-        parts.append((series.t + cycle * gait.duration, places + cycle * advance, at + cycle * advance, forces))
-    times, points, at, forces = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return _message(times, names, points, pairs, LEGS, at, forces)
+def figure_message(figure: MovingFigure) -> GaitFigure:
+    """Message of stick figures."""
+    index = {name: i for i, name in enumerate(figure.point_names)}
+    return GaitFigure(
+        times=figure.times.tolist(),
+        point_names=list(figure.point_names),
+        points=figure.points.ravel().tolist(),
+        lines=[index[name] for pair in figure.lines for name in pair],
+        foot_names=list(figure.foot_names),
+        foot_widths=list(figure.foot_widths),
+        force_points=figure.force_points.ravel().tolist(),
+        forces=figure.forces.ravel().tolist(),
+    )
 
 
-def _with_legs(gait: GaitSolution, exchanged: GaitSolution | None, taken: Sequence[bool]) -> GaitSolution:
-    """One cycle, each phase as the legs walk it that are in its parts."""
-    if exchanged is None:
-        return gait
-    phases = zip(gait.phases, exchanged.phases, taken, strict=True)
-    return GaitSolution(gait.plan, tuple(other if swapped else own for own, other, swapped in phases))
-
-
-def _stick_figure(series: GaitSeries) -> tuple[list[str], list[tuple[str, str]]]:
-    """Points of a figure, and which of them are joined."""
-    lines = LEG if "left_ankle" in series.points else TIP_LEG
-    pairs = [("hip", "trunk_top")]
-    for side, line in itertools.product(LEGS, lines):
-        pairs.append((_of_leg(side, line[0]), _of_leg(side, line[1])))
-    return list(dict.fromkeys(name for pair in pairs for name in pair)), pairs
-
-
-def _foot_forces(series: GaitSeries, legs: Sequence[str]) -> tuple[Real, Real]:
-    """(K, 2, 2) centres of pressure [m] and (K, 2, 2) forces [N] of two feet."""
-    at, forces = np.zeros((len(series.t), 2, 2)), np.zeros((len(series.t), 2, 2))
-    for column, leg in enumerate(legs):
-        foot = series.forces[leg]
-        bears = foot.bears & np.isfinite(foot.pressure)
-        forces[bears, column] = np.stack([foot.tangential, foot.total], axis=1)[bears]
-        at[bears, column] = np.stack([foot.pressure, foot.ground], axis=1)[bears]
-    return at, forces
-
-
-def chain_figure(phases: Sequence[PhaseSolution], lengths: Sequence[float]) -> GaitFigure:
-    """Stick figures of a planar chain that begins at the origin.
-
-    Args:
-        phases: solved, at least one.
-        lengths: of the links, whose absolute angles are the coordinates [m].
-    """
-    times, points, start = [], [], 0.0
-    for phase in phases:
-        angles = phase.q[:, : len(lengths)]
-        ways = np.stack([np.cos(angles), np.sin(angles)], axis=2) * np.asarray(lengths)[None, :, None]
-        places = np.concatenate([np.zeros((len(angles), 1, 2)), np.cumsum(ways, axis=1)], axis=1)
-        times.append(start + phase.t)
-        points.append(places)
-        start += phase.duration
-    names = [f"joint_{i + 1}" for i in range(len(lengths) + 1)]
-    instants = np.concatenate(times)
-    nothing = np.zeros((len(instants), 0, 2))
-    return _message(instants, names, np.concatenate(points), list(itertools.pairwise(names)), (), nothing, nothing)
-
-
-def figure_points(figure: GaitFigure) -> Real:
+def figure_points(figure: GaitFigure) -> Reals:
     """(K, P, 3) places of a figure's points [m]."""
     return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 3)
 
 
-def figure_forces(figure: GaitFigure) -> tuple[Real, Real]:
+def figure_forces(figure: GaitFigure) -> tuple[Reals, Reals]:
     """(K, F, 3) centres of pressure [m] and (K, F, 3) forces [N] of a figure's feet."""
     shape = (len(figure.times), len(figure.foot_names), 3)
     at, forces = (np.array(values, dtype=float).reshape(shape) for values in (figure.force_points, figure.forces))
     return at, forces
-
-
-def _message(
-    times: Real,
-    names: Sequence[str],
-    points: Real,
-    pairs: Sequence[tuple[str, str]],
-    feet: Sequence[str],
-    force_points: Real,
-    forces: Real,
-) -> GaitFigure:
-    """Message of what lies in the sagittal plane: arrays of x and z."""
-    index = {name: i for i, name in enumerate(names)}
-    points, force_points, forces = (np.insert(values, 1, 0.0, axis=-1) for values in (points, force_points, forces))
-    return GaitFigure(
-        times=times.tolist(),
-        point_names=list(names),
-        points=points.ravel().tolist(),
-        lines=[index[name] for pair in pairs for name in pair],
-        foot_names=list(feet),
-        force_points=force_points.ravel().tolist(),
-        forces=forces.ravel().tolist(),
-    )
-
-
-def _of_leg(side: str, point: str) -> str:
-    return point if point == "hip" else f"{side}_{point}"
-
-
-def _other_leg(name: str) -> str:
-    for side, other in (LEGS, LEGS[::-1]):
-        if name.startswith(f"{side}_"):
-            return f"{other}_{name.removeprefix(f'{side}_')}"
-    return name

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
 from humanoid_stack.msg import Gait, WholeBodyTrajectory
 from humanoid_stack.srv import ComputeGaitStates
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
@@ -18,14 +16,15 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import known_name
+from humanoid_planner.gait import GaitDefaults, load_gait_model
+from humanoid_planner.gait.specification.gait_model import FootSizes
+from humanoid_planner.gait.specification.gait_spec import METHODS
 from humanoid_ros.gait_generator.gait_markers import strip_markers
-from humanoid_ros.gait_generator.gait_models import FootSizes, load_gait_model
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
-from humanoid_ros.gait_generator.gait_request import METHODS, GaitDefaults
 from humanoid_ros.gait_generator.gait_requests import GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.diagnostic_message import diagnostic_message
+from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
     declare_number,
@@ -37,9 +36,9 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     whole,
 )
-from humanoid_ros.node.qos import LATCHED, STATE
-from humanoid_ros.node.request_fields import known_name
-from humanoid_ros.node.service_workers import ServiceWorkers, run
+from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
 
 STATES = "compute_gait_states"
 
@@ -61,7 +60,7 @@ class GaitWorkers(ServiceWorkers):
             self.requests.close()
 
 
-class GaitGeneratorNode(AnsweringNode):
+class GaitGeneratorNode(ServingNode):
     """Generates gaits; see docs/interfaces.md for its services, actions, topics and parameters.
 
     Attributes:
@@ -86,16 +85,14 @@ class GaitGeneratorNode(AnsweringNode):
         self._gait = self.create_publisher(Gait, "gait", LATCHED)
         self._trajectory = self.create_publisher(WholeBodyTrajectory, "trajectory", LATCHED)
         self._joints = self.create_publisher(JointTrajectory, "joint_trajectory", LATCHED)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STATE)
         self._replay = GaitReplay(self, number(self, "replay_rate"), self._world, number(self, "arrow_scale"))
         self.workers = GaitWorkers(self)
         self.workers.offer(ComputeGaitStates, STATES, self._compute_states)
         self._requests = GaitRequests(self, whole(self, "processes"), self._defaults, self._show)
         self.workers.requests = self._requests
-        group = ReentrantCallbackGroup()
-        self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=group)
+        self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=self.group)
         refuse_unusable(self, self._check_parameters)
-        self.create_timer(1.0 / number(self, "diagnostics_rate"), self._publish_diagnostics, callback_group=group)
+        publish_diagnostics(self, "gaits", self._diagnostics)
         self.get_logger().info(f"generates gaits of {text(self, 'model')} unless told otherwise")
 
     # Parameters ---------------------------------------------------------------------------------------------------
@@ -135,9 +132,6 @@ class GaitGeneratorNode(AnsweringNode):
         declare_text(self, "replay", ONCE, f"How a new gait is played: {', '.join(MODES)}")
         declare_number(
             self, "replay_rate", 30.0, 1.0, 200.0, "Messages per second of a gait that is played [Hz]", read_only=True
-        )
-        declare_number(
-            self, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
         )
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
@@ -214,30 +208,22 @@ class GaitGeneratorNode(AnsweringNode):
 
     # Diagnostics --------------------------------------------------------------------------------------------------
 
-    def _publish_diagnostics(self) -> None:
+    def _diagnostics(self) -> dict[str, str]:
         counts = self._requests.counts
         mean = counts.seconds / counts.answered if counts.answered else 0.0
-        refusal = counts.last_refusal or self.workers.last_refusal
-        values = {
+        return {
             "model": text(self, "model"),
             "gaits generated": str(counts.answered),
             "gaits not solved": str(counts.failed),
             "requests cancelled": str(counts.cancelled),
-            "requests refused": str(counts.refused + self.workers.refusals),
+            "requests refused": str(self.refusals.count),
             "requests under way": str(self._requests.under_way),
             "mean time per gait [s]": f"{mean:.2f}",
-            "last refusal": refusal,
+            "last refusal": self.refusals.last,
             "playing": str(self._replay.playing).lower(),
         }
-        words = "busy" if self.workers.busy else "idle"
-        now = self.get_clock().now().to_msg()
-        self._diagnostics.publish(diagnostic_message(self.get_name(), "gaits", now, words, values))
 
 
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("gait_generator", GaitGeneratorNode)
-
-
-if __name__ == "__main__":
-    main()

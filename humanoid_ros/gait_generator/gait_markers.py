@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from humanoid_stack.msg import GaitFigure
-from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from humanoid_model.arrays import Reals
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.force_markers import shape_force
-
-Real = NDArray[np.floating[Any]]
 
 LEFT = ColorRGBA(r=0.12, g=0.37, b=0.66, a=1.0)
 RIGHT = ColorRGBA(r=0.82, g=0.38, b=0.11, a=1.0)
@@ -76,14 +74,14 @@ def moment_markers(figure: GaitFigure, sample: int, world: str, time: Time, arro
     return _stamped([*markers, *_forces(figure, sample, 0, arrow_scale)], world, time)
 
 
-def footprints(figure: GaitFigure) -> list[tuple[str, Real]]:
+def footprints(figure: GaitFigure) -> list[tuple[str, Reals]]:
     """Foot and outline (4, 3), from the heel around, of each place that a foot stands on [m].
 
     Where the figure has no widths feet are drawn :data:`HALF_FOOT` wide to either side, tips as squares of that size.
     """
     names, points = list(figure.point_names), figure_points(figure)
     _, forces = figure_forces(figure)
-    found: list[tuple[str, Real, Real]] = []
+    found: list[tuple[str, Reals, Reals]] = []
     for column, foot in enumerate(figure.foot_names):
         ends = [names.index(name) for name in (f"{foot}_heel", f"{foot}_toe") if name in names]
         ends = ends or [names.index(f"{foot}_tip")] * 2
@@ -96,7 +94,7 @@ def footprints(figure: GaitFigure) -> list[tuple[str, Real]]:
     return [(foot, _outline(figure, foot, heel, toe)) for foot, heel, toe in found]
 
 
-def _outline(figure: GaitFigure, foot: str, heel: Real, toe: Real) -> Real:
+def _outline(figure: GaitFigure, foot: str, heel: Reals, toe: Reals) -> Reals:
     halves = [HALF_FOOT, HALF_FOOT]
     if figure.foot_widths:
         first = 2 * list(figure.foot_names).index(foot)

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solved phases of a gait as messages, with all that proves or disproves them."""
+"""A gait and its solved phases as messages, with all that proves or disproves them."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from humanoid_stack.msg import ConstraintViolation, GaitPhase, GaitReport
-from numpy.typing import NDArray
+from humanoid_stack.msg import ConstraintViolation, Gait, GaitPhase, GaitReport
 
+from humanoid_model.arrays import Reals
+from humanoid_planner.gait import GaitResult
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
+from humanoid_ros.gait_generator.gait_figure import figure_message
+from humanoid_ros.gait_generator.gait_trajectory_message import trajectory_message
 
-Real = NDArray[np.floating[Any]]
-
+WORLD = "world"
 STATUSES = {
     PhaseStatus.CONVERGED: GaitPhase.CONVERGED,
     PhaseStatus.CONTACT_VIOLATION: GaitPhase.CONTACT_VIOLATION,
@@ -21,6 +22,42 @@ STATUSES = {
     PhaseStatus.NOT_CONVERGED: GaitPhase.NOT_CONVERGED,
     PhaseStatus.UNREACHABLE: GaitPhase.UNREACHABLE,
 }
+
+
+def gait_message(result: GaitResult) -> Gait:
+    """Message of a gait, or of what there is of it.
+
+    Args:
+        result: the gait.
+    """
+    message = Gait(model=result.model.name)
+    if result.model.mechanism is None and result.phases:
+        message.header.frame_id = WORLD
+    if not result.phases:
+        return _unreachable_message(message, result)
+    offsets = result.gait.plan.offsets[:, 0] if result.gait is not None else np.zeros(len(result.phases))
+    for solution, kind, start, offset in zip(result.phases, result.kinds, result.starts, offsets, strict=False):
+        message.phases.append(phase_message(kind, solution, start, float(offset)))
+    message.duration = result.duration
+    message.distance = result.distance
+    message.speed = result.speed
+    message.cost = result.cost
+    message.cost_of_transport = result.cost_of_transport
+    message.max_velocity_jump = result.max_velocity_jump
+    if result.figure is not None:
+        message.figure = figure_message(result.figure)
+    message.trajectory = trajectory_message(result, WORLD)
+    if result.lifted is not None:
+        message.margin = result.lifted.margin
+    return message
+
+
+def _unreachable_message(message: Gait, result: GaitResult) -> Gait:
+    """The phase whose ends don't exist."""
+    message.phases = [
+        GaitPhase(kind=kind, status=GaitPhase.UNREACHABLE, message=result.message) for kind in result.kinds
+    ]
+    return message
 
 
 def phase_message(kind: int, solution: PhaseSolution, start: float, offset: float) -> GaitPhase:
@@ -60,25 +97,15 @@ def phase_message(kind: int, solution: PhaseSolution, start: float, offset: floa
         normal[:, : front.normal.shape[1]] = front.normal
         message.front_force = _flat(np.column_stack([normal, front.tangential]))
     if feet:
-        message.centre_of_pressure = _flat(offset + centre_of_pressure(solution))
+        message.centre_of_pressure = _flat(offset + solution.centre_of_pressure)
     return message
-
-
-def centre_of_pressure(solution: PhaseSolution) -> Real:
-    """(K,) of all feet together along x in the phase's frame, NaN where nothing presses [m]."""
-    total, moment = np.zeros(len(solution.t)), np.zeros(len(solution.t))
-    for foot in solution.forces.values():
-        total += foot.total_normal
-        moment += (foot.normal * foot.places).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(total > 0.0, moment / total, np.nan)
 
 
 def report_message(solution: PhaseSolution) -> GaitReport:
     """What proves or disproves a solved phase; NaN where a phase has no such thing."""
     problem, model = solution.problem, solution.problem.scaled_model
     energies, H = solution.energies, solution.hamiltonian
-    distance = hip_advance(solution)
+    distance = solution.hip_advance
     weight = model.tree.mass * model.tree.gravity
     normals = [solution.forces[foot.name].normal for foot in problem.checked_feet]
     front = normals[1] if len(normals) > 1 else np.full((1, 0), np.nan)
@@ -92,7 +119,7 @@ def report_message(solution: PhaseSolution) -> GaitReport:
         cost_of_transport=energies.total / (weight * distance) if weight * distance > 0.0 else math.nan,
         distance=distance,
         hamiltonian_spread=float(np.ptp(H) / max(1.0, abs(float(H.mean())))),
-        transversality=transversality(solution),
+        transversality=solution.transversality,
         closure=float(solution.closure_gap.max()),
         sole_angle=float(np.abs(slap).max()) if slap.size else math.nan,
         min_normal_rear=float(normals[0].min()) if normals else math.nan,
@@ -115,22 +142,5 @@ def report_message(solution: PhaseSolution) -> GaitReport:
     )
 
 
-def hip_advance(solution: PhaseSolution) -> float:
-    """Way of the hip along x [m]; 0 of a mechanism without one."""
-    hip = solution.problem.scaled_model.points.get("hip")
-    return 0.0 if hip is None else float(hip.position(solution.q[-1])[0] - hip.position(solution.q[0])[0])
-
-
-def transversality(solution: PhaseSolution) -> float:
-    """Largest costate of a free state at its end over the largest of that component; 0 where all states are given."""
-    worst = 0.0
-    for at, end in ((0, solution.problem.start), (-1, solution.problem.end)):
-        free = np.concatenate(end.free_masks(solution.problem.model))
-        sizes = np.abs(solution.costates).max(axis=0)
-        scaled = np.abs(solution.costates[at]) / np.where(sizes > 0.0, sizes, 1.0)
-        worst = max(worst, float(scaled[free].max(initial=0.0)))
-    return worst
-
-
-def _flat(values: Real) -> list[float]:
+def _flat(values: Reals) -> list[float]:
     return [float(value) for value in np.asarray(values, dtype=float).ravel()]

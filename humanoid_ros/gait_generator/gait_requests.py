@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -16,15 +14,13 @@ from humanoid_stack.msg import Gait, GaitRequest
 from humanoid_stack.srv import GenerateGait
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_model.errors import HumanoidError
-from humanoid_ros.gait_generator.gait_request import GaitDefaults
-from humanoid_ros.gait_generator.gait_task import GaitNews, StageNews
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_planner.gait import GaitDefaults
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.process_workers import ProcessWorkers, Task
 from humanoid_ros.node.qos import SERVICE
@@ -46,16 +42,12 @@ class GaitCounts:
         answered: with a gait whose phases all converged.
         failed: with one that isn't solved.
         cancelled: by who asked.
-        refused: for what they asked.
-        last_refusal: why the last one of those was.
         seconds: wall-clock time of those answered.
     """
 
     answered: int = 0
     failed: int = 0
     cancelled: int = 0
-    refused: int = 0
-    last_refusal: str = ""
     seconds: float = 0.0
 
 
@@ -67,7 +59,7 @@ class GaitRequests:
     """
 
     def __init__(
-        self, node: Node, processes: int, defaults: Callable[[], GaitDefaults], show: Callable[[Gait], None]
+        self, node: AnsweringNode, processes: int, defaults: Callable[[], GaitDefaults], show: Callable[[Gait], None]
     ) -> None:
         """Start the processes and offer both.
 
@@ -85,15 +77,14 @@ class GaitRequests:
         self._workers = ProcessWorkers(processes, MODULE)
         self._goals: dict[bytes, Task] = {}
         self._answering = 0
-        group = ReentrantCallbackGroup()
-        node.create_service(GenerateGait, NAME, self._serve, qos_profile=SERVICE, callback_group=group)
+        node.create_service(GenerateGait, NAME, self._serve, qos_profile=SERVICE, callback_group=node.group)
         self._actions = AnsweringActionServer(
             node,
             GenerateGaitAction,
             NAME,
             self._execute,
             cancel_callback=self._on_cancel,
-            callback_group=group,
+            callback_group=node.group,
         )
 
     @property
@@ -112,9 +103,9 @@ class GaitRequests:
         return response
 
     async def _execute(self, goal: ServerGoalHandle) -> GenerateGaitAction.Result:
-        def feedback(news: StageNews) -> None:
+        def feedback(news: Progress) -> None:
             if goal.is_active:
-                goal.publish_feedback(GenerateGaitAction.Feedback(**dataclasses.asdict(news)))
+                goal.publish_feedback(_feedback(news))
 
         success, message, gait = await self._answer(goal.request.request, feedback, goal)
         if goal.is_cancel_requested:
@@ -143,7 +134,7 @@ class GaitRequests:
         return CancelResponse.ACCEPT
 
     async def _answer(
-        self, request: GaitRequest, feedback: Callable[[StageNews], None], goal: ServerGoalHandle | None
+        self, request: GaitRequest, feedback: ProgressCallback, goal: ServerGoalHandle | None
     ) -> tuple[bool, str, Gait]:
         """Whether it succeeded, why not, and the gait, or what was solved of it."""
         began = time.monotonic()
@@ -161,9 +152,9 @@ class GaitRequests:
 
         def news(item: object) -> None:
             nonlocal partial
-            if isinstance(item, GaitNews):
-                partial = item.gait
-            elif isinstance(item, StageNews):
+            if isinstance(item, Progress) and isinstance(item.result, bytes):
+                partial = item.result
+            elif isinstance(item, Progress):
                 feedback(item)
 
         self._answering += 1
@@ -200,17 +191,17 @@ class GaitRequests:
             self.counts.cancelled += 1
             return False, CLOSED if self._closing else CANCELLED, solved()
         except Exception as error:
-            return False, self._refusal(error), solved()
+            return False, self._node.refusals.refuse(NAME, error), solved()
         finally:
             if key is not None:
                 self._goals.pop(key, None)
 
-    def _refusal(self, error: Exception) -> str:
-        message = str(error)
-        if not isinstance(error, HumanoidError):
-            message = f"{type(error).__name__}: {message.splitlines()[0] if message else ''}"
-            self._node.get_logger().error("".join(traceback.format_exception(error)))
-        self.counts.refused += 1
-        self.counts.last_refusal = message
-        self._node.get_logger().warning(f"refused {NAME}: {message}")
-        return message
+
+def _feedback(progress: Progress) -> GenerateGaitAction.Feedback:
+    return GenerateGaitAction.Feedback(
+        phase=progress.part,
+        stage=progress.stage,
+        residual=progress.residual,
+        nodes=progress.nodes,
+        cost=progress.cost,
+    )

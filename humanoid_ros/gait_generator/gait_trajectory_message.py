@@ -4,42 +4,45 @@
 from __future__ import annotations
 
 import itertools
-import math
+from collections.abc import Iterable
 
 import numpy as np
 import pinocchio as pin
-from geometry_msgs.msg import Point, Pose, Twist
+from geometry_msgs.msg import Pose, Twist
 from humanoid_stack.msg import Contact, ContactForce, ContactForces, ContactPhase, Stance, WholeBodyTrajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import Robot
-from humanoid_planner.gait.trajectory import GaitTrajectory
+from humanoid_planner.gait import GaitResult, GaitTrajectory
+from humanoid_planner.gait.trajectory.planned_forces import PlannedForce, lifted_forces, planned_forces
 from humanoid_ros.messages.conversions import duration, fill_pose, fill_vector, point, vector
 
 GROUND = "ground"
 """What the feet stand on."""
-INSTANT = 1e-9
-"""Within which a sample belongs to the phase that it is told of [s]."""
-PRESSES = 1e-6
-"""Least normal force that counts as one [N]."""
 
 
-def whole_body_trajectory(
-    trajectory: GaitTrajectory, robot: Robot, friction: float, world: str
-) -> WholeBodyTrajectory:
-    """Message of a trajectory in the sagittal plane, from its start.
+def trajectory_message(result: GaitResult, world: str) -> WholeBodyTrajectory:
+    """Message of a gait's trajectory, in the plane or in space, from its start; empty where there is none.
 
     Args:
-        trajectory: of the robot.
-        robot: the robot.
-        friction: coefficient of the ground.
+        result: the gait.
         world: name of the frame of base and forces.
     """
+    trajectory, robot, friction = result.trajectory, result.robot, result.spec.friction
+    if trajectory is None or robot is None:
+        return WholeBodyTrajectory()
     message = motion_message(trajectory, robot, world)
+    if result.lifted is not None:
+        samples = list(lifted_forces(result.lifted))
+        moments = np.concatenate([phase.zmp for phase in result.lifted.phases])
+        heights = np.zeros(len(moments))
+    else:
+        samples = [planned_forces(trajectory, k, friction) for k in range(len(trajectory.times))]
+        moments = np.column_stack([trajectory.centre_of_pressure, np.zeros(len(trajectory.times))])
+        heights = trajectory.places[..., 1].min(axis=(1, 2))
     for k in trajectory.increasing:
-        message.forces.append(_forces(trajectory, robot, int(k), friction, world))
-        x = float(trajectory.centre_of_pressure[k])
-        message.zero_moment_point.append(Point(x=x, y=0.0, z=float(trajectory.places[k, ..., 1].min())))
+        message.forces.append(_forces(samples[int(k)], robot, friction, world))
+        message.zero_moment_point.append(point((*moments[k], heights[k])))
     return message
 
 
@@ -120,43 +123,20 @@ def _base(trajectory: GaitTrajectory, robot: Robot, k: int) -> tuple[Pose, Twist
     return pose, twist
 
 
-def _parts_down(trajectory: GaitTrajectory, k: int) -> dict[str, tuple[str, ...]]:
-    """Places of each foot that are on the ground at a sample, which at a transition belongs to one of its phases."""
-    phase = int(trajectory.phase[k])
-    middle = 0.5 * (trajectory.starts[phase] + trajectory.starts[phase + 1])
-    time = trajectory.times[k] + math.copysign(INSTANT, middle - trajectory.times[k])
-    return {item.foot: item.parts for item in trajectory.contacts if item.start <= time <= item.end}
-
-
-def _forces(trajectory: GaitTrajectory, robot: Robot, k: int, friction: float, world: str) -> ContactForces:
-    """Forces at the places that press.
-
-    What acts along the ground is shared, as the normal forces are, between the places that are down by the contact
-    schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. A foot slips or
-    sticks as a whole.
-    """
-    down = _parts_down(trajectory, k)
+def _forces(planned: Iterable[PlannedForce], robot: Robot, friction: float, world: str) -> ContactForces:
+    """Forces of the ground on the robot's feet at one instant."""
     message = ContactForces()
     message.header.frame_id = world
-    for index, foot in enumerate(trajectory.feet):
-        normals, tangential = trajectory.normal[k, index], float(trajectory.tangential[k, index])
-        held = np.array([name in down.get(foot, ()) for name in trajectory.foot_places])
-        carried = float(normals[held].sum())
-        slips = abs(tangential) > friction * float(normals.sum()) * (1.0 + 1e-9)
-        link = robot.contacts[foot].link
-        for normal, place, holds in zip(normals, trajectory.places[k, index], held, strict=True):
-            if abs(normal) <= PRESSES:
-                continue
-            along = tangential * float(normal) / carried if holds and carried else 0.0
-            message.contacts.append(
-                ContactForce(
-                    body_a=f"{robot.name}/{link}",
-                    body_b=GROUND,
-                    position=point((place[0], 0.0, place[1])),
-                    normal=vector((0.0, 0.0, 1.0)),
-                    force=vector((along, 0.0, float(normal))),
-                    friction=float(friction),
-                    state=ContactForce.SLIP if slips else ContactForce.STICK,
-                )
+    for item in planned:
+        message.contacts.append(
+            ContactForce(
+                body_a=f"{robot.name}/{robot.contacts[item.foot].link}",
+                body_b=GROUND,
+                position=point(item.place),
+                normal=vector((0.0, 0.0, 1.0)),
+                force=vector(item.force),
+                friction=float(friction),
+                state=ContactForce.SLIP if item.slips else ContactForce.STICK,
             )
+        )
     return message

@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import check_numbers, known_name
 from humanoid_ros.messages.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion
-from humanoid_ros.node.request_fields import check_numbers, known_name, pose
-
-
-def default_posture(robot: Robot) -> NDArray[np.float64]:
-    """(nq,) ``half_sitting`` where the robot has it, else ``zero``, as the posture generator has it."""
-    return np.array(robot.postures.get("half_sitting", robot.postures["zero"]))
+from humanoid_ros.node.request_fields import pose
 
 
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:
@@ -43,7 +39,7 @@ def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.floa
             element=f"{field}.robot",
             remedy=f"Give '{robot.name}' or leave it empty",
         )
-    q = default_posture(robot)
+    q = robot.default_posture
     _set_single_joints(q, message, robot, field)
     _set_ball_joints(q, message, robot, field)
     _follow(q, robot)

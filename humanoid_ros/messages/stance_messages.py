@@ -18,17 +18,9 @@ from numpy.typing import NDArray
 from humanoid_model import Contact, ContactKind, ContactLocation, Robot, Scene, SceneBody, Stance, Surface
 from humanoid_model.contact import polygon_problem
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, finite, known_name, listed, new_name, not_negative
 from humanoid_ros.messages.conversions import fill_pose, point
-from humanoid_ros.node.request_fields import (
-    enumerated,
-    finite,
-    known_name,
-    listed,
-    new_name,
-    not_negative,
-    pose,
-    vector,
-)
+from humanoid_ros.node.request_fields import pose, vector
 
 WORLD = "world"
 """Body of a surface that is fixed in the world and belongs to no body of the scene."""

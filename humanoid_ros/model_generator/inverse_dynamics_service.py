@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer to an inverse_dynamics request, by generated equations."""
+"""The answer to an inverse_dynamics request."""
 
 from __future__ import annotations
 
 import numpy as np
+from geometry_msgs.msg import Accel, Twist
+from humanoid_stack.msg import LinkWrench
 from humanoid_stack.srv import InverseDynamics
 
-from humanoid_codegen.expression.evaluate import evaluate
+from humanoid_codegen import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_model.errors import InputError
-from humanoid_ros.messages.conversions import array, check_finite
-from humanoid_ros.model_generator.dynamics_request import DynamicsCoordinates, fill_answer, wrenches_at_origins
-from humanoid_ros.model_generator.model_cache import ModelCache
+from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
 
 
 def answer_inverse_dynamics(
@@ -28,19 +28,29 @@ def answer_inverse_dynamics(
     """
     if not request.robot.strip():
         raise InputError("is empty", element="robot", remedy="Give a name, the path of a URDF or its text")
-    acceleration = array(request.gravity)
-    check_finite(acceleration, "gravity")
-    gravity = tuple(acceleration.tolist())
-    model = cache.model(request.robot, gravity)
-    coordinates = DynamicsCoordinates(model.robot, model.mechanism)
-    arguments = list(coordinates.motion(request))
-    q = arguments[0]
-    if request.wrenches:
-        rotations = np.array(evaluate(model.function("kinematics"), [q.tolist()])[0], dtype=float).reshape(-1, 3, 3)
-        names = [link.name for link in model.mechanism.links]
-        links, wrenches = wrenches_at_origins(request.wrenches, names, rotations)
-        model = cache.model(request.robot, gravity, links)
-        arguments.append(wrenches.ravel())
-    with np.errstate(all="ignore"):  # fill_answer looks at what comes out
-        values = evaluate(model.function("inverse_dynamics"), [argument.tolist() for argument in arguments])
-    fill_answer(response, coordinates, q, np.array(values[0], dtype=float))
+    gravity = array(request.gravity)
+    check_finite(gravity, "gravity")
+    motion = GivenMotion(
+        request.joint_names,
+        request.positions,
+        request.velocities,
+        request.accelerations,
+        placement(request.base, "base"),
+        _six(request.base_twist),
+        _six(request.base_acceleration),
+    )
+    wrenches = [_known(wrench) for wrench in request.wrenches]
+    answer = inverse_dynamics(request.robot, motion, gravity=gravity, wrenches=wrenches, cache=cache)
+    response.joint_names = list(answer.joint_names)
+    response.efforts = answer.efforts
+    fill_vector(response.base_wrench.force, answer.base_wrench[:3])
+    fill_vector(response.base_wrench.torque, answer.base_wrench[3:])
+
+
+def _six(message: Twist | Accel) -> np.ndarray:
+    return np.concatenate([array(message.linear), array(message.angular)])
+
+
+def _known(message: LinkWrench) -> KnownWrench:
+    force, torque = array(message.wrench.force), array(message.wrench.torque)
+    return KnownWrench(message.link, force, torque, array(message.point), message.in_link_frame)

@@ -13,17 +13,18 @@ from humanoid_stack.srv import GenerateModel, InverseDynamics
 
 from humanoid_codegen.function_names import function_names
 from humanoid_codegen.generate import LANGUAGE_NAMES, generate
+from humanoid_codegen.model_cache import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
-from humanoid_ros.model_generator.model_cache import ModelCache
-from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import declare_whole, whole
-from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, run
+from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, ServingNode
 
 
-class ModelGeneratorNode(AnsweringNode):
+class ModelGeneratorNode(ServingNode):
     """Generates dynamic models and computes inverse dynamics; see docs/interfaces.md for its services.
 
     Attributes:
@@ -73,7 +74,7 @@ class ModelGeneratorNode(AnsweringNode):
         response.joint_names = list(generated.joint_names)
         response.time = generated.time
 
-    def _check_closing(self, done: int, total: int, what: str) -> None:
+    def _check_closing(self, _: Progress) -> None:
         if self.workers.closing.is_set():
             raise HumanoidError(CLOSED)
 
@@ -105,7 +106,3 @@ def _folder(text: str) -> Path | None:
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("model_generator", ModelGeneratorNode)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node whose answers also reach clients that the middleware has discovered only half."""
+"""What every node of the stack is: its answers reach their clients, it tells what it refuses, and how it ends."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.service import Service
+
+from humanoid_ros.node.qos import SERVICE
+from humanoid_ros.node.refusals import Refusals
 
 LOST = "failed to send response (timeout)"
 """How rclpy's warning begins when an answer was thrown away because its client isn't known yet."""
@@ -18,13 +22,60 @@ ATTEMPTS = 30
 
 
 class AnsweringNode(Node):
-    """Keeps sending an answer until its client can hear it.
+    """A node that keeps sending an answer until its client can hear it.
 
     A client that finds a service may ask at once, and its request may come in before the service has discovered where
     answers go. Fast DDS then waits for 0.1 s, drops the answer and warns; the client waits for ever
     (ros2/rmw_fastrtps#842). That happens when a node starts on a busy machine, which is when launch files and tests
     ask. An answer whose client is gone isn't tried again: the middleware doesn't call that a failure.
+
+    Attributes:
+        refusals: what it could not serve.
+        group: of callbacks of which several may be under way.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """As :class:`rclpy.node.Node`."""
+        self.refusals = Refusals(self)
+        self.group = ReentrantCallbackGroup()
+        super().__init__(*arguments, **options)
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody still waits for an answer."""
+        return False
+
+    async def close(self) -> None:
+        """Give up what is under way, in the executor; whoever waits for it is told before the node is destroyed."""
+
+    def offer(
+        self,
+        kind: Any,
+        name: str,
+        answer: Callable[[Any, Any], Awaitable[None]],
+        failed: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Offer a service; whatever goes wrong in an answer is told to who asked, and never ends the node.
+
+        Args:
+            kind: type of the service, whose answer has the fields ``success`` and ``message``.
+            name: of the service.
+            answer: fills the answer to a request, in the executor. ``success`` is true unless it says otherwise or
+                raises.
+            failed: fills the other fields of the answer, which are empty otherwise, when it raised.
+        """
+
+        async def serve(request: Any, response: Any) -> Any:
+            response.success = True
+            try:
+                await answer(request, response)
+            except Exception as error:
+                response = kind.Response(success=False, message=self.refusals.refuse(name, error))
+                if failed is not None:
+                    failed(response)
+            return response
+
+        self.create_service(kind, name, serve, qos_profile=SERVICE, callback_group=self.group)
 
     def create_service(self, *arguments: Any, **options: Any) -> Service:
         """As :meth:`rclpy.node.Node.create_service`; rclpy's own services for parameters are made by it too."""

@@ -29,6 +29,14 @@ SENSOR = QoSProfile(
 )
 """Of sensor readings: the newest counts."""
 
+NEWEST = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""For listeners that only use the newest message."""
+
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=1,
@@ -44,6 +52,14 @@ TRANSFORMS = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 """Of /tf, as tf2_ros has it."""
+
+STATIC_TRANSFORMS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""Of /tf_static, for listeners."""
 
 COMMAND = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

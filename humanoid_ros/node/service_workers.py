@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services whose requests are answered in threads of their own, and a node that ends with nobody left waiting."""
+"""Services whose requests are answered in threads of their own, and a node that has such services."""
 
 from __future__ import annotations
 
-import math
-import os
-import signal
-import sys
 import threading
 import traceback
 import warnings
@@ -14,20 +10,11 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
 
-import rclpy
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.exceptions import ParameterException
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-
 from humanoid_model import RobotWarning
 from humanoid_model.errors import HumanoidError
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
-from humanoid_ros.node.qos import SERVICE
 
-PATIENCE = 1.0
-"""Time that answers to pending requests have to leave when a node ends [s]."""
 CLOSED = "The node is shut down."
 
 
@@ -39,14 +26,15 @@ class ServiceWorkers:
 
     Attributes:
         closing: set once the node is being shut down; a long answer may look at it and raise a HumanoidError.
-        refusals: requests that could not be served so far.
-        last_refusal: why the last of them could not.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: AnsweringNode) -> None:
+        """Begin without services.
+
+        Args:
+            node: that offers them.
+        """
         self.closing = threading.Event()
-        self.refusals = 0
-        self.last_refusal = ""
         self._node = node
         self._workers: dict[str, ThreadPoolExecutor] = {}
         self._preparations: list[Future[None]] = []
@@ -62,7 +50,7 @@ class ServiceWorkers:
         kind: Any,
         name: str,
         action: Callable[[Any, Any], None],
-        failed: Callable[[Any, str], None] | None = None,
+        failed: Callable[[Any], None] | None = None,
     ) -> None:
         """Offer a service.
 
@@ -71,25 +59,23 @@ class ServiceWorkers:
             name: of the service.
             action: fills the answer to a request, in the service's thread. ``success`` is true unless it says
                 otherwise or raises.
-            failed: marks an empty answer as failed, with the reason, beyond ``success`` and ``message``.
+            failed: as of :meth:`AnsweringNode.offer`.
         """
         worker = ThreadPoolExecutor(1, name)
         self._workers[name] = worker
 
-        async def serve(request: Any, response: Any) -> Any:
+        async def answer(request: Any, response: Any) -> None:
             self._pending += 1
             try:
-                response.success = True
                 await answer_of(self._node, worker.submit(action, request, response))
-            except Exception as error:
-                response = type(response)(success=False, message=self.refusal(name, error))
-                if failed is not None:
-                    failed(response, response.message)
+            except (CancelledError, RuntimeError):
+                if self.closing.is_set():
+                    raise HumanoidError(CLOSED) from None
+                raise
             finally:
                 self._pending -= 1
-            return response
 
-        self._node.create_service(kind, name, serve, qos_profile=SERVICE, callback_group=ReentrantCallbackGroup())
+        self._node.offer(kind, name, answer, failed)
 
     def prepare(self, name: str, action: Callable[[], None]) -> None:
         """Let a service's thread do something before its first request."""
@@ -126,66 +112,24 @@ class ServiceWorkers:
         # What follows an answer takes milliseconds, and uses the node.
         self._follow_up.shutdown(wait=True, cancel_futures=True)
 
-    def refusal(self, name: str, error: Exception) -> str:
-        """Note that a request could not be served, and why; returns what to tell who asked.
-
-        Args:
-            name: of the service.
-            error: that came up; what isn't a HumanoidError is logged with its traceback.
-        """
-        if isinstance(error, HumanoidError):
-            message = str(error)
-        elif isinstance(error, CancelledError | RuntimeError) and self.closing.is_set():
-            message = CLOSED
-        else:
-            message = f"{type(error).__name__}: {error}"
-            self._node.get_logger().error("".join(traceback.format_exception(error)))
-        self.refusals += 1
-        self.last_refusal = f"{name}: {message}"
-        self._node.get_logger().warning(f"refused {self.last_refusal}")
-        return message
-
     def _warn(self, message: Warning | str, *_: object) -> None:
         self._node.get_logger().warning(str(message))
 
 
-def run(name: str, make: Callable[[], Any]) -> None:
-    """Run a node with service workers until SIGINT or SIGTERM; then pending requests are answered so.
+class ServingNode(AnsweringNode):
+    """A node that answers by :class:`ServiceWorkers`.
 
-    Args:
-        name: of the node.
-        make: makes it, with an attribute ``workers``.
+    Attributes:
+        workers: answer the requests; set by the node's own class.
     """
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    # ROS's own handler would take the services away before pending requests are answered.
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    try:
-        node = make()
-    except (ParameterException, HumanoidError) as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        rclpy.shutdown()
-        sys.exit(1)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    workers: ServiceWorkers = node.workers
 
-    def spin(end: Callable[[], bool]) -> None:
-        while not end():
-            try:
-                executor.spin_once(timeout_sec=0.1)
-            except Exception:
-                node.get_logger().error(traceback.format_exc())
+    workers: ServiceWorkers
 
-    spin(stop.is_set)
-    workers.close()
-    rounds = iter(range(math.ceil(PATIENCE / 0.1)))
-    spin(lambda: not workers.busy or next(rounds, None) is None)
-    executor.shutdown()
-    node.destroy_node()
-    rclpy.shutdown()
-    if workers.busy:
-        # What is being computed ends at its own time, which may be far away; Python would wait for it.
-        os._exit(0)
+    @property
+    def busy(self) -> bool:
+        """Whether somebody still waits for an answer."""
+        return self.workers.busy
+
+    async def close(self) -> None:
+        """Give up what is being computed; whoever waits for it is told."""
+        self.workers.close()

@@ -15,16 +15,16 @@ from geometry_msgs.msg import WrenchStamped
 from humanoid_stack.msg import DeviceState
 from humanoid_stack.srv import AttachDevice
 from numpy.typing import NDArray
-from rclpy.callback_groups import CallbackGroup
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 
 from humanoid_model.errors import InputError
+from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_ros.messages.conversions import fill_vector
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND, SENSOR
-from humanoid_ros.node.request_fields import enumerated, known_name, not_negative, vector
+from humanoid_ros.node.request_fields import vector
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice
 from humanoid_sim import Simulation
@@ -65,12 +65,10 @@ class DeviceInterface:
 
     def __init__(
         self,
-        node: Node,
+        node: AnsweringNode,
         simulation: Simulation,
         loop: SimulationLoop,
         world: str,
-        refuse: Callable[[str, str], None],
-        group: CallbackGroup,
     ) -> None:
         """Begin without devices.
 
@@ -79,15 +77,11 @@ class DeviceInterface:
             simulation: that the devices act on; touched between steps only.
             loop: runs it.
             world: name of the world frame.
-            refuse: told where and why a message was refused.
-            group: of all callbacks; reentrant.
         """
         self._node = node
         self._simulation = simulation
         self._loop = loop
         self._world = world
-        self._refuse = refuse
-        self._group = group
         self._coupled: dict[str, _Coupled] = {}
 
     # In the executor ------------------------------------------------------------------------------
@@ -131,7 +125,7 @@ class DeviceInterface:
             device,
             module,
             self._node.create_subscription(
-                DeviceState, topic, partial(self._take, topic, device), COMMAND, callback_group=self._group
+                DeviceState, topic, partial(self._take, topic, device), COMMAND, callback_group=self._node.group
             ),
             self._node.create_publisher(WrenchStamped, f"{topic}/force", SENSOR),
         )
@@ -156,7 +150,7 @@ class DeviceInterface:
         try:
             device.take(message)
         except InputError as error:
-            self._refuse(topic, str(error))
+            self._node.refusals.refuse(topic, str(error))
 
     def _destroy(self, name: str) -> None:
         coupled = self._coupled.pop(name, None)

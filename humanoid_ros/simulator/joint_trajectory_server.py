@@ -13,26 +13,29 @@ from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.callback_groups import CallbackGroup
-from rclpy.node import Node
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import seconds, stamp
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.qos import COMMAND, STATE
-from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController, Outcome
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
-from humanoid_ros.simulator.trajectory_request import (
+from humanoid_ros.simulator.trajectory_messages import (
+    check_single_dof,
+    given_trajectory,
+    read_tolerances,
+    trajectory_point,
+)
+from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController, Outcome
+from humanoid_sim.control.trajectory_request import (
+    MotionCode,
     Tolerances,
     TrajectoryRequest,
     TrajectoryRequestError,
-    check_single_dof,
-    read_tolerances,
-    read_trajectory,
-    trajectory_point,
+    check_trajectory,
 )
 
 Result = FollowJointTrajectory.Result
@@ -79,13 +82,11 @@ class JointTrajectoryServer:
 
     def __init__(
         self,
-        node: Node,
+        node: AnsweringNode,
         prefix: str,
         controller: JointTrajectoryController,
         loop: SimulationLoop,
         settings: ControllerSettings,
-        refuse: Callable[[str, str], None],
-        group: CallbackGroup,
     ) -> None:
         """Create the entities.
 
@@ -95,14 +96,11 @@ class JointTrajectoryServer:
             controller: to offer.
             loop: runs the simulation.
             settings: of new trajectories.
-            refuse: told where and why a message was refused.
-            group: of all callbacks; reentrant.
         """
         self.controller = controller
         self.settings = settings
         self._node = node
         self._loop = loop
-        self._refuse = refuse
         self._name = f"{prefix}{controller.name}_controller"
         self._finishers: dict[bytes, Callable[[Outcome], None]] = {}
         self._feedback: ServerGoalHandle | None = None
@@ -115,10 +113,10 @@ class JointTrajectoryServer:
             f"{self._name}/joint_trajectory",
             self._on_trajectory,
             COMMAND,
-            callback_group=group,
+            callback_group=node.group,
         )
         self._query = node.create_service(
-            QueryTrajectoryState, f"{self._name}/query_state", self._on_query, callback_group=group
+            QueryTrajectoryState, f"{self._name}/query_state", self._on_query, callback_group=node.group
         )
         self._actions = AnsweringActionServer(
             node,
@@ -126,7 +124,7 @@ class JointTrajectoryServer:
             f"{self._name}/follow_joint_trajectory",
             self._follow,
             cancel_callback=self._on_cancel,
-            callback_group=group,
+            callback_group=node.group,
         )
 
     async def goals_ended(self) -> None:
@@ -184,8 +182,8 @@ class JointTrajectoryServer:
     # In the executor ------------------------------------------------------------------------------
 
     def _read(self, message: JointTrajectory) -> TrajectoryRequest:
-        return read_trajectory(
-            message,
+        return check_trajectory(
+            given_trajectory(message),
             self.controller.joints,
             self._loop.simulation.time,
             partial=self.settings.partial,
@@ -200,9 +198,9 @@ class JointTrajectoryServer:
             defaults = self.settings.tolerances(len(self.controller.joints))
             tolerances = read_tolerances(goal, self.controller.joints, defaults)
         except TrajectoryRequestError as error:
-            self._refuse(f"{self._name}/follow_joint_trajectory", str(error))
+            self._node.refusals.refuse(f"{self._name}/follow_joint_trajectory", str(error))
             handle.abort()
-            return Result(error_code=error.code, error_string=str(error))
+            return Result(error_code=int(error.code), error_string=str(error))
         ended = waking_future(self._node)
 
         def finish(outcome: Outcome) -> None:
@@ -229,7 +227,7 @@ class JointTrajectoryServer:
         else:
             handle.abort()
             self._tell_end(outcome)
-        return Result(error_code=outcome.code, error_string=outcome.text)
+        return Result(error_code=int(outcome.code), error_string=outcome.text)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         finish = self._finishers.get(bytes(handle.goal_id.uuid))
@@ -246,7 +244,7 @@ class JointTrajectoryServer:
         try:
             request = self._read(message)
         except TrajectoryRequestError as error:
-            self._refuse(topic, str(error))
+            self._node.refusals.refuse(topic, str(error))
             return
         tolerances = self.settings.tolerances(len(self.controller.joints))
 
@@ -282,4 +280,4 @@ class JointTrajectoryServer:
 def _finish_if_not_started(finish: Callable[[Outcome], None], started: ThreadFuture[None]) -> None:
     error = started.exception()
     if error is not None:
-        finish(Outcome(Result.INVALID_GOAL, str(error)))
+        finish(Outcome(MotionCode.INVALID_GOAL, str(error)))

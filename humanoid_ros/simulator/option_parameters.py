@@ -8,6 +8,7 @@ from typing import Any
 
 from rclpy.node import Node
 
+import humanoid_studies  # noqa: F401 its solvers may be asked for
 from humanoid_model.errors import InputError
 from humanoid_ros.node.parameter_declaration import declare_number, declare_text, declare_whole
 from humanoid_sim.contact.solve import SOLVERS

@@ -7,17 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from humanoid_stack.msg import JointCommand
-from rclpy.callback_groups import CallbackGroup
-from rclpy.node import Node
 
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import check_finite
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
-from humanoid_ros.simulator.joint_commands import JointCommands
-from humanoid_ros.simulator.joint_trajectory_controller import JointTrajectoryController
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
 from humanoid_ros.simulator.robot_topics import RobotTopics
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
+from humanoid_sim.control.joint_commands import JointCommands
+from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 WHOLE_BODY = "whole_body"
@@ -35,7 +34,7 @@ class RobotInterface:
 
     def __init__(
         self,
-        node: Node,
+        node: AnsweringNode,
         loop: SimulationLoop,
         robot: SimulatedRobot,
         prefix: str,
@@ -44,8 +43,6 @@ class RobotInterface:
         period: float,
         settings: ControllerSettings,
         interpolate_from_desired_state: bool,
-        refuse: Callable[[str, str], None],
-        group: CallbackGroup,
     ) -> None:
         """Create all entities of a robot.
 
@@ -58,12 +55,9 @@ class RobotInterface:
             period: time between two updates of a controller [s].
             settings: of the controllers.
             interpolate_from_desired_state: where trajectories begin.
-            refuse: told where and why a message was refused.
-            group: of all callbacks; reentrant.
         """
         self._node = node
         self._loop = loop
-        self._refuse = refuse
         self._prefix = prefix
         self.topics = RobotTopics(node, robot, prefix, world)
         self.commands = JointCommands(robot)
@@ -82,8 +76,6 @@ class RobotInterface:
                 ),
                 loop,
                 settings,
-                refuse,
-                group,
             )
             for name, members in controlled_joints(robot).items()
         ]
@@ -93,7 +85,7 @@ class RobotInterface:
                 f"{prefix}commands/{quantity}",
                 callback,
                 COMMAND,
-                callback_group=group,
+                callback_group=node.group,
             )
             for quantity, callback in (("position", self._on_position), ("effort", self._on_effort))
         ]
@@ -160,7 +152,7 @@ class RobotInterface:
             try:
                 command()
             except InputError as error:
-                self._refuse(topic, str(error))
+                self._node.refusals.refuse(topic, str(error))
 
         self._loop.call(guarded)
 

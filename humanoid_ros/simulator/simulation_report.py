@@ -7,7 +7,8 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, SolverStatus, StageTime
 
-from humanoid_ros.node.diagnostic_message import diagnostic_message
+from humanoid_ros.node.diagnostics import diagnostic_message
+from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_loop import LoopReport
 from humanoid_sim import Simulation
 from humanoid_sim.recording.ros_messages import SOLVER_STATUS
@@ -109,7 +110,7 @@ def _solver_status(simulation: Simulation, report: LoopReport) -> SolverStatus:
 
 
 def diagnostics(
-    status: SimulationStatus, unsolved: UnsolvedSteps, name: str, refusals: int, last_refusal: str, time: Time
+    status: SimulationStatus, unsolved: UnsolvedSteps, name: str, refusals: Refusals, time: Time
 ) -> DiagnosticArray:
     """Diagnostics made of a status.
 
@@ -117,8 +118,7 @@ def diagnostics(
         status: of the simulation.
         unsolved: steps since the last diagnostics whose contacts were not solved.
         name: of the node.
-        refusals: number of messages and requests that were refused so far.
-        last_refusal: why the last of them was; empty if there was none.
+        refusals: of the node.
         time: of the wall clock, which goes on when the simulation is paused.
     """
     level, words = DiagnosticStatus.OK, f"real-time factor {status.real_time_factor:.3f}"
@@ -150,8 +150,8 @@ def diagnostics(
         "unsolved steps": str(unsolved.total),
         "unsolved steps lately": str(unsolved.recent),
         "worst residual lately": f"{unsolved.worst:.3g}",
-        "refused requests": str(refusals),
-        "last refusal": last_refusal,
+        "refused requests": str(refusals.count),
+        "last refusal": refusals.last,
     }
     for stage in status.profile:
         values[f"{stage.stage} [us]"] = f"{1e6 * stage.mean:.1f}"

@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.srv import AttachDevice
-from rclpy.callback_groups import CallbackGroup
-from rclpy.node import Node
 
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_transform, stamp
 from humanoid_ros.messages.scene_markers import scene_markers
 from humanoid_ros.messages.scene_view import scene_view
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.simulator.device_interface import DeviceInterface
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.robot_interface import RobotInterface
@@ -91,15 +89,12 @@ class SimulationSession:
 
     def __init__(
         self,
-        node: Node,
+        node: AnsweringNode,
         topics: SimulationTopics,
         simulation: Simulation,
         settings: SessionSettings,
         *,
         paused: bool,
-        refuse: Callable[[str, str], None],
-        refusals: Callable[[], tuple[int, str]],
-        group: CallbackGroup,
     ) -> None:
         """Set up; :meth:`start` lets time go.
 
@@ -109,13 +104,9 @@ class SimulationSession:
             simulation: of the scene.
             settings: rates and controllers.
             paused: whether to begin paused.
-            refuse: told where and why a message was refused.
-            refusals: tells how many were, and why the last one was.
-            group: of all callbacks; reentrant.
         """
         self._node = node
         self._topics = topics
-        self._refusals = refusals
         self.simulation = simulation
         self.loop = SimulationLoop(simulation, self, paused=paused)
         several = len(simulation.robots) > 1
@@ -130,12 +121,10 @@ class SimulationSession:
                 period=self._control_steps * simulation.dt,
                 settings=settings.controllers,
                 interpolate_from_desired_state=settings.interpolate_from_desired_state,
-                refuse=refuse,
-                group=group,
             )
             for name, robot in simulation.robots.items()
         ]
-        self.devices = DeviceInterface(node, simulation, self.loop, topics.world, refuse, group)
+        self.devices = DeviceInterface(node, simulation, self.loop, topics.world)
         for device in settings.devices:
             self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
         self._unsolved = UnsolvedSteps()
@@ -312,7 +301,7 @@ class SimulationSession:
                 status,
                 self._unsolved,
                 self._node.get_name(),
-                *self._refusals(),
+                self._node.refusals,
                 self._node.get_clock().now().to_msg(),
             )
             self._topics.publish_diagnostics(message)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import viser
 
 from humanoid_ros.viewer.gait_plots import GaitPlots
-from humanoid_ros.viewer.request import CancelGait, GaitRequest, GenerateGait, ShowGait
-from humanoid_ros.viewer.status_text import GREEN, RED
+from humanoid_ros.viewer.panels.request import CancelGait, GaitRequest, GenerateGait, ShowGait
+from humanoid_ros.viewer.panels.status_text import GREEN, RED
 
 MODELS = ("bip", "rabbit", "hrp2")
 """Models that are offered; others are typed into the node's parameters or sent by other clients."""

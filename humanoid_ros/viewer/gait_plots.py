@@ -10,7 +10,7 @@ import numpy as np
 import viser
 from viser import uplot
 
-from humanoid_ros.viewer.force_plot import COLOURS, FONT
+from humanoid_ros.viewer.panels.force_plot import COLOURS, FONT
 
 TORQUES, FORCES, HAMILTONIAN = "Torques [N m] over time [s]", "Forces under the feet [N]", "Hamiltonian [1/s]"
 

@@ -13,21 +13,21 @@ from rclpy.task import Future
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.contact_planner.posture_markers import link_placements
+from humanoid_planner.gait.generation import LIFT
+from humanoid_planner.gait.specification.gait_spec import DIRECT, INDIRECT
 from humanoid_ros.gait_generator import gait_figure
 from humanoid_ros.gait_generator.gait_markers import footprints
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
-from humanoid_ros.gait_generator.gait_request import DIRECT, INDIRECT, LIFT
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
-from humanoid_ros.viewer import request as wish
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.drawing.posture_drawing import painted
+from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.gait_panel import BOTH, HIDDEN, STRIP, WALKS, GaitPanel
 from humanoid_ros.viewer.gait_plots import GaitCurves
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.posture_drawing import painted
-from humanoid_ros.viewer.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.panels import request as wish
 
 PATH = "/gait"
 PAUSE = 0.7
@@ -209,7 +209,7 @@ class GaitStudio:
             return
         index = min(int(np.searchsorted(self._point_times, time)), len(self._point_times) - 1)
         q = trajectory_posture(self._gait.trajectory, self._robot, index)
-        self._ghost.update(link_placements(self._robot, q))
+        self._ghost.update(self._robot.link_placements(q))
 
     def _apply(self) -> None:
         """Show what is to be shown, where it is to be shown."""

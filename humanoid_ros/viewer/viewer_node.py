@@ -4,41 +4,23 @@
 from __future__ import annotations
 
 import queue
-import signal
-import threading
 import time
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 import pinocchio as pin
-import rclpy
-from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Point, TransformStamped, Vector3
-from humanoid_stack.msg import (
-    ContactForces,
-    SimulationStatus,
-    SolverStatus,
-)
-from humanoid_stack.srv import ApplyWrench, GeneratePosture, StepSimulation
-from humanoid_stack.srv import LoadScene as LoadSceneService
-from rclpy.client import Client
-from rclpy.exceptions import ParameterException
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from geometry_msgs.msg import TransformStamped
+from humanoid_stack.msg import ContactForces, SimulationStatus
+from humanoid_stack.srv import GeneratePosture
 from rclpy.serialization import deserialize_message
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.scene import Camera as SceneCamera
-from humanoid_model.urdf import read_urdf
 from humanoid_ros.messages.scene_view import read_view
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (
@@ -51,57 +33,42 @@ from humanoid_ros.node.parameter_declaration import (
     texts,
     whole,
 )
-from humanoid_ros.viewer.balance_drawing import BalanceDrawing, centre_of_mass
+from humanoid_ros.node.qos import LATCHED, NEWEST, STATIC_TRANSFORMS, TRANSFORMS
+from humanoid_ros.node.run import run
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.coloured_mesh_drawing import ColouredMeshDrawing
-from humanoid_ros.viewer.contact_drawing import (
+from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMeshDrawing
+from humanoid_ros.viewer.drawing.contact_drawing import (
     ARROW_SCALE,
     CONE_SCALE,
     ContactDrawing,
     ContactView,
 )
+from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
+from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines
 from humanoid_ros.viewer.gait_studio import GaitStudio
+from humanoid_ros.viewer.handles.posture_editor import PostureEditor
+from humanoid_ros.viewer.handles.pull_handle import PullHandle
+from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panel import Panel
-from humanoid_ros.viewer.posture_editor import PostureEditor
-from humanoid_ros.viewer.pull_handle import PullHandle, Spring
-from humanoid_ros.viewer.request import (
+from humanoid_ros.viewer.panels.panel import Panel
+from humanoid_ros.viewer.panels.request import (
     CancelGait,
     GenerateGait,
-    LoadScene,
-    Pause,
     PickLink,
-    Push,
     Request,
-    Reset,
     ResetPosture,
     SetPostureOptions,
     Show,
     ShowGait,
     ShowPosture,
-    Step,
     UsePlace,
 )
-from humanoid_ros.viewer.robot_drawing import RobotDrawing
-from humanoid_ros.viewer.scene_drawing import SceneDrawing
-from humanoid_ros.viewer.status_text import SimulationView
-from humanoid_ros.viewer.trace_drawing import TraceDrawing
+from humanoid_ros.viewer.shown_robots import ShownRobots
+from humanoid_ros.viewer.simulation_view import simulation_view
+from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 from humanoid_ros.viewer.transform_tree import TransformTree
-from humanoid_ros.viewer.viewer_contacts import contact_view
-from humanoid_ros.viewer.viewer_markers import coloured_meshes, draw_markers, trace_lines
-
-LATCHED = QoSProfile(
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
-LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-TRANSFORMS = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
-STATIC_TRANSFORMS = QoSProfile(
-    depth=100,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
 
 PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""
@@ -110,30 +77,6 @@ GRAPH_PERIOD = 1.0
 BODIES_SIZE = 0.6
 """Part of the extent of a scene without robots that fills the picture: what lies flat is seen from the side."""
 PLAIN_SCENE = "stand"
-SOLVER_WORDS = {
-    SolverStatus.CONVERGED: "converged",
-    SolverStatus.MAX_ITERATIONS: "out of iterations",
-    SolverStatus.TIME_BUDGET: "out of time",
-    SolverStatus.NO_CONTACT: "no contact",
-    SolverStatus.FAILED: "failed",
-    SolverStatus.APPROXIMATE: "approximate law",
-}
-
-
-@dataclass
-class _Robot:
-    """A robot on the page and what is needed to place it.
-
-    Attributes:
-        prefix: What precedes its links' names in /tf and in the simulator's body names; empty
-            when the robot is alone.
-    """
-
-    prefix: str
-    drawing: RobotDrawing
-    balance: BalanceDrawing
-    text: str
-    placements: dict[str, pin.SE3] = field(default_factory=dict)
 
 
 class ViewerNode(AnsweringNode):
@@ -164,41 +107,33 @@ class ViewerNode(AnsweringNode):
         self._soles = ColouredMeshDrawing(server.scene)
         self._sole_bytes: bytes | None = None
         self._traces = TraceDrawing(server.scene)
-        self._pull = PullHandle(server.scene)
-        server.on_client_disconnect(lambda client: self._pull.client_left(client.client_id))
-        self._robots: dict[str, _Robot] = {}
+        handle = PullHandle(server.scene)
+        server.on_client_disconnect(lambda client: handle.client_left(client.client_id))
+        self._robots = ShownRobots(server.scene)
         self._stamp = 0.0
         self._descriptions: dict[str, str] = {}
         self._tree = TransformTree(text(self, "fixed_frame"))
         self._fresh: dict[str, TransformStamped] = {}
         self._contact_view = ContactView.empty()
         self._contact_bytes: bytes | None = None
-        self._shown = {"robot": True, "balance": True, "floor": True}
+        self._floor_wanted = True
         self._status: SimulationStatus | None = None
         self._last_heard = -np.inf
         self._aimed = False
         self._view: SceneCamera | None = None
-        self._picked = ""
-        self._pulling: Future | None = None
-        self._pull_last: tuple[float, np.ndarray] | None = None
         self._said = 0.0
 
         self.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
         self.create_subscription(TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS)
         # Contacts come as bytes: of the many that come between two drawings, one is decoded.
-        self.create_subscription(ContactForces, "contacts", self._on_contacts, LATEST, raw=True)
-        self.create_subscription(MarkerArray, "sole_markers", self._on_soles, LATEST, raw=True)
-        self.create_subscription(MarkerArray, "traces", self._on_traces, LATEST)
+        self.create_subscription(ContactForces, "contacts", self._on_contacts, NEWEST, raw=True)
+        self.create_subscription(MarkerArray, "sole_markers", self._on_soles, NEWEST, raw=True)
+        self.create_subscription(MarkerArray, "traces", self._on_traces, NEWEST)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
         self.create_subscription(MarkerArray, "scene_view", self._on_view, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
-        self._callers: dict[type, Client] = {
-            Pause: self.create_client(SetBool, "pause"),
-            Step: self.create_client(StepSimulation, "step"),
-            Reset: self.create_client(Trigger, "reset"),
-            LoadScene: self.create_client(LoadSceneService, "load_scene"),
-            Push: self.create_client(ApplyWrench, "apply_wrench"),
-        }
+        self._simulator = SimulatorCalls(self, self._say)
+        self._pulling = Pulling(self, handle, self._robots, self._simulator)
         self._editor = PostureEditor(
             server.scene,
             self._panel.posture,
@@ -253,7 +188,8 @@ class ViewerNode(AnsweringNode):
         if self._simulator_is_heard():
             for topic, prefix in self._descriptions.items():
                 if prefix in self._robots and self.count_publishers(topic) == 0:
-                    self._remove_robot(prefix)
+                    self._robots.remove(prefix)
+                    self._aimed = False
         base = self.get_namespace().rstrip("/")
         for topic, types in self.get_topic_names_and_types():
             if "std_msgs/msg/String" not in types or not topic.startswith(f"{base}/"):
@@ -264,38 +200,21 @@ class ViewerNode(AnsweringNode):
             self._descriptions[topic] = prefix
             self.create_subscription(String, topic, partial(self._on_description, prefix), LATCHED)
             joints = topic.removesuffix(name) + "joint_states"
-            self.create_subscription(JointState, joints, partial(self._on_joints, prefix), LATEST, raw=True)
-
-    def _remove_robot(self, prefix: str) -> None:
-        robot = self._robots.pop(prefix)
-        robot.drawing.remove()
-        robot.balance.remove()
-        self._aimed = False
+            self.create_subscription(JointState, joints, partial(self._on_joints, prefix), NEWEST, raw=True)
 
     def _simulator_is_heard(self) -> bool:
         return time.monotonic() - self._last_heard <= number(self, "silence")
 
     def _on_description(self, prefix: str, message: String) -> None:
-        old = self._robots.get(prefix)
-        if old is not None and old.text == message.data:
-            return
         try:
-            description = read_urdf(message.data)
+            problems = self._robots.describe(prefix, message.data)
         except InputError as error:
             self._complain(f"robot_description can't be read: {error}")
             return
-        if old is not None:
-            self._remove_robot(prefix)
-        name = prefix or description.name
-        scene = self.page.server.scene
-        drawing = RobotDrawing(scene, name, description)
-        for problem in drawing.problems:
-            self._complain(problem)
-        robot = _Robot(f"{prefix}/" if prefix else "", drawing, BalanceDrawing(scene, name), message.data)
-        drawing.visible = self._shown["robot"]
-        robot.balance.visible = self._shown["balance"]
-        self._robots[prefix] = robot
-        self._aimed = False
+        if problems is not None:
+            self._aimed = False
+            for problem in problems:
+                self._complain(problem)
 
     def _on_static_transforms(self, message: TFMessage) -> None:
         for transform in message.transforms:
@@ -339,12 +258,8 @@ class ViewerNode(AnsweringNode):
 
     def _on_joints(self, prefix: str, message: bytes) -> None:
         robot = self._robots.get(prefix)
-        if robot is not None and robot is self._first_robot():
+        if robot is not None and robot is self._robots.first:
             self._editor.set_joints(message)
-
-    def _first_robot(self) -> _Robot | None:
-        """The robot that was on the page first, which is the one whose postures are looked for."""
-        return next(iter(self._robots.values()), None)
 
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
@@ -367,7 +282,7 @@ class ViewerNode(AnsweringNode):
     def _show_grid(self) -> None:
         """Show the grid on a floor at height 0, and where no scene is told."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
-        self.page.show_floor = self._shown["floor"] and fits
+        self.page.show_floor = self._floor_wanted and fits
 
     def _on_status(self, message: SimulationStatus) -> None:
         self._status = message
@@ -396,40 +311,26 @@ class ViewerNode(AnsweringNode):
             self._tree.set(stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose))
         self._take_contacts()
         with self.page.server.atomic():
-            for robot in self._robots.values():
+            for robot in self._robots:
                 if fresh:
-                    self._place(robot)
-                com = centre_of_mass(robot.drawing.description, robot.placements)
-                robot.balance.update(com, self._contacts_of(robot))
+                    robot.place(self._tree)
+                robot.draw_balance(self._contact_view)
             self._contacts.update(self._contact_view)
             self._scene.update(self._tree.placement)
             self._take_soles()
             self._soles.update(self._tree.placement)
-            self._update_pull()
+            self._pulling.update(self._stamp)
             self._update_editor()
             self._studio.update(time.monotonic())
         if not self._aimed:
             self._aim()
-
-    def _place(self, robot: _Robot) -> None:
-        for link in robot.drawing.description.links:
-            placement = self._tree.placement(robot.prefix + link)
-            if placement is not None:
-                robot.placements[link] = placement
-        robot.drawing.update(robot.placements)
-
-    def _contacts_of(self, robot: _Robot) -> ContactView:
-        """The contacts that a robot stands on."""
-        if not robot.prefix:
-            return self._contact_view
-        return self._contact_view.of_robot(robot.prefix.rstrip("/"))
 
     def _aim(self) -> None:
         """Put the camera where the scene has it.
 
         Without one it looks at the first robot, once all of it is placed, or at the bodies of a scene without robots.
         """
-        for robot in self._robots.values():
+        for robot in self._robots:
             extent = robot.drawing.extent(robot.placements)
             if extent is None:
                 continue
@@ -459,7 +360,7 @@ class ViewerNode(AnsweringNode):
 
     def _refresh_panel(self) -> None:
         status = self._status if self._simulator_is_heard() else None
-        mass = sum(robot.drawing.description.total_mass for robot in self._robots.values())
+        mass = self._robots.mass
         weight = mass * number(self, "gravity") if mass > 0.0 else None
         self._panel.plot.weight = weight
         self._panel.show_status(
@@ -483,14 +384,13 @@ class ViewerNode(AnsweringNode):
             if isinstance(request, Show):
                 self._show(request)
             elif isinstance(request, PickLink):
-                self._picked = request.link
-                self._pull.release()
+                self._pulling.pick(request.link)
             elif isinstance(request, ShowPosture | ResetPosture | UsePlace | SetPostureOptions):
                 self._editor.answer(request)
             elif isinstance(request, GenerateGait | CancelGait | ShowGait):
                 self._studio.answer(request)
             else:
-                self._call(request)
+                self._simulator.call(request)
 
     def _show(self, request: Show) -> None:
         if request.part == "forces":
@@ -502,88 +402,19 @@ class ViewerNode(AnsweringNode):
         elif request.part == "traces":
             self._traces.visible = request.visible
         elif request.part == "floor":
-            self._shown["floor"] = request.visible
+            self._floor_wanted = request.visible
             self._show_grid()
         else:
-            self._shown[request.part] = request.visible
-            for robot in self._robots.values():
-                robot.drawing.visible = self._shown["robot"]
-                robot.balance.visible = self._shown["balance"]
-
-    def _call(self, request: Pause | Step | Reset | LoadScene | Push) -> None:
-        if isinstance(request, Pause):
-            message = SetBool.Request(data=request.paused)
-        elif isinstance(request, Step):
-            message = StepSimulation.Request(steps=request.steps)
-        elif isinstance(request, LoadScene):
-            message = LoadSceneService.Request(scene=request.scene)
-        elif isinstance(request, Push):
-            message = wrench_request(request.body, request.force, None, request.duration)
-        else:
-            message = Trigger.Request()
-        self._send(self._callers[type(request)], message)
-
-    def _send(self, client: Client, message: object) -> Future | None:
-        """Call a service; its complaint, or its absence, is said on the page."""
-        if not client.service_is_ready():
-            self._say(f"No simulator offers {client.srv_name}.")
-            return None
-
-        def on_answer(future: Future) -> None:
-            answer = future.result()
-            if answer is not None and not answer.success:
-                self._say(f"{client.srv_name}: {answer.message}")
-
-        future = client.call_async(message)
-        future.add_done_callback(on_answer)
-        return future
-
-    def _update_pull(self) -> None:
-        """Let the handle ride on the picked link, and pull the link while it is dragged."""
-        found = self._find_link(self._picked)
-        if found is None:
-            self._pull.update(None)
-            self._pull_last = None
-            return
-        body, point, mass = found
-        self._pull.update(point)
-        now = self._stamp
-        last, self._pull_last = self._pull_last, (now, point)
-        if not self._pull.dragging or last is None:
-            return
-        span = now - last[0]
-        if not 0.0 < span < 0.5:
-            return  # paused, or reset
-        if self._pulling is not None and not self._pulling.done():
-            self._pull_last = last  # the next call makes up for this one
-            return
-        spring = Spring(number(self, "pull_stiffness"), mass, number(self, "pull_max_force"))
-        force = spring.force(self._pull.position, point, (point - last[1]) / span)
-        x, y, z = force.tolist()
-        self._pulling = self._send(self._callers[Push], wrench_request(body, (x, y, z), point, span))
+            self._robots.show(request.part, request.visible)
 
     def _update_editor(self) -> None:
-        robot = self._first_robot()
+        robot = self._robots.first
         if robot is None:
             self._editor.set_robot("", {})
         else:
             self._editor.set_robot(robot.drawing.description.name, robot.placements)
         self._editor.set_scene("" if self._status is None else self._status.scene)
         self._editor.update(time.monotonic())
-
-    def _find_link(self, body: str) -> tuple[str, np.ndarray, float] | None:
-        """Name, centre of mass (world) and mass of a link with mass, if it is placed."""
-        for robot in self._robots.values():
-            if not body.startswith(robot.prefix):
-                continue
-            link = robot.drawing.description.links.get(body[len(robot.prefix) :])
-            if link is None or link.inertial is None or link.inertial.mass <= 0.0:
-                continue
-            placement = robot.placements.get(link.name)
-            if placement is not None:
-                com = placement.act(link.inertial.placement_link_com.translation)
-                return body, com, link.inertial.mass
-        return None
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
@@ -597,64 +428,6 @@ def _known_scenes() -> list[str]:
     return sorted(names, key=lambda name: (name != PLAIN_SCENE, name)) or [PLAIN_SCENE]
 
 
-def simulation_view(status: SimulationStatus) -> SimulationView:
-    """A status message in the panel's terms."""
-    solver = status.solver
-    words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
-    if solver.iterations:
-        words += f", {solver.iterations} iteration{'s' if solver.iterations > 1 else ''}"
-    return SimulationView(
-        scene=status.scene,
-        time=status.time,
-        paused=status.paused,
-        pause_reason=status.pause_reason,
-        real_time_factor=status.real_time_factor,
-        step_seconds=status.step_seconds,
-        kinetic_energy=status.kinetic_energy,
-        potential_energy=status.potential_energy,
-        solver=f"{solver.method}: {words}" if solver.method else words,
-        solver_ok=solver.status in (SolverStatus.CONVERGED, SolverStatus.NO_CONTACT),
-    )
-
-
-def wrench_request(
-    body: str, force: tuple[float, float, float], point: np.ndarray | None, duration: float
-) -> ApplyWrench.Request:
-    """Request for a force on a body, at a point or at its centre of mass (None)."""
-    x, y, z = force
-    request = ApplyWrench.Request(body=body, at_point=point is not None)
-    request.wrench.force = Vector3(x=x, y=y, z=z)
-    if point is not None:
-        request.point = Point(x=float(point[0]), y=float(point[1]), z=float(point[2]))
-    seconds, nanoseconds = divmod(round(1e9 * duration), 10**9)
-    request.duration = Duration(sec=seconds, nanosec=nanoseconds)
-    return request
-
-
-def main(args: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM.
-
-    Signals only set a flag: rclpy's own handlers would end the context in the middle of taking a message.
-    """
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    stop = threading.Event()
-    for ending in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ending, lambda *_: stop.set())
-    try:
-        node = ViewerNode()
-    except (InputError, ParameterException) as error:
-        rclpy.logging.get_logger("viewer").fatal(str(error))
-        rclpy.try_shutdown()
-        return 1
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while not stop.is_set():
-        executor.spin_once(timeout_sec=0.1)
-    executor.shutdown()
-    node.destroy_node()
-    rclpy.try_shutdown()
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("viewer", ViewerNode)

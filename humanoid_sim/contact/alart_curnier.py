@@ -12,6 +12,8 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
+
 NEWTON_TOLERANCE = 1e-13
 """Newton stops when the function, a force, is below this times the size of the forces at play."""
 NEWTON_ITERATIONS = 30
@@ -142,7 +144,7 @@ def _solve_3x3(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> bool:
     return True
 
 
-@njit(cache=True)
+@apart()
 def newton_contact(
     W: np.ndarray, v_loc: np.ndarray, mu: float, rho_n: float, rho_t: float, f: np.ndarray
 ) -> int:
@@ -199,7 +201,7 @@ def _slip_force(
     return v_1 * d_2 - v_2 * d_1, v_1 * d_1 + v_2 * d_2
 
 
-@njit(cache=True)
+@apart()
 def polar_search(W: np.ndarray, v_loc: np.ndarray, mu: float, f: np.ndarray) -> bool:
     r"""Slipping force of one contact by a search on the slip direction: the fallback of Newton.
 

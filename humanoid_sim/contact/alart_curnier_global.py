@@ -18,8 +18,9 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
-from humanoid_sim.contact.cone import contact_residuals, contact_velocity, natural_map
+from humanoid_sim.contact.cone import contact_residuals, contact_velocity, copy_vector, natural_map
 
 _BACKTRACKS = 10
 _MEMORY = 5
@@ -168,7 +169,17 @@ def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@apart()
+def _solve_by_lapack(K: np.ndarray, b: np.ndarray) -> bool:
+    """Solve K x = b in place; False where K has a pivot of exactly zero."""
+    try:
+        b[:] = np.linalg.solve(K, b)
+    except Exception:  # compiled code can't name it
+        return False
+    return True
+
+
+@apart()
 def newton_direction(
     W: np.ndarray,
     mu: np.ndarray,
@@ -234,11 +245,8 @@ def newton_direction(
     if n <= _OWN_LU:
         if not _eliminate(K, b, n):
             return False
-    else:
-        try:
-            b[:] = np.linalg.solve(K, b)
-        except Exception:  # compiled code can't name it: a pivot of exactly zero
-            return False
+    elif not _solve_by_lapack(K, b):
+        return False
     for a in range(count):
         k = 3 * active[a]
         for r in range(3):
@@ -248,7 +256,7 @@ def newton_direction(
     return True
 
 
-@njit(cache=True)
+@apart()
 def alart_curnier_global(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -304,7 +312,9 @@ def alart_curnier_global(
             growth *= 1e3
             continue
         contact_velocity(W, zero, direction, change)
-        reference = memory.max()
+        reference = memory[0]
+        for past in memory:
+            reference = max(reference, past)
         length = 1.0
         accepted = False
         for _ in range(_BACKTRACKS):
@@ -321,18 +331,18 @@ def alart_curnier_global(
             growth *= 1e3
             _merit(steps, mu, f, v, psi)
             continue
-        f[:] = trial_f
+        copy_vector(trial_f, f)
         contact_velocity(W, v_free, f, v)  # anew: updates would carry rounding of large steps along
         merit = _merit(steps, mu, f, v, psi)
         memory[iteration % _MEMORY] = merit
         residual = natural_map(W, v_free, mu, f, v)
         if residual < best_residual:
             best_residual = residual
-            best[:] = f
+            copy_vector(f, best)
             failures = 0
             growth = max(1.0, 0.1 * growth)
         if residual <= tolerance:
             break
-    f[:] = best
+    copy_vector(best, f)
     contact_residuals(W, v_free, mu, f, v, residuals)
     return iteration

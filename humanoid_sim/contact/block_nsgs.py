@@ -24,9 +24,10 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.contact.cone import contact_velocity, project_on_cone
+from humanoid_sim.contact.cone import contact_velocity, copy_vector, project_on_cone
 from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
 
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
@@ -49,7 +50,7 @@ def _touches(force: float, velocity: float) -> bool:
     return force > 0.0 or velocity <= TOUCHING_SPEED
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def block_natural_map(
     diagonal: np.ndarray,
     v_free: np.ndarray,
@@ -184,7 +185,7 @@ def _solve_disc(
     f[k + 1] = y
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def block_nsgs(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -287,12 +288,12 @@ def block_nsgs(
             residual = residuals[0]
         if residual < best_residual:
             best_residual = residual
-            best[:] = f
+            copy_vector(f, best)
         if timed:
             now = seconds(clock)
             if now + 3.0 * (now - mark) > deadline:  # one more, what is left of it and what it does
                 break
             mark = now
-    f[:] = best
+    copy_vector(best, f)
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
     return sweep

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from humanoid_model.apart import waited
+
 _MONOTONIC = {"linux": 1, "darwin": 6}.get(sys.platform, -1)
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.intc(types.intc, types.CPointer(types.int64)))
 
@@ -16,13 +18,13 @@ if _MONOTONIC >= 0:
 
     @njit(cache=True)
     def seconds(work: np.ndarray) -> float:
-        """Seconds since some time in the past, as ``time.perf_counter`` counts them.
+        """Seconds since some time in the past; while kernels are compiled that this one calls, the clock stands still.
 
         Args:
             work: work space, integers, shape (2,).
         """
         _clock_gettime(_MONOTONIC, work.ctypes)
-        return float(work[0]) + 1e-9 * float(work[1])
+        return float(work[0]) + 1e-9 * float(work[1] - waited())
 
 else:
 

@@ -46,6 +46,16 @@ def block_inverse(A: np.ndarray, out: np.ndarray) -> None:
 
 
 @njit(cache=True)
+def copy_vector(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy, shapes (n,).
+
+    For ``target[:] = source`` numba compiles the wording of its error, strings and all: as long as a whole solver.
+    """
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@njit(cache=True)
 def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.ndarray) -> None:
     """Contact velocities :math:`W f + v_{free}`, shape (3m,), into ``v``."""
     n = v_free.size

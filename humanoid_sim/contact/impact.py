@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
 from humanoid_sim.contact.normal_operator import check_normal_operator
-from humanoid_studies.contact.lemke import LcpStatus, solve_lcp
 
 
 @dataclass(frozen=True)

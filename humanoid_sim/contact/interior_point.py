@@ -17,7 +17,8 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.cone import contact_residuals
+from humanoid_model.apart import apart
+from humanoid_sim.contact.cone import contact_residuals, copy_vector
 
 _BOUNDARY = 0.995
 """Share of the way to the cone's boundary that a step may go."""
@@ -126,7 +127,7 @@ def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
         out[c] = (r[c] - out[0] * x[c]) / x[0]
 
 
-@njit(cache=True)
+@apart()
 def interior_point(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -290,9 +291,9 @@ def interior_point(
             if residuals[0] < 0.9 * best_residual:
                 stalled = 0
             best_residual = residuals[0]
-            best[:] = f
+            copy_vector(f, best)
         if residuals[0] <= tolerance:
             break
-    f[:] = best
+    copy_vector(best, f)
     contact_residuals(W, v_free, mu, f, v, residuals)
     return iteration

@@ -8,10 +8,11 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, natural_map
+from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, copy_vector, natural_map
 from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.nsgs import solve_one_contact
 
@@ -25,7 +26,7 @@ _INTERIOR_COST = 4.0
 """Newton systems that an interior-point iteration is taken to cost where the clock decides (1.2 to 4 measured)."""
 
 
-@njit(cache=True)
+@apart()
 def nsgs_newton(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -116,14 +117,14 @@ def nsgs_newton(
             last = residual
         if residual < best_residual:
             best_residual = residual
-            best[:] = f
+            copy_vector(f, best)
         if timed:
             now = seconds(clock)
             if newton_seconds == 0.0:
                 newton_seconds = max(_newton_sweeps(m) * sweep_seconds, 1e-9)
             if now + newton_seconds > deadline:
                 continue
-        f[:] = best
+        copy_vector(best, f)
         if iteration < max_iterations:
             limit = _affordable(_NEWTON_ITERATIONS, max_iterations - iteration, newton_seconds, deadline)
             done = alart_curnier_global(W, v_free, mu, f, tolerance, limit, v, residuals)
@@ -146,10 +147,10 @@ def nsgs_newton(
             first = False
         if residuals[0] < best_residual:
             best_residual = residuals[0]
-            best[:] = f
+            copy_vector(f, best)
         last = residuals[0]
         longest *= 2
-    f[:] = best
+    copy_vector(best, f)
     contact_residuals(W, v_free, mu, f, v, residuals)
     return iteration
 

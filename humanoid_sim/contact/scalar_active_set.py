@@ -22,8 +22,10 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
+from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 
 _CHANGES = 10
@@ -94,7 +96,7 @@ def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
             A[i, j] = value * inverse
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def scalar_active_set(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -241,9 +243,9 @@ def scalar_active_set(
                 return iteration
             if residuals[0] < best_residual:
                 best_residual = residuals[0]
-                best[:] = f
+                copy_vector(f, best)
             break
-    f[:] = best
+    copy_vector(best, f)
     left = max(max_iterations - iteration, 0)
     return iteration + block_nsgs(
         W, v_free, starts, kinds, parameters, parents, f, tolerance, left, v, residuals, deadline

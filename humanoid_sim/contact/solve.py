@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,22 +20,6 @@ from humanoid_sim.contact.interior_point import interior_point
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
-from humanoid_studies.contact.complementarity import (
-    circumscribed_residual,
-    frictionless_residual,
-    inscribed_residual,
-    lemke_circumscribed,
-    lemke_faceted,
-    lemke_frictionless,
-)
-from humanoid_studies.contact.fixed_point import fixed_point
-from humanoid_studies.contact.gauss_seidel_projected import gauss_seidel_projected, radial_residual
-from humanoid_studies.contact.jacobi import jacobi
-from humanoid_studies.contact.nsgs_relative_change import nsgs_relative_change
-from humanoid_studies.contact.pinocchio_solvers import pinocchio_admm, pinocchio_pgs
-from humanoid_studies.contact.projection import projection
-from humanoid_studies.contact.quadratic_program import qp_frictionless, staggered_projections
-from humanoid_studies.contact.siconos_solver import siconos
 
 SolverKernel = Callable[
     [
@@ -61,48 +47,47 @@ class ContactSolver:
     """A contact solver and what may be asked of it.
 
     Attributes:
-        kernel: the solver itself.
+        source: the solver itself, or where it is imported from when it is first used, ``"package.module:function"``.
         anytime: whether a call with few iterations brings the forces nearer and the next call goes on from
             them, so that it can be stopped by the clock.
-        law_residual: residual of the law that it solves, where that is not Coulomb's; None for exact solvers.
+        law: residual of the law that it solves, where that is not Coulomb's, itself or where it is imported from; None
+            for exact solvers.
         looks_at_clock: whether the kernel takes a deadline, a time of :func:`~humanoid_sim.contact.clock.seconds`, as
             one more argument, and gives up unsolved for that reason and for its iterations only.
     """
 
-    kernel: SolverKernel
+    source: SolverKernel | str
     anytime: bool = False
-    law_residual: LawResidual | None = None
+    law: LawResidual | str | None = None
     looks_at_clock: bool = False
+
+    @property
+    def kernel(self) -> SolverKernel:
+        """The solver itself."""
+        return cast(SolverKernel, resolve_name(self.source)) if isinstance(self.source, str) else self.source
+
+    @property
+    def law_residual(self) -> LawResidual | None:
+        """Residual of the law that it solves; None for Coulomb's."""
+        return cast(LawResidual, resolve_name(self.law)) if isinstance(self.law, str) else self.law
 
 
 SOLVERS: dict[str, ContactSolver] = {
     "nsgs": ContactSolver(nsgs, anytime=True),
     "nsgs_newton": ContactSolver(nsgs_newton, anytime=True, looks_at_clock=True),
-    "nsgs_relative_change": ContactSolver(nsgs_relative_change),
     "alart_curnier_global": ContactSolver(alart_curnier_global, anytime=True),
     "interior_point": ContactSolver(interior_point),
-    "gauss_seidel_projected": ContactSolver(gauss_seidel_projected, anytime=True, law_residual=radial_residual),
-    "jacobi": ContactSolver(jacobi, anytime=True),
-    "projection": ContactSolver(projection, anytime=True),
-    "fixed_point": ContactSolver(fixed_point, anytime=True),
-    "lemke_faceted": ContactSolver(lemke_faceted, law_residual=inscribed_residual),
-    "lemke_circumscribed": ContactSolver(lemke_circumscribed, law_residual=circumscribed_residual),
-    "lemke_frictionless": ContactSolver(lemke_frictionless, law_residual=frictionless_residual),
-    "qp_frictionless": ContactSolver(qp_frictionless, law_residual=frictionless_residual),
-    "staggered_projections": ContactSolver(staggered_projections, anytime=True, law_residual=inscribed_residual),
-    "pinocchio_pgs": ContactSolver(pinocchio_pgs),
-    "pinocchio_admm": ContactSolver(pinocchio_admm),
-    "siconos": ContactSolver(siconos),
 }
-"""Contact solvers by name; :func:`register_solver` adds one of one's own."""
+"""Contact solvers by name; :func:`register_solver` adds one of one's own, ``import humanoid_studies`` those that are
+there to compare with."""
 
 
 def register_solver(
     name: str,
-    kernel: SolverKernel,
+    kernel: SolverKernel | str,
     *,
     anytime: bool = False,
-    law_residual: LawResidual | None = None,
+    law_residual: LawResidual | str | None = None,
     replace: bool = False,
 ) -> None:
     """Make a contact solver of one's own known by a name, for :func:`solve_contacts` and simulations.
@@ -110,10 +95,12 @@ def register_solver(
     Args:
         name: the name.
         kernel: the solver, compiled or plain Python. It reads W, v_free and mu, starts from the forces f,
-            overwrites them, and fills v and the residuals (``contact_residuals`` does).
+            overwrites them, and fills v and the residuals (``contact_residuals`` does). Or where it is imported from
+            when it is first used, ``"package.module:function"``.
         anytime: whether it may be called for a few iterations at a time, each call going on from the
             forces of the last.
-        law_residual: for a solver of an approximate law of friction, how far forces are from that law.
+        law_residual: for a solver of an approximate law of friction, how far forces are from that law, as a function
+            or where it is imported from.
         replace: whether the name may be that of an existing solver, which it then takes the place of.
 
     Raises:
@@ -121,11 +108,12 @@ def register_solver(
     """
     if not name or name != name.strip():
         raise InputError(f"the solver's name is {name!r}", element="name", remedy="Give a word")
-    if not callable(kernel):
+    if not callable(kernel) and not (isinstance(kernel, str) and ":" in kernel):
         raise InputError(
-            f"the kernel of the solver '{name}' is a {type(kernel).__name__}",
+            f"the kernel of the solver '{name}' is {kernel!r}",
             element="kernel",
-            remedy="Give a function (W, v_free, mu, f, tolerance, max_iterations, v, residuals) -> iterations",
+            remedy="Give a function (W, v_free, mu, f, tolerance, max_iterations, v, residuals) -> iterations, or "
+            "where it is, 'package.module:function'",
         )
     if name in SOLVERS and not replace:
         raise InputError(
@@ -150,7 +138,8 @@ def _find(method: str) -> ContactSolver:
         raise InputError(
             f"there is no contact solver '{method}'",
             element="method",
-            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}",
+            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}; the theses' and other libraries' come with "
+            "`import humanoid_studies`",
         )
     return SOLVERS[method]
 
@@ -212,30 +201,26 @@ def solve_contacts(
         f[:] = start.reshape(-1)
     v = np.empty(3 * m)
     residuals = np.zeros(5)
+    kernel, law_residual = solver.kernel, solver.law_residual
     begin = perf_counter()
     out_of_time = False
     if solver.looks_at_clock:
         deadline = np.inf if time_budget is None else seconds(np.empty(2, dtype=np.int64)) + time_budget
-        iterations = solver.kernel(  # type: ignore[call-arg]
+        iterations = kernel(  # type: ignore[call-arg]
             problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals, deadline
         )
         out_of_time = iterations < max_iterations
     elif time_budget is None:
-        iterations = solver.kernel(
-            problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals
-        )
+        iterations = kernel(problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals)
     else:
         iterations, out_of_time = solve_in_time(
-            solver.kernel, problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals, begin,
-            time_budget,
+            kernel, problem.W, problem.v_free, problem.mu, f, tolerance, max_iterations, v, residuals,
+            begin + time_budget,
         )  # fmt: skip
     elapsed = perf_counter() - begin
     if residuals[0] <= tolerance:
         status = ContactStatus.CONVERGED
-    elif (
-        solver.law_residual is not None
-        and solver.law_residual(problem.W, problem.v_free, problem.mu, f, v) <= tolerance
-    ):
+    elif law_residual is not None and law_residual(problem.W, problem.v_free, problem.mu, f, v) <= tolerance:
         status = ContactStatus.APPROXIMATE
     elif out_of_time:
         status = ContactStatus.TIME_LIMIT
@@ -256,19 +241,19 @@ def solve_in_time(
     max_iterations: int,
     v: NDArray[np.float64],
     residuals: NDArray[np.float64],
-    begin: float,
-    time_budget: float,
+    deadline: float,
 ) -> tuple[int, bool]:
     """Iterate in chunks, each from the forces of the last, with a look at the clock between them.
 
     The first chunk is one iteration. The next ones are as long as half of the time that is left allows at the pace seen
-    so far: the clock is read a few times in all, and the budget is overrun by an iteration at most as
-    long as iterations cost alike.
+    so far: the clock is read a few times in all, and the deadline, a time of ``perf_counter``, is overrun by an
+    iteration at most as long as iterations cost alike.
 
     Returns:
         Iterations, and whether the time is why they ended. ``f``, ``v`` and ``residuals`` are those of the best
         iterate between two readings.
     """
+    begin = perf_counter()
     best = f.copy()
     contact_residuals(W, v_free, mu, best, v, residuals)
     best_residual = float(residuals[0])
@@ -281,14 +266,14 @@ def solve_in_time(
         if residuals[0] < best_residual:
             best_residual = float(residuals[0])
             best[:] = f
-        elapsed = perf_counter() - begin
+        now = perf_counter()
         if done < chunk and best_residual > tolerance:  # it gave up by itself
             break
-        if elapsed >= time_budget:
+        if now >= deadline:
             out_of_time = best_residual > tolerance
             break
-        pace = max(elapsed / iterations, 1e-9) if iterations else elapsed
-        chunk = min(max(int(0.5 * (time_budget - elapsed) / pace), 1), max_iterations - iterations)
+        pace = max((now - begin) / max(iterations, 1), 1e-9)
+        chunk = min(max(int(0.5 * (deadline - now) / pace), 1), max_iterations - iterations)
     f[:] = best
     contact_residuals(W, v_free, mu, f, v, residuals)
     return iterations, out_of_time

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import FlatModel
 
 
@@ -32,11 +33,17 @@ def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarr
     return count
 
 
+@apart()
+def _sort(found: np.ndarray, count: int) -> None:
+    """Sort the first numbers of a list."""
+    found[:count].sort()
+
+
 @njit(cache=True, error_model="numpy")
 def sort_branches(found: np.ndarray, count: int, marks: np.ndarray) -> None:
     """Sort a list of coordinates from the roots to the tips and clear its marks, shapes (nv,)."""
     if 8 * count < marks.size:
-        found[:count].sort()
+        _sort(found, count)
         for i in range(count):
             marks[found[i]] = 0
         return

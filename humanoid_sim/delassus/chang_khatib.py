@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 
@@ -28,7 +29,7 @@ def _descend(S: np.ndarray, H: np.ndarray, inverse: float, block: np.ndarray) ->
             block[r, c] -= S[r] * rate
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def chang_khatib(
     model: FlatModel,
     S: np.ndarray,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, SPHERICAL, TRANSLATION, FlatModel
 
 
@@ -122,7 +123,7 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
     return recursions < wrenches
 
 
-@njit(cache=True)
+@apart()
 def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
     """What the tables say about bodies of one tree, in joints of one degree of freedom.
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def project(
     rows: ConstraintRows,
     starts: np.ndarray,

@@ -8,15 +8,15 @@ algorithm, with its H and D; what accelerates is a column of :math:`J M^{-1} J^T
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def unit_forces(
     model: FlatModel,
     S: np.ndarray,

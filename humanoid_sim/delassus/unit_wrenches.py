@@ -8,13 +8,13 @@ the recursions of the articulated-body algorithm along the branches that carry c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def unit_wrenches(
     model: FlatModel,
     S: np.ndarray,

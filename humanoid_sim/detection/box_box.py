@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from humanoid_model.apart import apart
 
 _PARALLEL = 1e-6
 """Edges whose directions' sine is below this have no axis of their own: a face's is the same."""
@@ -14,7 +15,7 @@ _FACES_FIRST = 1e-9
 """A pair of edges separates better than a face only by more than this part of the size."""
 
 
-@njit(cache=True)
+@apart()
 def box_separation(
     half_a: np.ndarray,
     half_b: np.ndarray,

@@ -8,10 +8,11 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.shape_table import ShapeTable
 
 
-@njit(cache=True)
+@apart()
 def place_shapes(
     table: ShapeTable,
     first: int,

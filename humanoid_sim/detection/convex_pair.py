@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.box_box import box_separation
 from humanoid_sim.detection.epa import core_penetration
 from humanoid_sim.detection.face_contact import VERTICES, face_contact
@@ -19,7 +20,7 @@ _PARALLEL = 1e-4
 """Capsules whose axes' sine is below this touch along a line, with a point at each end."""
 
 
-@njit(cache=True)
+@apart()
 def convex_distance(
     table: ShapeTable,
     a: int,
@@ -106,7 +107,7 @@ def convex_distance(
     return distance
 
 
-@njit(cache=True)
+@apart()
 def contact_patch(
     table: ShapeTable,
     a: int,

@@ -16,7 +16,7 @@ from humanoid_sim.detection.half_space import FeatureTable, PlaneTable, half_spa
 from humanoid_sim.detection.pair_classes import PairClasses
 from humanoid_sim.detection.shape_table import ShapeTable, shape_table
 from humanoid_sim.detection.world_contacts import MORE_POINTS, WorldShapes, world_contacts
-from humanoid_sim.world.borrowed_arrays import borrowed
+from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
 
 
 class PairTable(NamedTuple):
@@ -140,20 +140,18 @@ RECORD_TYPE = DetectionRecordType(_field_types())
 
 
 @njit(cache=True)
+def _record_of_words(words: np.ndarray) -> Any:
+    return record_of_words(RECORD_TYPE, words)  # type: ignore[call-arg]
+
+
 def detection_record(
     features: FeatureTable, planes: PlaneTable, pairs: PairTable, points: PointTable, table: ShapeTable,
     shapes: WorldShapes, room: DetectionRoom,
 ) -> Any:  # fmt: skip
     """Put the arrays together; they are shared, not copied, and whoever calls must keep them."""
-    record: Any = structref.new(RECORD_TYPE)  # type: ignore[call-arg]
-    record.features = borrowed(features)
-    record.planes = borrowed(planes)
-    record.pairs = borrowed(pairs)
-    record.points = borrowed(points)
-    record.table = borrowed(table)
-    record.shapes = borrowed(shapes)
-    record.room = borrowed(room)
-    return record
+    return _record_of_words(
+        borrowed_words(RECORD_TYPE, (features, planes, pairs, points, table, shapes, room))
+    )
 
 
 @njit(cache=True)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.shape_table import CYLINDER, ShapeTable
 from humanoid_sim.detection.support import difference_support
 
@@ -61,7 +62,7 @@ def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     return u / length, v / length, w / length
 
 
-@njit(cache=True)
+@apart()
 def core_penetration(
     table: ShapeTable,
     a: int,

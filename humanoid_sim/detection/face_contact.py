@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
 
@@ -195,7 +196,7 @@ def round_points(
     return candidates[:inside], features[:inside]
 
 
-@njit(cache=True)
+@apart()
 def face_contact(
     table: ShapeTable,
     a: int,

@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import difference_support
 
@@ -109,7 +110,7 @@ def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np
     return inside
 
 
-@njit(cache=True)
+@apart()
 def core_distance(
     table: ShapeTable,
     a: int,

@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from humanoid_model.apart import apart
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
@@ -164,7 +165,7 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
     )
 
 
-@njit(cache=True)
+@apart()
 def half_space_contacts(
     features: FeatureTable,
     planes: PlaneTable,

@@ -8,6 +8,8 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
+
 _TIE = 1e-6
 """Corners whose triangles differ by less than this part of the larger one are equal: the later one goes."""
 
@@ -99,7 +101,7 @@ def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: i
     return size
 
 
-@njit(cache=True)
+@apart()
 def reduce_patch(positions: np.ndarray, gaps: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray) -> int:
     """Choose the points of a patch of one normal that carry the same wrenches: corners of its hull.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import MAX_POINTS, VERTICES
@@ -80,7 +81,7 @@ def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     return int(shapes.method[shapes.body_class[a], shapes.body_class[b]])
 
 
-@njit(cache=True)
+@apart()
 def near_shapes(
     shapes: WorldShapes,
     boxes: np.ndarray,
@@ -166,7 +167,7 @@ def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, 
             blocks[place] = old_blocks[k]
 
 
-@njit(cache=True)
+@apart()
 def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray) -> None:
     """Give each feature a place of its own among ``room``, the same whatever order they come in.
 
@@ -187,7 +188,7 @@ def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray)
         slots[i] = place
 
 
-@njit(cache=True)
+@apart()
 def world_contacts(
     table: ShapeTable,
     shapes: WorldShapes,

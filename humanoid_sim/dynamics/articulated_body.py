@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 
@@ -116,7 +117,7 @@ def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: 
     force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def articulated_body(
     model: FlatModel,
     motion: TreeMotion,
@@ -274,7 +275,7 @@ def _accelerate(
     a[3], a[4], a[5] = a_3 + bias[3], a_4 + bias[4], a_5 + bias[5]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST)
 def force_response(
     model: FlatModel,
     S: np.ndarray,

@@ -11,6 +11,7 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.apart import apart
 from humanoid_model.errors import RobotError
 
 REVOLUTE, PRISMATIC, SPHERICAL, TRANSLATION, FREE_FLYER, PLANAR, UNIVERSAL = range(7)
@@ -184,7 +185,7 @@ def _place_revolute(model: FlatModel, j: int, c: float, s: float, R: np.ndarray,
         own[r, 2] = b_0 * q_02 + b_1 * q_12 + b_2 * q_22
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> None:
     """World placement of every joint frame.
 
@@ -199,8 +200,10 @@ def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarr
     R_local = np.empty((3, 3))
     p_local = np.empty(3)
     shift = np.empty(3)
-    R[0] = np.eye(3)
-    p[0] = 0.0
+    for r in range(3):
+        p[0, r] = 0.0
+        for c in range(3):
+            R[0, r, c] = 1.0 if r == c else 0.0
     for j in range(1, model.kinds.size):
         kind = model.kinds[j]
         k = model.idx_q[j]
@@ -232,7 +235,9 @@ def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarr
                         + R_local[r, 2] * R_second[2, c]
                     )
         else:  # PLANAR: x, y, cosine, sine
-            R_joint[:] = np.eye(3)
+            for r in range(3):
+                for c in range(3):
+                    R_joint[r, c] = 1.0 if r == c else 0.0
             R_joint[0, 0] = R_joint[1, 1] = q[k + 2]
             R_joint[1, 0] = q[k + 3]
             R_joint[0, 1] = -q[k + 3]

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import (
     FREE_FLYER,
     PLANAR,
@@ -196,7 +197,7 @@ def body_twists(model: FlatModel, v: np.ndarray, motion: TreeMotion) -> None:
             curvatures[j, r] = curvatures[parent, r] + bias[r]
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def move_tree(model: FlatModel, q: np.ndarray, v: np.ndarray, motion: TreeMotion) -> None:
     """Placements, subspaces, twists, biases and curvatures for a configuration (nq,) and a velocity (nv,)."""
     joint_placements(model, q, motion.R, motion.p)

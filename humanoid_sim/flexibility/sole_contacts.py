@@ -17,6 +17,8 @@ from humanoid_sim.detection.solids import solids_of
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_kernels import (
+    ContactsOfSole,
+    FoundContacts,
     add_compliance,
     ask_exact_positions,
     ball_contacts,
@@ -95,11 +97,7 @@ class SoleContacts:
             capacity += sole.free * (len(ground.planes) + 1) + len(ground.balls)
         self.slot_count = slots
         self._capacity = capacity
-        self._found = (
-            np.empty((capacity, 3)), np.empty((capacity, 3)), np.empty(capacity),
-            np.zeros((capacity, 3), dtype=np.int64), np.zeros((capacity, 3)),
-        )  # fmt: skip
-        self._other = np.zeros(capacity, dtype=np.int64)
+        self._found = FoundContacts.of_size(capacity)
         self._signs = np.ones(capacity)
 
     # Preparation -------------------------------------------------------------------------------------------
@@ -214,9 +212,9 @@ class SoleContacts:
         """Copy contacts found behind the others."""
         placed = slice(points.size, points.size + count)
         kept = slice(points.size - self._first, points.size - self._first + count)
-        positions, normals, gaps, _, _ = self._found
-        points.positions[placed], points.normals[placed] = positions[kept], normals[kept]
-        points.gaps[placed] = np.maximum(gaps[kept], 0.0)  # what is inside is put right here, not by a correction
+        found = self._found
+        points.positions[placed], points.normals[placed] = found.positions[kept], found.normals[kept]
+        points.gaps[placed] = np.maximum(found.gaps[kept], 0.0)  # what is inside is put right here, not by a correction
         points.slots[placed] = self._first_slot + slots
         points.size += count
         return placed
@@ -240,9 +238,9 @@ class SoleContacts:
             reach = _MARGIN + 2.0 * dt * speed_bounds(self._vertices[s], twists[other.joint] - twist, normal)[1]
             before = points.size - self._first
             count = half_space_nodes(
-                self._R[s], self._vertices[s], sole.U, normal, offset, reach, before, *self._found
+                self._R[s], self._vertices[s], sole.U, normal, offset, reach, before, self._found
             ) - before  # fmt: skip
-            nodes = self._found[3][before : before + count, 0]
+            nodes = self._found.vertices[before : before + count, 0]
             placed = self._take(points, count, self._slot_starts[s] + rank * sole.free + nodes)
             points.friction[placed] = friction
             points.joint_b[placed] = other.joint
@@ -262,9 +260,9 @@ class SoleContacts:
         before = points.size - self._first
         count = ball_contacts(
             self._vertices[s], sole.triangles, centres[ground.balls], self._radii[ground.balls], reach, sole.depth,
-            before, *self._found, self._other,
+            before, self._found,
         ) - before  # fmt: skip
-        found = self._other[before : before + count]
+        found = self._found.other[before : before + count]
         slots = self._slot_starts[s] + sole.free * (len(ground.planes) + 1) + found
         placed = self._take(points, count, slots)
         points.friction[placed] = ground.ball_friction[found]
@@ -279,9 +277,9 @@ class SoleContacts:
         before = points.size - self._first
         count = triangle_nodes(
             self._vertices[s], sole.free, self._corners[ground.triangles], reach, sole.depth,
-            before, *self._found, self._other,
+            before, self._found,
         ) - before  # fmt: skip
-        nodes, found = self._found[3][before : before + count, 0], self._other[before : before + count]
+        nodes, found = self._found.vertices[before : before + count, 0], self._found.other[before : before + count]
         placed = self._take(points, count, self._slot_starts[s] + len(ground.planes) * sole.free + nodes)
         points.friction[placed] = ground.triangle_friction[found]
         points.joint_b[placed] = 0
@@ -306,14 +304,11 @@ class SoleContacts:
             W: Delassus operator of the rigid bodies, added to, shape (rows, rows).
             v_free: free velocities with the shifts for gaps in them, added to, shape (rows,).
         """
-        contacts, kept = self._contacts(sole)
-        body = self._soles[sole]
-        _, _, gaps, vertices, weights = (array[kept] for array in self._found)
+        body, contacts = self._soles[sole], self._contacts(sole, frames, rows)
+        start, end = self.places[sole]
+        gaps = self._found.gaps[start - self._first : end - self._first]
         ask_exact_positions(gaps, np.maximum(gaps, 0.0), rows, dt, v_free)
-        add_compliance(
-            self._R[sole], body.S, self._before[sole], contacts, rows, self._signs[kept], vertices, weights, frames,
-            dt, W, v_free,
-        )  # fmt: skip
+        add_compliance(self._R[sole], body.S, self._before[sole], contacts, dt, W, v_free)
 
     def update(
         self, sole: int, frames: NDArray[np.float64], rows: NDArray[np.int64], forces: NDArray[np.float64]
@@ -326,15 +321,17 @@ class SoleContacts:
             rows: same.
             forces: solution of the problem [N], shape (rows,).
         """
-        contacts, kept = self._contacts(sole)
         body = self._soles[sole]
-        _, _, _, vertices, weights = (array[kept] for array in self._found)
-        deform(self._R[sole], body.S, contacts, rows, self._signs[kept], vertices, weights, frames, forces, body.U)
+        deform(self._R[sole], body.S, self._contacts(sole, frames, rows), forces, body.U)
 
-    def _contacts(self, sole: int) -> tuple[NDArray[np.int64], slice]:
-        """The sole's contacts among all of the step, and where they are in what was found."""
+    def _contacts(self, sole: int, frames: NDArray[np.float64], rows: NDArray[np.int64]) -> ContactsOfSole:
+        """The sole's contacts in a problem."""
         start, end = self.places[sole]
-        return np.arange(start, end), slice(start - self._first, end - self._first)
+        kept = slice(start - self._first, end - self._first)
+        found = self._found
+        return ContactsOfSole(
+            np.arange(start, end), rows, self._signs[kept], found.vertices[kept], found.weights[kept], frames
+        )
 
     def save(self) -> dict[str, NDArray[np.float64]]:
         """Copies of the displacements by body: all that a sole remembers."""

@@ -8,12 +8,62 @@ triangle: three vertices and their barycentric weights; a contact at a node has 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from humanoid_sim.contact.approach import TOUCHING_GAP
 from humanoid_sim.flexibility.force_distribution import closest_on_triangle
+
+
+class FoundContacts(NamedTuple):
+    """Room for the contacts that are found of soles.
+
+    Attributes:
+        positions: in the world, on the sole [m], shape (capacity, 3).
+        normals: unit, into the sole, shape (capacity, 3).
+        gaps: signed distances of the deformed sole [m], shape (capacity,).
+        vertices: three vertices of the sole, shape (capacity, 3).
+        weights: barycentric weights of the contact among them, shape (capacity, 3).
+        other: what of the other body is touched: ball or triangle, shape (capacity,).
+    """
+
+    positions: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    vertices: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    other: NDArray[np.int64]
+
+    @classmethod
+    def of_size(cls, capacity: int) -> FoundContacts:
+        """Room for so many."""
+        return cls(
+            np.empty((capacity, 3)), np.empty((capacity, 3)), np.empty(capacity),
+            np.zeros((capacity, 3), dtype=np.int64), np.zeros((capacity, 3)), np.zeros(capacity, dtype=np.int64),
+        )  # fmt: skip
+
+
+class ContactsOfSole(NamedTuple):
+    """Contacts of one sole in a contact problem.
+
+    Attributes:
+        numbers: which of all contacts of the step they are, shape (c,).
+        rows: row of the normal of each of them in the problem, shape (c,).
+        signs: 1 where the sole's body is body a of the contact, -1 where it is body b, shape (c,).
+        vertices: three vertices of each, shape (c, 3).
+        weights: barycentric weights of each among them, shape (c, 3).
+        frames: frames (n, t1, t2) of all contacts of the step as rows, shape (m or more, 3, 3).
+    """
+
+    numbers: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    signs: NDArray[np.float64]
+    vertices: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    frames: NDArray[np.float64]
 
 
 @njit(cache=True)
@@ -47,11 +97,7 @@ def half_space_nodes(
     offset: float,
     reach: float,
     count: int,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    vertices: np.ndarray,
-    weights: np.ndarray,
+    found: FoundContacts,
 ) -> int:
     """Free nodes that touch a half-space, deformed or at rest: the flat-floor test of the thesis (§4.5).
 
@@ -65,15 +111,13 @@ def half_space_nodes(
         offset: the plane is where ``normal @ x == offset`` [m].
         reach: nodes up to this far above count too [m].
         count: number of contacts found before.
-        positions: receives the nodes' positions, shape (capacity, 3).
-        normals: receives the normals, into the sole, shape (capacity, 3).
-        gaps: receives the signed distances of the deformed nodes [m], shape (capacity,).
-        vertices: receives the vertices of each contact, shape (capacity, 3).
-        weights: receives their weights, shape (capacity, 3).
+        found: receives the contacts, but for what is touched.
 
     Returns:
         Number of contacts, those before included.
     """
+    positions, normals, gaps = found.positions, found.normals, found.gaps
+    vertices, weights = found.vertices, found.weights
     # normal in the sole's frame, to take the displacement along it off again
     n_0 = R[0, 0] * normal[0] + R[1, 0] * normal[1] + R[2, 0] * normal[2]
     n_1 = R[0, 1] * normal[0] + R[1, 1] * normal[1] + R[2, 1] * normal[2]
@@ -148,12 +192,7 @@ def ball_contacts(
     reach: float,
     depth: float,
     count: int,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    vertices: np.ndarray,
-    weights: np.ndarray,
-    other: np.ndarray,
+    found: FoundContacts,
 ) -> int:
     """Balls (grains, or with radius zero the peaks of rough ground) against the triangles of a sole.
 
@@ -167,16 +206,13 @@ def ball_contacts(
         reach: balls up to this far away count too [m].
         depth: centres that are deeper inside the sole than this are taken to be on its other side [m].
         count: number of contacts found before.
-        positions: as in :func:`half_space_nodes`; the point on the sole.
-        normals: as there; into the sole.
-        gaps: as there.
-        vertices: as there.
-        weights: as there.
-        other: receives the index of the ball of each contact, shape (capacity,).
+        found: receives the contacts.
 
     Returns:
         Number of contacts, those before included.
     """
+    positions, normals, gaps = found.positions, found.normals, found.gaps
+    vertices, weights, other = found.vertices, found.weights, found.other
     lowest, highest, w, best = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     m, normal = np.empty(3), np.empty(3)
     bounds(world, lowest, highest)
@@ -189,7 +225,7 @@ def ball_contacts(
         if outside:
             continue
         least = max(near, depth) ** 2
-        found = -1
+        nearest = -1
         side = -np.inf
         for t in range(triangles.shape[0]):
             a, b, c = world[triangles[t, 0]], world[triangles[t, 1]], world[triangles[t, 2]]
@@ -207,15 +243,15 @@ def ball_contacts(
             for r in range(3):
                 height += m[r] / area * (x[r] - a[r])
             # At a shared edge or corner, the triangle that the ball stands off most tells inside from outside.
-            if squared >= least * (1.0 - 1e-12) and found >= 0 and abs(height) <= abs(side):
+            if squared >= least * (1.0 - 1e-12) and nearest >= 0 and abs(height) <= abs(side):
                 continue
             least = min(squared, least)
-            found = t
+            nearest = t
             side = height
             for r in range(3):
                 best[r] = w[r]
                 normal[r] = -m[r] / area
-        if found < 0:
+        if nearest < 0:
             continue
         distance = math.sqrt(least)
         gap = (distance if side >= 0.0 else -distance) - radii[ball]
@@ -224,14 +260,14 @@ def ball_contacts(
         for r in range(3):
             positions[count, r] = 0.0
             for j in range(3):
-                positions[count, r] += best[j] * world[triangles[found, j], r]
+                positions[count, r] += best[j] * world[triangles[nearest, j], r]
         if side >= 0.0 and distance > 1e-9:  # also right at edges, where no triangle's normal is
             for r in range(3):
                 normal[r] = (positions[count, r] - x[r]) / distance
         gaps[count] = gap
         for r in range(3):
             normals[count, r] = normal[r]
-            vertices[count, r] = triangles[found, r]
+            vertices[count, r] = triangles[nearest, r]
             weights[count, r] = best[r]
         other[count] = ball
         count += 1
@@ -246,12 +282,7 @@ def triangle_nodes(
     reach: float,
     depth: float,
     count: int,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    vertices: np.ndarray,
-    weights: np.ndarray,
-    other: np.ndarray,
+    found: FoundContacts,
 ) -> int:
     """Free nodes of a sole that touch a ground of triangles from outside.
 
@@ -266,16 +297,13 @@ def triangle_nodes(
         reach: nodes up to this far above count too [m].
         depth: nodes deeper below a triangle than this don't belong to it [m].
         count: number of contacts found before.
-        positions: as in :func:`half_space_nodes`.
-        normals: as there.
-        gaps: as there.
-        vertices: as there.
-        weights: as there.
-        other: receives the index of the triangle of each contact, shape (capacity,).
+        found: receives the contacts.
 
     Returns:
         Number of contacts, those before included.
     """
+    positions, normals, gaps = found.positions, found.normals, found.gaps
+    vertices, weights, other = found.vertices, found.weights, found.other
     lowest, highest, m, w = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     bounds(world, lowest, highest)
     first = count
@@ -327,12 +355,7 @@ def add_compliance(
     R: np.ndarray,
     S: np.ndarray,
     U: np.ndarray,
-    contacts: np.ndarray,
-    rows: np.ndarray,
-    signs: np.ndarray,
-    vertices: np.ndarray,
-    weights: np.ndarray,
-    frames: np.ndarray,
+    contacts: ContactsOfSole,
     dt: float,
     W: np.ndarray,
     v_free: np.ndarray,
@@ -343,25 +366,22 @@ def add_compliance(
         R: rotation of the sole's frame, shape (3, 3).
         S: compliance of the free nodes in that frame [m/N], shape (3 free, 3 free).
         U: their displacements [m], shape (3 free,).
-        contacts: the sole's contacts among all of the step, shape (c,).
-        rows: row of the normal of each of them in the problem, shape (c,).
-        signs: 1 where the sole's body is body a of the contact, -1 where it is body b, shape (c,).
-        vertices: of each of these contacts, shape (c, 3).
-        weights: same.
-        frames: frames (n, t1, t2) of all contacts as rows, shape (m, 3, 3).
+        contacts: the sole's contacts.
         dt: time step [s].
         W: Delassus operator with the rigid bodies in it, added to, shape (rows, rows).
         v_free: free velocities, added to, shape (rows,).
     """
     free = U.size // 3
-    count = contacts.size
+    numbers, rows, signs, frames = contacts.numbers, contacts.rows, contacts.signs, contacts.frames
+    vertices, weights = contacts.vertices, contacts.weights
+    count = numbers.size
     A = np.empty((count, 3, 3))  # contact frame from the sole's, times the sign
     for c in range(count):
         for r in range(3):
             for s in range(3):
                 value = 0.0
                 for q in range(3):
-                    value += frames[contacts[c], r, q] * R[q, s]
+                    value += frames[numbers[c], r, q] * R[q, s]
                 A[c, r, s] = signs[c] * value
     moved = np.empty((3, U.size))  # velocity of all nodes in the contact's frame, per unit force on it
     for c in range(count):
@@ -399,12 +419,7 @@ def add_compliance(
 def deform(
     R: np.ndarray,
     S: np.ndarray,
-    contacts: np.ndarray,
-    rows: np.ndarray,
-    signs: np.ndarray,
-    vertices: np.ndarray,
-    weights: np.ndarray,
-    frames: np.ndarray,
+    contacts: ContactsOfSole,
     forces: np.ndarray,
     U: np.ndarray,
 ) -> None:
@@ -414,18 +429,15 @@ def deform(
         R: as in :func:`add_compliance`, also for the rest.
         S: same.
         contacts: same.
-        rows: same.
-        signs: same.
-        vertices: same.
-        weights: same.
-        frames: same.
         forces: solution of the problem, (n, t1, t2) from each row on [N], shape (rows,).
         U: receives the displacements [m], shape (3 free,).
     """
     free = U.size // 3
+    numbers, rows, signs, frames = contacts.numbers, contacts.rows, contacts.signs, contacts.frames
+    vertices, weights = contacts.vertices, contacts.weights
     F = np.zeros(U.size)
-    for c in range(contacts.size):
-        k = contacts[c]
+    for c in range(numbers.size):
+        k = numbers[c]
         for s in range(3):
             value = 0.0  # force on the sole along axis s of its frame
             for q in range(3):

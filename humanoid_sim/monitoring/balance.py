@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_sim.monitoring.centroidal_momentum import CentroidalMomentum, MomentumMeter
-from humanoid_sim.monitoring.support_polygon import convex_hull, polygon_margin
 from humanoid_sim.monitoring.zero_moment_point import capture_point, centre_of_pressure, zero_moment_point
 from humanoid_sim.state.contacts import ContactState
 

@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
+from humanoid_model.errors import InputError
 from humanoid_sim.contact.solve import find_solver
 from humanoid_sim.stepping.compiled import CompiledStepping
 from humanoid_sim.stepping.schemes import find_scheme
 from humanoid_sim.stepping.staged import COMPILED_SOLVERS, StagedStepping
 from humanoid_sim.stepping.stepping import Stepping, StepSetup
+
+
+@runtime_checkable
+class SteppingScheme(Protocol):
+    """A scheme that can make the steps of a simulation."""
+
+    def make_stepping(self, setup: StepSetup) -> Stepping:
+        """Make the steps of a simulation by this scheme.
+
+        Raises:
+            InputError: something of the scene or of the options that it doesn't know.
+        """
 
 
 def make_stepping(setup: StepSetup) -> Stepping:
@@ -19,8 +34,14 @@ def make_stepping(setup: StepSetup) -> Stepping:
     """
     options = setup.options
     if options.integrator is not None:
-        chosen = options.integrator
-        return (find_scheme(chosen) if isinstance(chosen, str) else chosen).make_stepping(setup)
+        chosen = find_scheme(options.integrator) if isinstance(options.integrator, str) else options.integrator
+        if not isinstance(chosen, SteppingScheme):
+            raise InputError(
+                f"integrator is a {type(chosen).__name__}",
+                element="integrator",
+                remedy="Give a name, or an integrator of humanoid_studies",
+            )
+        return chosen.make_stepping(setup)
     compiled = (
         options.dynamics == "articulated_body"
         and setup.detector.compiled

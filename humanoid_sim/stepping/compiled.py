@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.staged import StagedStepping
-from humanoid_sim.stepping.stepping import Advance, Vector
+from humanoid_sim.stepping.stepping import Advance
 
 
 class CompiledStepping(StagedStepping):
@@ -16,7 +17,7 @@ class CompiledStepping(StagedStepping):
     it are a compiled call each.
     """
 
-    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+    def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """See :meth:`Stepping.advance`."""
         wrenches, stepper = self.wrenches, self.stepper
         if wrenches.acting or self.impact_stage is not None:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -95,7 +96,7 @@ def is_limited(q: float, v: float, lower: float, upper: float, dt: float) -> int
     return (1 if q - lower < reach else 0) + (2 if upper - q < reach else 0)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def count_constraints(step: Step, m: int, dt: float) -> None:
     """Join the trees that constraints couple, and count groups, blocks, rows and entries.
 
@@ -173,7 +174,7 @@ def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def collect_constraints(step: Step, m: int, dt: float) -> None:
     """Write the blocks and rows of all constraints, group by group, in each closures first, then contacts, then joints.
 
@@ -240,7 +241,7 @@ def _sorted_by_group(group_of: np.ndarray, size: int, ends: np.ndarray) -> np.nd
     return order
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Blocks of some contact points; returns the next block and row."""
     points, pairs, motion, blocks, rows = step.points, step.pairs, step.motion, step.blocks, step.rows
@@ -344,7 +345,7 @@ def midpoint_shift(
     return 0.5 * dt * along
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
     joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
@@ -386,7 +387,7 @@ def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float
     return block, row
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Rows of some closures, which pull their two frames together; returns the next block and row."""
     closures, motion, blocks, rows = step.closures, step.motion, step.blocks, step.rows

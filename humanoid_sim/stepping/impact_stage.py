@@ -16,10 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, block_nsgs
 from humanoid_sim.contact.impact import solve_impact
+from humanoid_sim.contact.lemke import LcpStatus
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.impact_rows import (
@@ -32,9 +33,6 @@ from humanoid_sim.stepping.impact_rows import (
 )
 from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_studies.contact.lemke import LcpStatus
-
-Vector = NDArray[np.float64]
 
 IMPACTS = ("with_contacts", "separate")
 """How impacts are resolved: by the contact law that reaches Newton's velocity, or before it as a stage of its own."""
@@ -63,8 +61,8 @@ class ImpactStage:
         """
         self._names = list(names)
         self._impact_speed = impact_speed
-        self.wrenches: Vector = np.zeros((njoints, 6))
-        self.thrusts: Vector = np.zeros(nv)
+        self.wrenches: Array = np.zeros((njoints, 6))
+        self.thrusts: Array = np.zeros(nv)
         self._no_wrenches, self._no_efforts = np.zeros((njoints, 6)), np.zeros(nv)
         self.forget()
 
@@ -72,7 +70,7 @@ class ImpactStage:
         """There was no last step."""
         self.wrenches[:] = 0.0
         self.thrusts[:] = 0.0
-        self._found: list[tuple[Vector, Vector, float, float, float, float, tuple[str, str]]] = []
+        self._found: list[tuple[Array, Array, float, float, float, float, tuple[str, str]]] = []
         self._rounds = 0
         self._residual = 0.0
 
@@ -119,14 +117,14 @@ class ImpactStage:
         return m
 
     def _resolve_group(
-        self, stepper: Stepper, group: int, rigid: int, dt: float, wrenches: Vector, thrusts: Vector
+        self, stepper: Stepper, group: int, rigid: int, dt: float, wrenches: Array, thrusts: Array
     ) -> None:
         """Impulses of one group, added to those on the bodies and the coordinates."""
         all_blocks = stepper.blocks
         first, last = (int(all_blocks.starts[stepper.groups.blocks[group + side]]) for side in (0, 1))
         room = last - first
         rows, blocks = ConstraintRows.of_size(room), np.zeros(room, dtype=np.int64)
-        v, restitution, kept = (cast(Vector, np.zeros(room)) for _ in range(3))
+        v, restitution, kept = (cast(Array, np.zeros(room)) for _ in range(3))
         loops, count = take_rows(
             stepper.arrays, group, rigid, dt, self._impact_speed, rows, blocks, v, restitution, kept
         )
@@ -148,7 +146,7 @@ class ImpactStage:
                 (self._names[points.body_a[i]], self._names[points.body_b[i]]),
             ))  # fmt: skip
 
-    def _impulses(self, Lambda: Vector, v: Vector, restitution: Vector, kept: Vector, loops: int) -> Vector:
+    def _impulses(self, Lambda: Array, v: Array, restitution: Array, kept: Array, loops: int) -> Array:
         """Impulses of all rows of a group, those of loops first; shape (n,)."""
         newton = self._newton(Lambda, v, restitution, kept, loops)
         change = 0.5 * newton @ (2.0 * v + Lambda @ newton)
@@ -164,7 +162,7 @@ class ImpactStage:
         share = -2.0 * begin / (slope + root) if slope + root > 0.0 else 0.0
         return plain + min(max(share, 0.0), 1.0) * step
 
-    def _newton(self, Lambda: Vector, v: Vector, restitution: Vector, kept: Vector, loops: int) -> Vector:
+    def _newton(self, Lambda: Array, v: Array, restitution: Array, kept: Array, loops: int) -> Array:
         """Impulses by Newton's law; rows that nothing can move get none."""
         W, free = Lambda.copy(), v.copy()
         eliminate_closures(W, free, loops)
@@ -181,7 +179,7 @@ class ImpactStage:
         return p
 
 
-def _sweep(W: Vector, q: Vector) -> tuple[Vector, float]:
+def _sweep(W: Array, q: Array) -> tuple[Array, float]:
     """Solution of an impact problem by Gauss-Seidel sweeps, and its residual."""
     n = q.size
     p, velocities, residuals = np.zeros(n), np.zeros(n), np.zeros(5)

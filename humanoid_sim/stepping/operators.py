@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import BILATERAL
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
@@ -27,7 +28,7 @@ DELASSUS_METHODS = {
 """Ways to the operator (specification 000 §11): the thesis' three, or per tree the cheaper of the last two."""
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def gather_bodies(step: Step) -> None:
     """List the bodies that wrench rows act on, tree by tree, and what room their operators need.
 
@@ -68,7 +69,7 @@ def gather_bodies(step: Step) -> None:
     groups.counts[4] = entries
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
@@ -135,7 +136,7 @@ def closure_rows(step: Step, group: int) -> int:
     return blocks.starts[block] - blocks.starts[groups.blocks[group]]
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
     r"""Schur complement of the first ``count`` rows, in place: what the others feel when those don't move.
 
@@ -171,7 +172,7 @@ def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
             W[c, r] = W[r, c]
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def closure_forces(W: np.ndarray, v_free: np.ndarray, count: int, f: np.ndarray) -> None:
     r"""Forces of the closures once the others are known: :math:`f_b = -W_{bb}^{-1}(v_b + W_{bu} f_u)`.
 

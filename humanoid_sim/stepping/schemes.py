@@ -4,29 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from humanoid_model.errors import InputError
 
-if TYPE_CHECKING:
-    from humanoid_sim.stepping.stepping import Stepping, StepSetup
-
 
 class Scheme(Protocol):
-    """A scheme that a simulation can take instead of its own step.
+    """A scheme that a simulation can take instead of its own step, see :mod:`humanoid_sim.stepping.choice`.
 
     Attributes:
         solves_contacts: whether it poses contact problems, so that the contact solver matters.
     """
 
     solves_contacts: bool
-
-    def make_stepping(self, setup: StepSetup) -> Stepping:
-        """Make the steps of a simulation by this scheme.
-
-        Raises:
-            InputError: something of the scene or of the options that it doesn't know.
-        """
 
 
 _SCHEMES: dict[str, Callable[[], Scheme]] = {}
@@ -47,6 +37,11 @@ def register_scheme(name: str, make: Callable[[], Scheme]) -> None:
     _SCHEMES[name] = make
 
 
+def scheme_names() -> list[str]:
+    """All names that are registered."""
+    return sorted(_SCHEMES)
+
+
 def find_scheme(name: str) -> Scheme:
     """Make a scheme by its name.
 
@@ -57,6 +52,6 @@ def find_scheme(name: str) -> Scheme:
         raise InputError(
             f"there is no integrator '{name}'",
             element="integrator",
-            remedy=f"Choose one of {', '.join(sorted(_SCHEMES)) or 'none'}; `import humanoid_studies` adds the theses'",
+            remedy=f"Choose one of {', '.join(scheme_names()) or 'none'}; `import humanoid_studies` adds the theses'",
         )
     return _SCHEMES[name]()

@@ -6,9 +6,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
+from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 from humanoid_sim.stepping.constraints import LOWER
@@ -20,7 +22,7 @@ _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
     newton: bool, tolerance: float, max_iterations: int, deadline: float, dt: float,
@@ -92,7 +94,7 @@ def solve_group(
             blocks.velocities[r] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     newton: bool, tolerance: float, max_iterations: int, deadline: float,
@@ -103,7 +105,11 @@ def _solve_rows(
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
     if held > 0:
-        W = np.ascontiguousarray(W[held:, held:])
+        own = np.empty((end - begin, end - begin))
+        for r in range(end - begin):
+            for c in range(end - begin):
+                own[r, c] = W[held + r, held + c]
+        W = own
         while first < last and blocks.kinds[first] == BILATERAL:
             first += 1
     kinds = blocks.kinds[first:last]
@@ -153,7 +159,7 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
             v_free[blocks.starts[block]] += change * blocks.shifts[blocks.starts[block]]
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def constraint_work(
     step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
 ) -> float:
@@ -211,7 +217,10 @@ def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _only_contacts(kinds: np.ndarray) -> bool:
-    return bool(np.all(kinds == CONTACT))
+    only = True
+    for kind in kinds:
+        only = only and kind == CONTACT
+    return only
 
 
 @njit(cache=True, error_model="numpy")
@@ -244,7 +253,7 @@ def solve_all(
         )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def still_solved(step: Step, tolerance: float) -> bool:
     """Whether the forces of the last step solve this one's problems: things at rest need no operators.
 
@@ -322,7 +331,7 @@ def is_penetrating(step: Step, dt: float) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def correction_forces(
     step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
 ) -> bool:
@@ -367,6 +376,6 @@ def correction_forces(
         velocities = blocks.velocities[: groups.counts[2]].copy()
         solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations, deadline, 0.0)
         groups.iterations[group] = iterations
-        groups.residuals[group] = residual
-        blocks.velocities[: groups.counts[2]] = velocities
+        copy_vector(residual, groups.residuals[group])
+        copy_vector(velocities, blocks.velocities)
     return any_group

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
 from humanoid_sim.stepping.impact_stage import ImpactStage
-from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup, Vector
+from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_sim.world.world import World
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class StagedStepping(Stepping):
                 setup.impact_speed,
             )  # fmt: skip
 
-    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+    def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """Make one step, see :meth:`Stepping.advance`."""
         stepper, profile = self.stepper, self.profile
         stepper.move(q, v)
@@ -120,7 +121,7 @@ class StagedStepping(Stepping):
             return self._solve
 
         def within_budget(W: Any, v_free: Any, mu: Any, f: Any, tolerance: Any, most: Any, v: Any, out: Any) -> int:
-            return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin, budget)[0]
+            return solve_in_time(self._solve, W, v_free, mu, f, tolerance, most, v, out, begin + budget)[0]
 
         return within_budget
 

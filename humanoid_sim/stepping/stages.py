@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.dynamics.articulated_body import articulated_body
 from humanoid_sim.dynamics.tree_motion import move_tree
@@ -35,7 +36,7 @@ NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 """What :func:`advance` returns where arrays have to grow."""
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
     """Take a state, move all bodies to it and the targets of joints that mimic others to where those are."""
     state, joints = step.state, step.joints
@@ -52,7 +53,7 @@ def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
     position_errors(step.model, state.q, joints)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def free_motion(step: Step, dt: float) -> None:
     """Velocity at the end of the step without constraint forces, by the articulated-body recursion."""
     state, joints = step.state, step.joints
@@ -95,14 +96,14 @@ def constrain(step: Step, m: int, dt: float) -> bool:
     return bool(groups.counts[4] <= groups.omega.shape[0] and 2 * largest <= groups.reach.shape[0])
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def pose_problems(step: Step, method: int, dt: float, impact_speed: float) -> None:
     """Free velocities and operators of all groups."""
     free_velocities(step, dt, impact_speed)
     build_operators(step, method, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def respond(step: Step, dt: float) -> bool:
     """Velocity at the end under the constraint forces; whether other actuators saturate than was assumed."""
     state = step.state
@@ -112,7 +113,7 @@ def respond(step: Step, dt: float) -> bool:
     return drive_efforts(state.v_new, step.joints, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) -> int:
     """Take penetrations back, move the configuration, remember the forces.
 
@@ -143,7 +144,7 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) 
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy")
 def advance(
     step: Step, m: int, dt: float, method: int, impact_speed: float, newton: bool, tolerance: float,
     max_iterations: int, budget: float, passes: int, clock: np.ndarray, times: np.ndarray,

@@ -20,7 +20,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
-from humanoid_sim.world.borrowed_arrays import borrowed
+from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
 
 
 class StateArrays(NamedTuple):
@@ -388,6 +388,10 @@ STEP_TYPE = StepType(_field_types())
 
 
 @njit(cache=True)
+def _step_of_words(words: np.ndarray) -> Any:
+    return record_of_words(STEP_TYPE, words)  # type: ignore[call-arg]
+
+
 def make_step(
     model: FlatModel,
     motion: TreeMotion,
@@ -404,18 +408,7 @@ def make_step(
     clock: ClockArrays,
 ) -> Any:
     """Put the arrays of a step together; they are shared, not copied, and whoever calls must keep them."""
-    step: Any = structref.new(STEP_TYPE)  # type: ignore[call-arg]
-    step.model = borrowed(model)
-    step.motion = borrowed(motion)
-    step.articulated = borrowed(articulated)
-    step.state = borrowed(state)
-    step.joints = borrowed(joints)
-    step.rows = borrowed(rows)
-    step.blocks = borrowed(blocks)
-    step.groups = borrowed(groups)
-    step.memory = borrowed(memory)
-    step.closures = borrowed(closures)
-    step.points = borrowed(points)
-    step.pairs = borrowed(pairs)
-    step.clock = borrowed(clock)
-    return step
+    records = (
+        model, motion, articulated, state, joints, rows, blocks, groups, memory, closures, points, pairs, clock
+    )  # fmt: skip
+    return _step_of_words(borrowed_words(STEP_TYPE, records))

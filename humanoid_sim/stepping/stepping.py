@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
@@ -28,7 +28,6 @@ from humanoid_sim.world.world import World
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
 
-Vector = NDArray[np.float64]
 
 _SATURATION_PASSES = 4
 """A step is solved again with other actuators saturated at most so many times."""
@@ -91,10 +90,10 @@ class Advance(NamedTuple):
         failure: why the step after them could not be made; None if all went well.
     """
 
-    q: Vector
-    v: Vector
-    q_before: Vector
-    v_before: Vector
+    q: Array
+    v: Array
+    q_before: Array
+    v_before: Array
     steps: int
     failure: SimulationError | None = None
 
@@ -111,10 +110,10 @@ class SteppingState:
         scheme: what another scheme than the own step saved; None where it keeps nothing.
     """
 
-    forces: tuple[Vector, ...]
+    forces: tuple[Array, ...]
     wrenches: tuple[AppliedWrench, ...]
     slots: tuple[Any, ...]
-    soles: Mapping[str, Vector]
+    soles: Mapping[str, Array]
     scheme: object
 
 
@@ -156,7 +155,7 @@ class Stepping(ABC):
         self.has_stepped = False
 
     @abstractmethod
-    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+    def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """Make at least one step and at most some.
 
         Args:
@@ -210,7 +209,7 @@ class Stepping(ABC):
         self.wrenches.end_step(step_count + 1)
         self.profile.end("integration")
 
-    def _failure(self, place: int, q: Vector, v: Vector, step_count: int) -> SimulationError:
+    def _failure(self, place: int, q: Array, v: Array, step_count: int) -> SimulationError:
         """The error of a step whose end is not finite, which is forgotten.
 
         Args:

@@ -185,10 +185,7 @@ def plan_footsteps(
         InputError: a number that makes no sense, an unknown posture or sole, a robot without two soles.
     """
     soles = support_soles(robot)
-    if posture not in robot.postures:
-        raise InputError(
-            f"there is no posture '{posture}'", element="posture", remedy=f"Take {', '.join(robot.postures)}"
-        )
+    q = robot.posture(posture)
     if first is not None and first not in soles:
         raise InputError(f"there is no sole '{first}'", element="first", remedy=f"Take {' or '.join(soles)}")
     if steps < 1:
@@ -196,7 +193,7 @@ def plan_footsteps(
     for name, value in {"length": length, "turn": turn, "width": 0.0 if width is None else width}.items():
         if not math.isfinite(value):
             raise InputError(f"{name} is {value}", element=name, remedy="Give a finite number")
-    start = [standing_footstep(robot, robot.postures[posture], sole) for sole in soles]
+    start = [standing_footstep(robot, q, sole) for sole in soles]
     middle = 0.5 * (np.array([start[0].x, start[0].y]) + np.array([start[1].x, start[1].y]))
     heading = 0.5 * (start[0].yaw + start[1].yaw)
     across = np.array([-math.sin(heading), math.cos(heading)])

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from humanoid_model import Robot
+from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
-from humanoid_sim.monitoring.support_polygon import convex_hull, polygon_margin
+from humanoid_model.multibody_zmp import multibody_zero_moment_point
 from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan, Phase
 from humanoid_sim.walking.leg_kinematics import LegKinematics, LegSolution
-from humanoid_sim.walking.multibody_zmp import multibody_zmp
 from humanoid_sim.walking.preview_control import PreviewController
 from humanoid_sim.walking.swing_foot import quintic, swing_placement, swing_yaw
 from humanoid_sim.walking.walking_pattern import WalkingPattern
@@ -64,10 +64,6 @@ def generate_walk(
         raise InputError(f"swing_height is {swing_height}", element="swing_height", remedy="Give a positive height")
     if passes < 0:
         raise InputError(f"passes is {passes}", element="passes", remedy="Give 0 or more")
-    if posture not in robot.postures:
-        raise InputError(
-            f"there is no posture '{posture}'", element="posture", remedy=f"Take {', '.join(robot.postures)}"
-        )
     return _Walk(robot, plan, posture, swing_height, dt, horizon, zmp_points or {}).make(passes)
 
 
@@ -88,7 +84,7 @@ class _Walk:
         self.swing_height = swing_height
         self.kinematics = LegKinematics(robot)
         self.soles = self.kinematics.soles
-        self.start = robot.postures[posture]
+        self.start = robot.posture(posture)
         model = robot.model
         centre = pin.centerOfMass(model, model.createData(), self.start)
         self.controller = PreviewController(float(centre[2]), dt=dt, horizon=horizon, gravity=_GRAVITY)
@@ -225,7 +221,9 @@ class _Walk:
 
     def _zmp(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         v, a = self._motion(q)
-        return multibody_zmp(self.robot.model, q, v, a, np.array([0.0, 0.0, -_GRAVITY]))
+        points, forces = multibody_zero_moment_point(self.robot.model, q, v, a)
+        points[forces[:, 2] <= 0.0] = np.nan
+        return points
 
     def _margins(self, zmp: NDArray[np.float64]) -> NDArray[np.float64]:
         """How far within the standing soles points are [m], shape (k,)."""

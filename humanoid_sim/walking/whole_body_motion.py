@@ -8,12 +8,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 
-Real = NDArray[np.float64]
 _PARTS = ("sole", "toe", "heel")
 
 
@@ -49,9 +49,9 @@ class MotionSample(NamedTuple):
         landing: when each sole that doesn't bear will [s]; inf if never.
     """
 
-    q: Real
-    v: Real
-    a: Real
+    q: Array
+    v: Array
+    a: Array
     bearing: dict[str, str]
     landed: dict[str, float]
     landing: dict[str, float]

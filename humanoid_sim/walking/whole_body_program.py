@@ -24,7 +24,7 @@ import daqp
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[np.float64]
+from humanoid_model.arrays import Array
 
 _EQUALITY = 5
 """DAQP's mark of an equality."""
@@ -46,21 +46,21 @@ class WholeBodyProgram:
         bias: (joints,) efforts of the driven joints without accelerations and contact forces [N m].
     """
 
-    hessian: Real
-    gradient: Real
-    rows: Real
-    lower: Real
-    upper: Real
-    bias: Real
+    hessian: Array
+    gradient: Array
+    rows: Array
+    lower: Array
+    upper: Array
+    bias: Array
 
-    def solve(self) -> Real | None:
+    def solve(self) -> Array | None:
         """(n,) accelerations and forces; None where nothing keeps to all rows."""
         sense = np.zeros(len(self.upper), np.intc)
         sense[:_BASE] = _EQUALITY
         x, _, status, _ = daqp.solve(self.hessian, self.gradient, self.rows, self.upper, self.lower, sense)
         return np.asarray(x) if status > 0 else None
 
-    def efforts(self, x: Real) -> Real:
+    def efforts(self, x: Array) -> Array:
         """(joints,) efforts that accelerations and forces take [N m]."""
         return np.asarray(self.rows[_BASE : _BASE + len(self.bias)] @ x + self.bias)
 
@@ -73,15 +73,15 @@ class WeightedTasks:
     """
 
     def __init__(self, count: int) -> None:
-        self.hessian: Real = _REGULARISATION * np.eye(count)
-        self.gradient: Real = np.zeros(count)
+        self.hessian: Array = _REGULARISATION * np.eye(count)
+        self.gradient: Array = np.zeros(count)
 
-    def add(self, J: Real, target: Real, weight: float) -> None:
+    def add(self, J: Array, target: Array, weight: float) -> None:
         """A task (k, count) with its target (k,)."""
         self.hessian += (weight * J.T) @ J
         self.gradient -= weight * (target @ J)
 
-    def add_single(self, columns: NDArray[np.int64], targets: Real, weight: float) -> None:
+    def add_single(self, columns: NDArray[np.int64], targets: Array, weight: float) -> None:
         """Single accelerations with their targets."""
         self.hessian[columns, columns] += weight
         self.gradient[columns] -= weight * targets
@@ -101,12 +101,12 @@ class BodyLimits:
 
     root: int
     driven: NDArray[np.int64]
-    efforts: Real
+    efforts: Array
     friction: float
     force_weight: float
-    _pyramids: dict[int, Real] = field(default_factory=dict, repr=False)
+    _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
-    def program(self, tasks: WeightedTasks, M: Real, bias: Real, J_corners: Real) -> WholeBodyProgram:
+    def program(self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array) -> WholeBodyProgram:
         """The program of one step.
 
         Args:
@@ -132,7 +132,7 @@ class BodyLimits:
         lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -1e30)])
         return WholeBodyProgram(H, g, rows, lower, upper, own)
 
-    def _pyramids_of(self, corners: int) -> Real:
+    def _pyramids_of(self, corners: int) -> Array:
         """(5 corners, 3 corners) rows that mustn't be positive: pyramids within the friction cones."""
         if corners not in self._pyramids:
             inner = self.friction / math.sqrt(2.0)

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_sim.module import Module
 from humanoid_sim.walking.whole_body_motion import MotionSample, WholeBodyMotion
@@ -34,7 +34,6 @@ from humanoid_sim.walking.whole_body_program import BodyLimits, WeightedTasks, W
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
-Real = NDArray[np.float64]
 
 _SAME = 1e-6
 """Distance along a sole within which corners belong to one edge [m]."""
@@ -105,7 +104,7 @@ class WholeBodyTracking(Module):
         """
         self.name = f"whole_body_tracking/{robot}"
         self._robot, self._motion, self._gains = robot, motion, gains or TrackingGains()
-        self.offset: Real = np.zeros(3)
+        self.offset: Array = np.zeros(3)
         self._bearing: dict[str, str] = {}
 
     def attach(self, simulation: Simulation) -> None:
@@ -177,7 +176,7 @@ class WholeBodyTracking(Module):
         assert isinstance(state, tuple)
         self._bearing, self.offset = dict(state[0]), state[1].copy()
 
-    def _look(self, q: Real, v: Real, sample: MotionSample) -> None:
+    def _look(self, q: Array, v: Array, sample: MotionSample) -> None:
         """Kinematics and dynamics of the robot and of its plan; accelerations without those of joints."""
         model, data, planned = self._model, self._data, self._planned
         pin.computeAllTerms(model, data, q, v)
@@ -214,7 +213,7 @@ class WholeBodyTracking(Module):
                 self.offset = self._data.oMi[joint].translation - goal.oMi[joint].translation
         self._bearing = bearing
 
-    def _program(self, q: Real, v: Real, sample: MotionSample, time: float) -> WholeBodyProgram:
+    def _program(self, q: Array, v: Array, sample: MotionSample, time: float) -> WholeBodyProgram:
         """Tasks in the order of their weights, within what the robot can do; after :meth:`_look`."""
         tasks, corners = WeightedTasks(self._model.nv), [np.zeros((0, self._model.nv))]
         for sole in self._joints:
@@ -228,7 +227,7 @@ class WholeBodyTracking(Module):
         M = np.triu(self._data.M)
         return self._body.program(tasks, M + np.triu(M, 1).T, np.array(self._data.nle), np.vstack(corners))
 
-    def _hold(self, tasks: WeightedTasks, sole: str, v: Real) -> Real:
+    def _hold(self, tasks: WeightedTasks, sole: str, v: Array) -> Array:
         """A bearing sole stays where it is; gives (3 corners, nv) the Jacobian of its corners."""
         data, joint = self._data, self._joints[sole]
         J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
@@ -256,7 +255,7 @@ class WholeBodyTracking(Module):
         error = np.concatenate([place - own.translation, pin.log3(goal.rotation @ own.rotation.T)])
         tasks.add(J, rate + k**2 * error + 2.0 * k * (wanted - speed) - drift, self._gains.weights[3])
 
-    def _move_centre(self, tasks: WeightedTasks, q: Real, v: Real) -> None:
+    def _move_centre(self, tasks: WeightedTasks, q: Array, v: Array) -> None:
         """The centre of mass gets its planned acceleration, and what brings it back to its plan."""
         data, planned, k = self._data, self._planned, self._gains.centre
         zero = np.zeros(self._model.nv)
@@ -265,7 +264,7 @@ class WholeBodyTracking(Module):
         speed = planned.vcom[0] - data.Jcom @ v
         tasks.add(data.Jcom, planned.acom[0] + k**2 * error + 2.0 * k * speed - drift, self._gains.weights[1])
 
-    def _keep_upright(self, tasks: WeightedTasks, v: Real, sample: MotionSample) -> None:
+    def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: MotionSample) -> None:
         """The base turns as planned."""
         base, k = self._base, self._gains.trunk
         angular = slice(self._root + 3, self._root + 6)
@@ -275,11 +274,11 @@ class WholeBodyTracking(Module):
         target = sample.a[angular] + k**2 * error + 2.0 * k * (sample.v[angular] - v[angular])
         tasks.add(J, target, self._gains.weights[2])
 
-    def _pose(self, tasks: WeightedTasks, q: Real, v: Real, sample: MotionSample) -> None:
+    def _pose(self, tasks: WeightedTasks, q: Array, v: Array, sample: MotionSample) -> None:
         """Driven joints keep to the plan."""
         tasks.add_single(self._columns, self._wanted(q, v, sample)[self._columns], self._gains.weights[4])
 
-    def _wanted(self, q: Real, v: Real, sample: MotionSample) -> Real:
+    def _wanted(self, q: Array, v: Array, sample: MotionSample) -> Array:
         """(nv,) accelerations that bring all coordinates back to the plan."""
         k = self._gains.joint
         difference = pin.difference(self._model, q, sample.q)

@@ -16,7 +16,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.sensor import Sensor
 
 if TYPE_CHECKING:
-    from humanoid_sim.simulation import Simulation
+    from humanoid_sim.readings import Readings
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ImuReading:
 class Sensors:
     """Sensor readings of a simulation, computed when they are asked for, once per step."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Readings) -> None:
         """Readings of all robots of ``simulation``; made by the simulation."""
         self._simulation = simulation
         self._data: dict[str, pin.Data] = {}

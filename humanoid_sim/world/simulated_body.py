@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.errors import InputError
 
 if TYPE_CHECKING:
-    from humanoid_sim.simulation import Simulation
+    from humanoid_sim.readings import Readings
 
 
 class SimulatedBody:
@@ -23,7 +23,7 @@ class SimulatedBody:
         fixed: whether it stays where it is.
     """
 
-    def __init__(self, simulation: Simulation, name: str) -> None:
+    def __init__(self, simulation: Readings, name: str) -> None:
         """View of the body ``name``; made by the simulation."""
         self.name = name
         self._simulation = simulation

@@ -11,13 +11,14 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model import Robot
+from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
-from humanoid_sim.world.ball_joint import BallJoint
-from humanoid_sim.world.joint_view import JointView
+from humanoid_model.joint_view import JointView
 from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:
-    from humanoid_sim.simulation import Simulation
+    from humanoid_sim.readings import Readings
+    from humanoid_sim.world.sensors import Sensors
 
 
 class SimulatedRobot:
@@ -33,11 +34,11 @@ class SimulatedRobot:
         driven_joint_names: those that an actuator moves; the others are sprung or mimic another joint.
     """
 
-    def __init__(self, simulation: Simulation, name: str, robot: Robot) -> None:
+    def __init__(self, simulation: Readings, sensors: Sensors, robot: Robot, name: str) -> None:
         """View of the robot ``name``; made by the simulation."""
         self.name = name
         self.robot = robot
-        self._simulation = simulation
+        self._simulation, self._sensors = simulation, sensors
         self._slices = simulation.world.robots[name]
         self._joints: list[JointView] = []
         for joint_name in robot.joint_names:
@@ -130,7 +131,7 @@ class SimulatedRobot:
     @property
     def centre_of_mass(self) -> NDArray[np.float64]:
         """Centre of mass in the world [m], shape (3,)."""
-        return self._simulation.sensors.centre_of_mass(self.name)
+        return self._sensors.centre_of_mass(self.name)
 
     def set_state(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Put the robot into a state; its servos keep their targets.
@@ -344,7 +345,7 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no force-torque sensor of that name.
         """
-        return self._simulation.sensors.wrench(self.name, self.robot, sensor)
+        return self._sensors.wrench(self.name, self.robot, sensor)
 
     def imu(self, sensor: str) -> ImuReading:
         """Reading of an inertial measurement unit in the last step.
@@ -352,7 +353,7 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no inertial measurement unit of that name.
         """
-        return self._simulation.sensors.imu(self.name, self.robot, sensor)
+        return self._sensors.imu(self.name, self.robot, sensor)
 
 
 def _of(joint: JointView, own: list[tuple[int, int]], values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact by penalty forces and by impulses alone: what the constraint method is compared with."""
+"""What the stack's own ways are compared with: penalties, impulses (specification 000 §5), the thesis' plain texts."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.collision_stepping import closing_time, cubic_path
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_studies.integration.impact import newton_impact
@@ -13,11 +14,10 @@ from humanoid_studies.integration.integrator import (
     TOUCHING_GAP,
     ImpulseRecord,
     Integrator,
-    Step,
     check_fraction,
     check_positive,
 )
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step
 from humanoid_studies.integration.runge_kutta import runge_kutta_2
 
 _SWEEPS = 100
@@ -52,7 +52,7 @@ class ImpulseMethod(Integrator):
         self.micro_speed = check_positive("micro_speed", micro_speed)
         self.shortest = check_fraction("shortest", shortest, zero=False)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         record = ImpulseRecord(v.size)
         left, shortest = dt, self.shortest * dt
@@ -71,8 +71,8 @@ class ImpulseMethod(Integrator):
             left -= free
 
     def _collide(
-        self, system: MechanicalSystem, q: Vector, v: Vector, touching: ContactSet, record: ImpulseRecord
-    ) -> Vector:
+        self, system: MechanicalSystem, q: Array, v: Array, touching: ContactSet, record: ImpulseRecord
+    ) -> Array:
         """Velocity after impulses one at a time at all points that approach."""
         M = system.mass(q)
         for _ in range(_SWEEPS):
@@ -93,10 +93,10 @@ class ImpulseMethod(Integrator):
     def _free_time(
         self,
         system: MechanicalSystem,
-        q: Vector,
-        v: Vector,
-        q_end: Vector,
-        v_end: Vector,
+        q: Array,
+        v: Array,
+        q_end: Array,
+        v_end: Array,
         left: float,
         touching: ContactSet,
     ) -> float:

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, check_positive
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_model.arrays import Array
+from humanoid_studies.integration.integrator import Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step
 from humanoid_studies.integration.runge_kutta import RungeKutta4
 
 
@@ -17,7 +18,7 @@ class PenaltyFriction(ABC):
     """A friction law that takes its force from the motion in the tangent plane."""
 
     @abstractmethod
-    def forces(self, slip: Vector, deflection: Vector, limit: Vector) -> Vector:
+    def forces(self, slip: Array, deflection: Array, limit: Array) -> Array:
         """Tangential forces [N], shape (m, 2).
 
         Args:
@@ -26,7 +27,7 @@ class PenaltyFriction(ABC):
             limit: friction coefficient times normal force [N], shape (m,).
         """
 
-    def carried(self, deflection: Vector, limit: Vector) -> Vector:
+    def carried(self, deflection: Array, limit: Array) -> Array:
         """What of the deflection is left after a step, shape (m, 2)."""
         return deflection
 
@@ -49,7 +50,7 @@ class WeightedFriction(PenaltyFriction):
         """
         self.speed = check_positive("speed", speed)
 
-    def forces(self, slip: Vector, deflection: Vector, limit: Vector) -> Vector:
+    def forces(self, slip: Array, deflection: Array, limit: Array) -> Array:
         """See :meth:`PenaltyFriction.forces`."""
         size = np.linalg.norm(slip, axis=1)
         weight = np.tanh(size / self.speed) / np.maximum(size, 1e-300)
@@ -76,12 +77,12 @@ class TangentialSprings(PenaltyFriction):
         self.stiffness = check_positive("stiffness", stiffness)
         self.damping = check_positive("damping", damping, zero=True)
 
-    def forces(self, slip: Vector, deflection: Vector, limit: Vector) -> Vector:
+    def forces(self, slip: Array, deflection: Array, limit: Array) -> Array:
         """See :meth:`PenaltyFriction.forces`."""
         force = -(self.stiffness * deflection + self.damping * slip)
         return np.clip(force, -limit[:, None], limit[:, None])
 
-    def carried(self, deflection: Vector, limit: Vector) -> Vector:
+    def carried(self, deflection: Array, limit: Array) -> Array:
         """See :meth:`PenaltyFriction.carried`."""
         longest = (limit / self.stiffness)[:, None]
         return np.clip(deflection, -longest, longest)
@@ -132,9 +133,9 @@ class Penalty(Integrator):
         self.damping = check_positive("damping", damping, zero=True)
         self.pulls = pulls
         self.friction = WeightedFriction() if friction is None else friction
-        self._deflections: dict[int, Vector] = {}
+        self._deflections: dict[int, Array] = {}
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`; the forces are those at the end of the step."""
         sprung = _SprungSystem(system, self, q)
         end = self.base.step(sprung, q, v, dt, t)
@@ -143,7 +144,7 @@ class Penalty(Integrator):
         self._deflections = dict(zip(contacts.ids.tolist(), kept, strict=True))
         return Step(end.q, end.v, ContactForces(contacts, forces))
 
-    def deflections(self, ids: NDArray[np.int64]) -> Vector:
+    def deflections(self, ids: NDArray[np.int64]) -> Array:
         """Tangential deflections of contacts at the start of the step [m], shape (m, 2)."""
         return np.array([self._deflections.get(number, np.zeros(2)) for number in ids.tolist()]).reshape(-1, 2)
 
@@ -162,11 +163,11 @@ class Penalty(Integrator):
 class _SprungSystem(MechanicalSystem):
     """A mechanism without unilateral contacts, whose efforts include the penalty forces."""
 
-    def __init__(self, system: MechanicalSystem, law: Penalty, q_start: Vector) -> None:
+    def __init__(self, system: MechanicalSystem, law: Penalty, q_start: Array) -> None:
         self.nv = system.nv
         self._system, self._law, self._q_start = system, law, q_start
 
-    def contact_forces(self, q: Vector, v: Vector) -> tuple[ContactSet, Vector, Vector]:
+    def contact_forces(self, q: Array, v: Array) -> tuple[ContactSet, Array, Array]:
         """Contacts that overlap, their forces (n, t1, t2) [N], shape (m, 3), and tangential deflections."""
         law = self._law
         contacts = self._system.contacts(q, v, 0.0)
@@ -182,19 +183,19 @@ class _SprungSystem(MechanicalSystem):
         forces[:, 1:] = law.friction.forces(velocities[:, 1:], deflection, limit)
         return contacts, forces, deflection
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         return self._system.mass(q)
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         contacts, forces, _ = self.contact_forces(q, v)
         pushed = np.einsum("irk,ir->k", contacts.rows, forces)
         return self._system.efforts(t, q, v) + pushed
 
-    def integrate(self, q: Vector, displacement: Vector) -> Vector:
+    def integrate(self, q: Array, displacement: Array) -> Array:
         return self._system.integrate(q, displacement)
 
-    def difference(self, q_from: Vector, q_to: Vector) -> Vector:
+    def difference(self, q_from: Array, q_to: Array) -> Array:
         return self._system.difference(q_from, q_to)
 
-    def chart_rate(self, q_from: Vector, q: Vector, v: Vector) -> Vector:
+    def chart_rate(self, q_from: Array, q: Array, v: Array) -> Array:
         return self._system.chart_rate(q_from, q, v)

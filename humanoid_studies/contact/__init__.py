@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact solvers to compare with: other methods, approximate laws, other libraries."""
+"""Contact solvers to compare with (specification 000 §§5, 6 and 10): other methods and laws, other libraries."""

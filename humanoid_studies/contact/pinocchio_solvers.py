@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio 4's own constraint solvers on our contact problems: projected Gauss-Seidel and ADMM."""
+"""Pinocchio 4's own constraint solvers on contact problems (specification 000 §9): projected Gauss-Seidel, ADMM."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.cone import contact_residuals
-
-Array = NDArray[np.float64]
 
 _REQUIRED = ("{}ConstraintSolver", "{}SolverSettings", "{}SolverResult", "DelassusOperatorDense")
 
@@ -56,6 +55,25 @@ def _solve(
     v: Array,
     residuals: Array,
 ) -> int:
+    """Forces by one of its solvers.
+
+    Args:
+        kind: of its solver.
+        W: Delassus operator, shape (3m, 3m).
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+        f: initial forces, overwritten with the solution, shape (3m,).
+        tolerance: for its feasibility and complementarity.
+        max_iterations: bound on its iterations.
+        v: receives the contact velocities, shape (3m,).
+        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
+
+    Returns:
+        Number of iterations.
+
+    Raises:
+        InputError: this Pinocchio has no such solver.
+    """
     _check(kind)
     m = mu.size
     order = np.concatenate([[3 * i + 1, 3 * i + 2, 3 * i] for i in range(m)])  # Pinocchio has (t1, t2, n)
@@ -82,50 +100,7 @@ def _solve(
     return int(result.iterations)
 
 
-def pinocchio_pgs(
-    W: Array,
-    v_free: Array,
-    mu: Array,
-    f: Array,
-    tolerance: float,
-    max_iterations: int,
-    v: Array,
-    residuals: Array,
-) -> int:
-    """Pinocchio's projected Gauss-Seidel.
-
-    Args:
-        W: Delassus operator, shape (3m, 3m).
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
-        f: initial forces, overwritten with the solution, shape (3m,).
-        tolerance: for its feasibility and complementarity.
-        max_iterations: bound on its iterations.
-        v: receives the contact velocities, shape (3m,).
-        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-
-    Returns:
-        Number of iterations.
-
-    Raises:
-        InputError: this Pinocchio has no such solver.
-    """
-    return _solve("PGS", W, v_free, mu, f, tolerance, max_iterations, v, residuals)
-
-
-def pinocchio_admm(
-    W: Array,
-    v_free: Array,
-    mu: Array,
-    f: Array,
-    tolerance: float,
-    max_iterations: int,
-    v: Array,
-    residuals: Array,
-) -> int:
-    """Pinocchio's alternating direction method of multipliers; arguments as for :func:`pinocchio_pgs`.
-
-    Raises:
-        InputError: this Pinocchio has no such solver.
-    """
-    return _solve("ADMM", W, v_free, mu, f, tolerance, max_iterations, v, residuals)
+pinocchio_pgs = partial(_solve, "PGS")
+"""Pinocchio's projected Gauss-Seidel."""
+pinocchio_admm = partial(_solve, "ADMM")
+"""Pinocchio's alternating direction method of multipliers."""

@@ -4,40 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+import daqp
 import numpy as np
-from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_studies.contact.complementarity import FACETS
-
-Array = NDArray[np.float64]
 
 _PROXIMAL = 1e-5
 """Weight of the proximal term, for operators of less than full rank, relative to the diagonal."""
 _SETTINGS = {"primal_tol": 1e-11, "dual_tol": 1e-12, "eps_prox": _PROXIMAL, "eta_prox": 1e-13, "iter_limit": 10000}
 
 
-def _library() -> Any:
-    """The module daqp.
-
-    Raises:
-        InputError: it isn't installed.
-    """
-    try:
-        import daqp
-    except ImportError as error:
-        raise InputError(
-            "this contact solver needs the library daqp, which is not installed",
-            element="method",
-            remedy="Install it (pip install daqp), or choose another solver",
-        ) from error
-    return daqp
-
-
-def _minimise(daqp: Any, H: Array, g: Array, A: Array, upper: Array, lower: Array) -> Array | None:
+def _minimise(H: Array, g: Array, A: Array, upper: Array, lower: Array) -> Array | None:
     """Minimise x H x / 2 + g x; the first bounds are those of the variables, the others of A x. None on failure."""
     if np.abs(g).max(initial=0.0) == 0.0 and np.all(lower <= 0.0) and np.all(upper >= 0.0):
         return np.zeros_like(g)
@@ -69,17 +49,13 @@ def qp_frictionless(
 
     Returns:
         1, the programmes solved.
-
-    Raises:
-        InputError: the library daqp isn't installed.
     """
-    daqp = _library()
     scale = 1.0 / np.sqrt(np.diag(W)[::3])
     H = W[::3, ::3] * scale * scale[:, None]
     g = v_free[::3] * scale
     size = np.abs(g).max(initial=0.0) or 1.0
     m = mu.size
-    x = _minimise(daqp, H, g / size, np.zeros((0, m)), np.full(m, 1e30), np.zeros(m))
+    x = _minimise(H, g / size, np.zeros((0, m)), np.full(m, 1e30), np.zeros(m))
     if x is not None:
         f[:] = 0.0
         f[::3] = np.maximum(x, 0.0) * scale * size
@@ -115,11 +91,7 @@ def staggered_projections(
 
     Returns:
         Number of pairs of programmes solved.
-
-    Raises:
-        InputError: the library daqp isn't installed.
     """
-    daqp = _library()
     m = mu.size
     tangential = np.arange(3 * m) % 3 != 0
     scale = 1.0 / np.sqrt(np.diag(W))
@@ -145,14 +117,13 @@ def staggered_projections(
     iteration = 0
     while iteration < max_iterations:
         iteration += 1
-        new_n = _minimise(daqp, H_n, free[::3] + coupling @ x_t, none, np.full(m, 1e30), np.zeros(m))
+        new_n = _minimise(H_n, free[::3] + coupling @ x_t, none, np.full(m, 1e30), np.zeros(m))
         if new_n is None:
             break
         new_n = np.maximum(new_n, 0.0)
         bound = np.repeat(reach * new_n, len(angles)) / norms
         far = np.full(2 * m, 1e30)
         new_t = _minimise(
-            daqp,
             H_t,
             free[tangential] + coupling.T @ new_n,
             A,

@@ -7,12 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.cone import contact_residuals
-
-Array = NDArray[np.float64]
 
 
 def _library() -> Any:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments beside numbers printed elsewhere: what one gives, their catalogue, the command that does them."""
+"""Experiments beside numbers printed elsewhere (specifications 000 §27, 003 Part 4): results, and finding by name."""
 
-from humanoid_studies.experiments.catalogue import Experiment, ExperimentCatalogue
-from humanoid_studies.experiments.command import add_experiment_command
+from humanoid_studies.experiments.catalogue import Experiment, experiments_of, find_experiment
 from humanoid_studies.experiments.compared_numbers import ComparedNumbers, ComparedRow
 
-__all__ = ["ComparedNumbers", "ComparedRow", "Experiment", "ExperimentCatalogue", "add_experiment_command"]
+__all__ = ["ComparedNumbers", "ComparedRow", "Experiment", "experiments_of", "find_experiment"]

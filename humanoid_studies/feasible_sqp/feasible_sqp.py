@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The planner thesis' two-phase feasible SQP: infeasible inequalities are found out first, and cheaply."""
+"""The two-phase feasible SQP of specification 001 section 4.3: infeasible inequalities are found first, cheaply."""
 
 from __future__ import annotations
 

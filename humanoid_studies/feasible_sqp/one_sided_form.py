@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nonlinear program seen as the thesis' solver sees it: every inequality one-sided, linear rows apart."""
+"""A program as the solver of specification 001 section 4.3 sees it: inequalities one-sided, linear rows apart."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.minimax import MinimaxProgram
 from humanoid_planner.optimisation.program import NonlinearProgram
+from humanoid_studies.feasible_sqp.minimax import MinimaxProgram
 
 
 @dataclass(frozen=True)

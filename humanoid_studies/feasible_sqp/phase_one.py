@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phase 1 of the feasible SQP: a point that satisfies bounds, linear constraints and nonlinear inequalities."""
+"""Phase 1 (specification 001 section 4.3.2): a point within bounds, linear constraints, nonlinear inequalities."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 from humanoid_studies.feasible_sqp.feasible_descent import FeasibleDescent
 from humanoid_studies.feasible_sqp.one_sided_form import Gradients, OneSidedForm, Values
 from humanoid_studies.feasible_sqp.search_direction import Direction, Linearisation
@@ -25,13 +25,15 @@ def satisfy_linear(form: OneSidedForm, x: NDArray[np.float64]) -> NDArray[np.flo
     if np.max(outside, initial=0.0) <= _LINEAR_TOLERANCE:
         return np.asarray(inside)
     nearest = solve_quadratic_program(
-        np.eye(len(x)),
-        np.zeros(len(x)),
-        form.linear_jacobian,
-        form.linear_lower - linear,
-        form.linear_upper - linear,
-        form.lower - inside,
-        form.upper - inside,
+        QuadraticProgram(
+            np.eye(len(x)),
+            np.zeros(len(x)),
+            form.linear_jacobian,
+            form.linear_lower - linear,
+            form.linear_upper - linear,
+            form.lower - inside,
+            form.upper - inside,
+        )
     )
     return None if nearest is None else np.clip(inside + nearest.x, form.lower, form.upper)
 

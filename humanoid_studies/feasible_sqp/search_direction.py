@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three quadratic programs of a feasible SQP iteration: direction, feasible descent, second-order correction."""
+"""The quadratic programs of an iteration (specification 001 section 4.3.3): direction, feasible descent, correction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 from humanoid_planner.optimisation.result import Clock
 from humanoid_studies.feasible_sqp.one_sided_form import Gradients, Values
 
@@ -269,9 +269,8 @@ def _minimise(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Solve a strictly convex quadratic program; in bounds and multipliers, those of the variables come first."""
     n = len(gradient)
-    solution = solve_quadratic_program(
-        hessian, gradient, rows, lower[n:], upper[n:], lower[:n], upper[:n], time_limit=clock.left
-    )
+    program = QuadraticProgram(hessian, gradient, rows, lower[n:], upper[n:], lower[:n], upper[:n])
+    solution = solve_quadratic_program(program, time_limit=clock.left)
     if solution is None:
         return None
     return solution.x, np.concatenate([solution.bound_multipliers, solution.multipliers])

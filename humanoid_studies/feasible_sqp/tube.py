@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inequalities around a program's equalities, so that hopeless programs fail in phase 1."""
+"""Inequalities around a program's equalities, so that phase 1 fails early (specification 001 section 4.3)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.minimax import MinimaxProgram
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverResult
+from humanoid_studies.feasible_sqp.minimax import MinimaxProgram
 
 
 class TubeProgram(NonlinearProgram):

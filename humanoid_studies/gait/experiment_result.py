@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment of the gait thesis gave: numbers beside the thesis' and the reference solutions' own."""
+"""What an experiment of specification 003 Part 4 gave: numbers beside the thesis' and the reference solutions'."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of the gait thesis by name, loaded when they are asked for."""
+"""The experiments of the gait thesis (specification 003 Part 4) by name, loaded when they are asked for."""
 
 from __future__ import annotations
 
-from humanoid_studies.experiments import ExperimentCatalogue
+from humanoid_studies.experiments import experiments_of
 
-EXPERIMENTS = ExperimentCatalogue(
+EXPERIMENTS = experiments_of(
     "humanoid_studies.gait",
     ("F1", "small_transfer", "Five-bar mechanism, small transfer of a load"),
     ("F2", "large_transfer", "Five-bar mechanism, large transfer of a load"),

@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_bvp
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
-
-Real = NDArray[np.floating[Any]]
 
 
 def solve_scipy(
-    problem: BoundaryValueProblem, mesh: Real, y: Real, tolerance: float = 1e-6, max_nodes: int = 3000
+    problem: BoundaryValueProblem, mesh: Reals, y: Reals, tolerance: float = 1e-6, max_nodes: int = 3000
 ) -> BoundaryValueResult:
     """Solves a boundary value problem with ``scipy.integrate.solve_bvp`` and the exact Jacobian.
 
@@ -31,10 +27,10 @@ def solve_scipy(
     """
     count = problem.start_count
 
-    def conditions(first: Real, last: Real) -> Real:
+    def conditions(first: Reals, last: Reals) -> Reals:
         return np.concatenate([problem.start(first)[0], problem.end(last)[0]])
 
-    def condition_jacobians(first: Real, last: Real) -> tuple[Real, Real]:
+    def condition_jacobians(first: Reals, last: Reals) -> tuple[Reals, Reals]:
         d = problem.dimension
         by_first, by_last = np.zeros((d, d)), np.zeros((d, d))
         by_first[:count], by_last[count:] = problem.start(first)[1], problem.end(last)[1]

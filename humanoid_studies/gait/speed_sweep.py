@@ -18,7 +18,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_gait import GlobalGait, GlobalStatus
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_step
-from humanoid_planner.gait.phases.walker import Walker
+from humanoid_planner.gait.specification.walker import Walker
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SweepPoint:
                     if {joint.child, joint.parent} == {torque.on, torque.by}:
                         kind = joint.name.rpartition("_")[2]
                         peaks[kind] = max(peaks.get(kind, 0.0), float(np.abs(values).max()))
-        step = found.gait.plan.phases[0].spec.step
+        step = found.gait.plan.phases[0].spec.own
         return cls(
             speed,
             found.status.value,
@@ -85,7 +85,7 @@ class SweepPoint:
             found.step_length,
             durations[True],
             durations[False],
-            step.sole_angle if step is not None else 0.0,
+            step.initial_sole_angle if step is not None else 0.0,
             found.friction_required,
             peaks["ankle"],
             peaks["knee"],

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from humanoid_planner.gait.boundary.step_data import load_walk
 from humanoid_planner.gait.report.gait_figure import gait_figure
+from humanoid_planner.gait.specification.step_data import load_walk
 from humanoid_studies.gait.bip_walk import least_normal, reference_walk, trunk_deviation, walk
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replay of the HuMoD database's human motions on a model of the person (thesis section 4.2)."""
+"""Replay of the HuMoD database's human motions on a model of the person (specification 004 §4, thesis section 4.2)."""
 
 from humanoid_studies.humod.evaluator import Evaluator, pinocchio_evaluator
 from humanoid_studies.humod.generated_evaluator import generated_evaluator

@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.integrator import check_positive
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 GRAVITY = 9.8
 """Gravity of the thesis' numbers [m/s^2]."""
@@ -28,19 +29,19 @@ class FallingBall(MechanicalSystem):
         self._weight = np.array([-mass * gravity])
         self._restitution = restitution
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return self._M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
         """The ball on the floor."""
         rows = np.array([[[1.0], [0.0], [0.0]]])
         return ContactSet(np.zeros(1, dtype=np.int64), q.copy(), rows, np.zeros(1), np.full(1, self._restitution))
@@ -65,15 +66,15 @@ class Pendulum(MechanicalSystem):
         self._damping, self._gravity = damping, gravity
         self._M = np.array([[length**2]])
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return self._M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return -self._gravity * self.length * np.sin(q) - self._damping * v
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return -self._gravity * self.length * np.diag(np.cos(q)), np.array([[-self._damping]])
 
@@ -96,15 +97,15 @@ class Spring(MechanicalSystem):
         self._M = np.array([[check_positive("mass", mass)]])
         self._K, self._D = np.array([[stiffness]]), np.array([[damping]])
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return self._M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return -self._K @ q - self._D @ v
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return -self._K, -self._D
 
@@ -124,19 +125,19 @@ class SlidingBlock(MechanicalSystem):
         self._weight = gravity * np.array([math.sin(slope), 0.0, -math.cos(slope)])
         self._friction = friction
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return np.eye(3)
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
         """The block on the slope."""
         rows = np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
         return ContactSet(np.zeros(1, dtype=np.int64), q[2:], rows, np.full(1, self._friction), np.zeros(1))
@@ -177,19 +178,19 @@ class PlanarBox(MechanicalSystem):
         self._corners = 0.5 * np.array([[-w, -h], [w, -h], [w, h], [-w, h]])
         self._friction, self._restitution = np.full(4, friction), np.full(4, restitution)
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return self._M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
         """All four corners."""
         c, s = math.cos(q[2]), math.sin(q[2])
         arms = self._corners @ np.array([[c, s], [-s, c]])
@@ -233,28 +234,28 @@ class SpringChain(MechanicalSystem):
         self._K, self._D = stiffness * ends.T @ ends, damping * ends.T @ ends
         self._weight = np.full(links, -mass * gravity)
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
         return self._M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         return self._weight - self._K @ q - self._D @ v
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         return -self._K, -self._D
 
-    def impedance(self, t: float, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+    def impedance(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.impedance`."""
         return self._K, self._D
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
         """The lowest mass on the floor."""
         rows = np.zeros((1, 3, self.nv))
         rows[0, 0, 0] = 1.0
         return ContactSet(np.zeros(1, dtype=np.int64), q[:1], rows, np.zeros(1), np.zeros(1))
 
-    def energy(self, q: Vector, v: Vector) -> float:
+    def energy(self, q: Array, v: Array) -> float:
         """Kinetic energy, and that of springs and weight [J]."""
         return float(0.5 * v @ self._M @ v + 0.5 * q @ self._K @ q - self._weight @ q)

@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import (
     DEFAULT_SOLVER,
     ContactSolver,
     normal_shifts,
     solve_contact_step,
 )
-from humanoid_studies.integration.integrator import (
-    ContactForces,
-    Integrator,
-    Step,
-    check_positive,
-    linear_impedance,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_positive, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 
 class AnitescuHart(Integrator):
@@ -40,7 +35,7 @@ class AnitescuHart(Integrator):
         super().__init__(solver)
         self.epsilon = check_positive("epsilon", epsilon)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         H, r = linear_impedance(system, t, q, v, dt, 0.0)
         contacts = system.contacts(q, v, dt)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.collision_stepping import CollisionStepping, Path, straight_path
 from humanoid_studies.integration.contact_step import solve_contact_step
 from humanoid_studies.integration.integrator import linear_impedance
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 
 class AnitescuPotra1997(CollisionStepping):
@@ -19,8 +20,8 @@ class AnitescuPotra1997(CollisionStepping):
     """
 
     def advance(
-        self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float, closed: NDArray[np.int64]
-    ) -> tuple[Vector, Vector, ContactSet, Vector, bool]:
+        self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float, closed: NDArray[np.int64]
+    ) -> tuple[Array, Array, ContactSet, Array, bool]:
         """See :meth:`CollisionStepping.advance`."""
         q_new = system.integrate(q, dt * v)
         H, r = linear_impedance(system, t + dt, q_new, v, dt, 1.0)
@@ -28,6 +29,6 @@ class AnitescuPotra1997(CollisionStepping):
         v_new, impulses, converged = solve_contact_step(H, r, v, contacts, np.zeros((len(contacts), 3)), self.solver)
         return q_new, v_new, contacts, impulses, converged
 
-    def path(self, system: MechanicalSystem, q: Vector, v: Vector, q_end: Vector, v_end: Vector, dt: float) -> Path:
+    def path(self, system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
         """The position moves with the old velocity all along."""
         return straight_path(system, q, v, dt)

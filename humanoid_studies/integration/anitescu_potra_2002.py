@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.collision_stepping import CollisionStepping
 from humanoid_studies.integration.contact_step import solve_contact_step
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 
 class AnitescuPotra2002(CollisionStepping):
@@ -19,8 +20,8 @@ class AnitescuPotra2002(CollisionStepping):
     """
 
     def advance(
-        self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float, closed: NDArray[np.int64]
-    ) -> tuple[Vector, Vector, ContactSet, Vector, bool]:
+        self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float, closed: NDArray[np.int64]
+    ) -> tuple[Array, Array, ContactSet, Array, bool]:
         """See :meth:`CollisionStepping.advance`."""
         by_q, by_v = system.derivatives(t, q, v)
         H = system.mass(q) - dt * by_v - dt * dt * by_q

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_studies.integration.impact import poisson_impact
-from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator, Step
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step
 
 APPROACH_SPEED = 1e-9
 """A closed contact that approaches faster than this collides [m/s]."""
@@ -24,21 +25,21 @@ MAX_IMPACTS = 10
 
 _FRACTIONS = tuple(0.5**k for k in range(1, 20))
 
-Path = Callable[[float], Vector]
+Path = Callable[[float], Array]
 """Configuration at a part s in 0..1 of a step."""
 
 
-def straight_path(system: MechanicalSystem, q: Vector, v: Vector, dt: float) -> Path:
+def straight_path(system: MechanicalSystem, q: Array, v: Array, dt: float) -> Path:
     """The way at constant velocity."""
     return lambda s: system.integrate(q, s * dt * v)
 
 
-def cubic_path(system: MechanicalSystem, q: Vector, v: Vector, q_end: Vector, v_end: Vector, dt: float) -> Path:
+def cubic_path(system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
     """The cubic with the configurations and velocities at both ends of a step."""
     u_end = system.difference(q, q_end)
     slope, slope_end = dt * v, dt * system.chart_rate(q, q_end, v_end)
 
-    def at(s: float) -> Vector:
+    def at(s: float) -> Array:
         u = (s * s * (3.0 - 2.0 * s)) * u_end + (s * (1.0 - s) ** 2) * slope - (s * s * (1.0 - s)) * slope_end
         return system.integrate(q, u)
 
@@ -46,7 +47,7 @@ def cubic_path(system: MechanicalSystem, q: Vector, v: Vector, q_end: Vector, v_
 
 
 def first_collision(
-    system: MechanicalSystem, path: Path, v: Vector, dt: float, closed: NDArray[np.int64]
+    system: MechanicalSystem, path: Path, v: Array, dt: float, closed: NDArray[np.int64]
 ) -> tuple[float, int] | None:
     """Part of a step after which the first of the open contacts closes, and its number; None if none does.
 
@@ -70,7 +71,7 @@ def first_collision(
     return first
 
 
-def closing_time(system: MechanicalSystem, path: Path, v: Vector, dt: float, number: int) -> float:
+def closing_time(system: MechanicalSystem, path: Path, v: Array, dt: float, number: int) -> float:
     """Part s of a path after which a contact closes that is closed at its end."""
 
     def gap(s: float) -> float:
@@ -107,8 +108,8 @@ class CollisionStepping(Integrator):
 
     @abstractmethod
     def advance(
-        self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float, closed: NDArray[np.int64]
-    ) -> tuple[Vector, Vector, ContactSet, Vector, bool]:
+        self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float, closed: NDArray[np.int64]
+    ) -> tuple[Array, Array, ContactSet, Array, bool]:
         """One step in which no further contact closes.
 
         Args:
@@ -124,11 +125,11 @@ class CollisionStepping(Integrator):
             whether these are within the tolerance.
         """
 
-    def path(self, system: MechanicalSystem, q: Vector, v: Vector, q_end: Vector, v_end: Vector, dt: float) -> Path:
+    def path(self, system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
         """The way between the ends of a step, on which collisions are searched for."""
         return cubic_path(system, q, v, q_end, v_end, dt)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         record = ImpulseRecord(v.size)
         left, impacts = dt, 0

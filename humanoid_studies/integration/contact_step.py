@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from humanoid_model.arrays import Array
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import solve_contacts
 from humanoid_sim.errors import SimulationError
-from humanoid_studies.integration.mechanical_system import ContactSet, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet
 
 _ASYMMETRY_PASSES = 100
 _ASYMMETRY_TOLERANCE = 1e-13
@@ -48,7 +49,7 @@ DEFAULT_SOLVER = ContactSolver()
 """Block Gauss-Seidel, tight enough to measure orders with."""
 
 
-def delassus(contacts: ContactSet, H_inverse_rows: Vector) -> Vector:
+def delassus(contacts: ContactSet, H_inverse_rows: Array) -> Array:
     """Operator N H^-1 N^T, shape (3m, 3m), of the columns H^-1 N^T, shape (nv, 3m).
 
     A direction in which nothing can move gets a stand-in on the diagonal: its velocity is zero without a force, so
@@ -64,8 +65,8 @@ def delassus(contacts: ContactSet, H_inverse_rows: Vector) -> Vector:
 
 
 def solve_impulses(
-    contacts: ContactSet, W: Vector, u_free: Vector, solver: ContactSolver, friction: Vector | None = None
-) -> tuple[Vector, bool]:
+    contacts: ContactSet, W: Array, u_free: Array, solver: ContactSolver, friction: Array | None = None
+) -> tuple[Array, bool]:
     """Impulses (n, t1, t2) [N s], shape (m, 3), and whether they are within the tolerance.
 
     Args:
@@ -81,13 +82,13 @@ def solve_impulses(
 
 
 def solve_contact_step(
-    H: Vector,
-    r: Vector,
-    v: Vector,
+    H: Array,
+    r: Array,
+    v: Array,
     contacts: ContactSet,
-    shifts: Vector,
+    shifts: Array,
     solver: ContactSolver = DEFAULT_SOLVER,
-) -> tuple[Vector, Vector, bool]:
+) -> tuple[Array, Array, bool]:
     """Solve the contact problem of a step.
 
     An H that is not symmetric (gyroscopic terms taken implicitly) gives an operator that is not either. Its
@@ -135,7 +136,7 @@ def solve_contact_step(
     raise SimulationError("the gyroscopic terms of the implicit step dominate its inertia; take a smaller time step")
 
 
-def normal_shifts(normal: Vector) -> Vector:
+def normal_shifts(normal: Array) -> Array:
     """Shifts s of the normal directions only, shape (m, 3), of values of shape (m,)."""
     shifts = np.zeros((normal.size, 3))
     shifts[:, 0] = normal

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
 from humanoid_studies.integration.contact_step import (
     DEFAULT_SOLVER,
@@ -17,14 +18,8 @@ from humanoid_studies.integration.contact_step import (
     solve_impulses,
 )
 from humanoid_studies.integration.impact import newton_impact
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ImpulseRecord,
-    Integrator,
-    Step,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step
 
 CLOSED_GAP = 1e-8
 """Contacts of a mode may drift apart by this much before they count as open [m]."""
@@ -46,7 +41,7 @@ class _Mode:
     """Contacts that stay closed, and the direction in which each of them slides; zero for a sticking one."""
 
     contacts: ContactSet
-    directions: Vector  # shape (m, 2)
+    directions: Array  # shape (m, 2)
 
     @property
     def slides(self) -> np.ndarray:
@@ -78,7 +73,7 @@ class EventDriven(Integrator):
         super().__init__(solver)
         self.rest_speed = check_positive("rest_speed", rest_speed)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`.
 
         Raises:
@@ -109,8 +104,8 @@ class EventDriven(Integrator):
         raise SimulationError(f"more than {MAX_EVENTS} events in the step of {dt} s that ends at t = {t + left} s")
 
     def _collide(
-        self, system: MechanicalSystem, q: Vector, v: Vector, closed: ContactSet, record: ImpulseRecord
-    ) -> Vector:
+        self, system: MechanicalSystem, q: Array, v: Array, closed: ContactSet, record: ImpulseRecord
+    ) -> Array:
         """Velocity after the impacts of closed contacts that approach."""
         approach = closed.velocities(v)[:, 0]
         if not np.any(approach < -APPROACH_SPEED):
@@ -121,12 +116,12 @@ class EventDriven(Integrator):
         return v
 
     def _flow(
-        self, system: MechanicalSystem, q: Vector, v: Vector, t: float, mode: _Mode, h: float
-    ) -> tuple[Vector, Vector, Vector, bool]:
+        self, system: MechanicalSystem, q: Array, v: Array, t: float, mode: _Mode, h: float
+    ) -> tuple[Array, Array, Array, bool]:
         """State after h seconds in a mode, impulses of its contacts, and whether their solves converged."""
         converged = True
 
-        def rates(time: float, u: Vector, w: Vector) -> tuple[Vector, Vector, Vector]:
+        def rates(time: float, u: Array, w: Array) -> tuple[Array, Array, Array]:
             nonlocal converged
             here = system.integrate(q, u)
             a, f, solved = self._accelerations(system, time, here, w, mode, h)
@@ -142,8 +137,8 @@ class EventDriven(Integrator):
         return q_end, v_end, h / 6.0 * (f_1 + 2.0 * f_2 + 2.0 * f_3 + f_4), converged
 
     def _accelerations(
-        self, system: MechanicalSystem, t: float, q: Vector, v: Vector, mode: _Mode, horizon: float
-    ) -> tuple[Vector, Vector, bool]:
+        self, system: MechanicalSystem, t: float, q: Array, v: Array, mode: _Mode, horizon: float
+    ) -> tuple[Array, Array, bool]:
         """Acceleration with the contact forces of a mode, and these forces, shape (m, 3)."""
         m = len(mode.contacts)
         forces = np.zeros((m, 3))
@@ -156,7 +151,7 @@ class EventDriven(Integrator):
         directions = mode.directions[places >= 0]
         if len(here) == 0:
             return a, forces, True
-        columns: Vector = np.asarray(np.linalg.solve(system.mass(q), here.rows.reshape(-1, v.size).T), dtype=np.float64)
+        columns: Array = np.asarray(np.linalg.solve(system.mass(q), here.rows.reshape(-1, v.size).T), dtype=np.float64)
         W = delassus(here, columns)
         free = here.velocities(a) + _row_rates(system, here, q, v, horizon)
         slip = here.velocities(v)[:, 1:]
@@ -172,18 +167,18 @@ class EventDriven(Integrator):
     def _first_event(
         self,
         system: MechanicalSystem,
-        q: Vector,
-        v: Vector,
+        q: Array,
+        v: Array,
         t: float,
         mode: _Mode,
         left: float,
-        q_end: Vector,
-        v_end: Vector,
+        q_end: Array,
+        v_end: Array,
     ) -> tuple[float, int | None] | None:
         """Time from now to the first event in a mode, and the contact that closes there, if it is one."""
         start, end = system.contacts(q, v, left), system.contacts(q_end, v_end, left)
         gaps_start = dict(zip(start.ids.tolist(), start.gaps.tolist(), strict=True))
-        events: list[tuple[Callable[[Vector, Vector], float], int | None]] = []
+        events: list[tuple[Callable[[Array, Array], float], int | None]] = []
         for number, gap in zip(end.ids.tolist(), end.gaps.tolist(), strict=True):
             if number in mode.contacts.ids:
                 continue
@@ -204,7 +199,7 @@ class EventDriven(Integrator):
         first: tuple[float, int | None] | None = None
         for value, closing in events:
 
-            def along(h: float, value: Callable[[Vector, Vector], float] = value) -> float:
+            def along(h: float, value: Callable[[Array, Array], float] = value) -> float:
                 return value(*self._flow(system, q, v, t, mode, h)[:2]) if h > 0.0 else value(q, v)
 
             duration = _first_zero(along, left)
@@ -213,7 +208,7 @@ class EventDriven(Integrator):
         return first
 
 
-def _mode(closed: ContactSet, v: Vector) -> _Mode:
+def _mode(closed: ContactSet, v: Array) -> _Mode:
     velocities = closed.velocities(v)
     stays = velocities[:, 0] < 0.5 * LEAVING_SPEED  # half: one that is located while leaving must have left
     slip = velocities[stays, 1:]
@@ -228,7 +223,7 @@ def _places(wanted: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return np.array([place.get(number, -1) for number in wanted.tolist()], dtype=np.int64)
 
 
-def _row_rates(system: MechanicalSystem, contacts: ContactSet, q: Vector, v: Vector, horizon: float) -> Vector:
+def _row_rates(system: MechanicalSystem, contacts: ContactSet, q: Array, v: Array, horizon: float) -> Array:
     """Rate of the contact velocities at constant velocity of the mechanism [m/s^2], shape (m, 3)."""
     step = _RATE_STEP / max(1.0, float(np.abs(v).max()))
     rates = np.zeros((len(contacts), 3))
@@ -241,8 +236,8 @@ def _row_rates(system: MechanicalSystem, contacts: ContactSet, q: Vector, v: Vec
 
 
 def _contact_accelerations(
-    contacts: ContactSet, W: Vector, free: Vector, directions: Vector, solver: ContactSolver
-) -> tuple[Vector, bool]:
+    contacts: ContactSet, W: Array, free: Array, directions: Array, solver: ContactSolver
+) -> tuple[Array, bool]:
     """Forces [N], shape (m, 3), with accelerations ``W f + free`` that obey Signorini's and Coulomb's laws.
 
     Sliding contacts, whose friction is known up to its size, and sticking ones, a contact problem in accelerations,
@@ -284,8 +279,8 @@ def _contact_accelerations(
 
 def _gap_above(
     system: MechanicalSystem, number: int, level: float, horizon: float
-) -> Callable[[Vector, Vector], float]:
-    def value(q: Vector, v: Vector) -> float:
+) -> Callable[[Array, Array], float]:
+    def value(q: Array, v: Array) -> float:
         contacts = system.contacts(q, v, horizon)
         found = contacts.gaps[contacts.ids == number]
         return float(found[0]) - level if found.size else np.inf
@@ -293,8 +288,8 @@ def _gap_above(
     return value
 
 
-def _not_leaving(system: MechanicalSystem, number: int, horizon: float) -> Callable[[Vector, Vector], float]:
-    def value(q: Vector, v: Vector) -> float:
+def _not_leaving(system: MechanicalSystem, number: int, horizon: float) -> Callable[[Array, Array], float]:
+    def value(q: Array, v: Array) -> float:
         contact = system.contacts(q, v, horizon).matching(np.array([number]))
         return LEAVING_SPEED - float(contact.velocities(v)[0, 0]) if len(contact) else -np.inf
 
@@ -302,9 +297,9 @@ def _not_leaving(system: MechanicalSystem, number: int, horizon: float) -> Calla
 
 
 def _sliding(
-    system: MechanicalSystem, number: int, direction: Vector, horizon: float
-) -> Callable[[Vector, Vector], float]:
-    def value(q: Vector, v: Vector) -> float:
+    system: MechanicalSystem, number: int, direction: Array, horizon: float
+) -> Callable[[Array, Array], float]:
+    def value(q: Array, v: Array) -> float:
         contact = system.contacts(q, v, horizon).matching(np.array([number]))
         return float(contact.velocities(v)[0, 1:] @ direction) if len(contact) else np.inf
 

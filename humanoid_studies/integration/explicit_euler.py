@@ -3,9 +3,10 @@ r"""Explicit Euler, :math:`q^+ = q + \delta t\,v,\ v^+ = v + \delta t\,\dot v`, 
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.explicit_step import step_with_contacts
-from humanoid_studies.integration.integrator import Integrator, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
 
 
 class ExplicitEuler(Integrator):
@@ -14,7 +15,7 @@ class ExplicitEuler(Integrator):
     The position moves with the old velocity, which feeds energy into everything that swings.
     """
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         q_free = system.integrate(q, dt * v)
         v_free = v + dt * system.acceleration(t, q, v)

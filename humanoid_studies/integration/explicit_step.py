@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import ContactSolver, normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import TOUCHING_GAP, ContactForces, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 
 def step_with_contacts(
     system: MechanicalSystem,
-    v: Vector,
+    v: Array,
     dt: float,
-    q_free: Vector,
-    v_free: Vector,
+    q_free: Array,
+    v_free: Array,
     share: float,
     solver: ContactSolver,
 ) -> Step:

@@ -5,17 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_studies.integration.contact_step import ContactSolver
-from humanoid_studies.integration.integrator import (
-    ContactForces,
-    ImpulseRecord,
-    Integrator,
-    Step,
-    check_fraction,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import ImpulseRecord, Integrator, check_fraction, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 from humanoid_studies.integration.moreau import Moreau
 
 _STICKING_SPEED = 1e-9
@@ -74,7 +68,7 @@ class Extrapolated(Integrator):
         super().use_solver(solver)
         self.base.use_solver(solver)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         record = ImpulseRecord(v.size)
         left, shortest = dt, self.smallest * dt

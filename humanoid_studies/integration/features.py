@@ -11,10 +11,9 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_sim.detection.pair_classes import APART, PairClasses
+from humanoid_sim.stepping.schemes import find_scheme, scheme_names
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.world import World
-from humanoid_studies.integration.catalogue import INTEGRATORS, find_integrator
-from humanoid_studies.integration.integrator import Integrator
 
 
 class _Feature(NamedTuple):
@@ -23,7 +22,7 @@ class _Feature(NamedTuple):
     Attributes:
         name: of the feature.
         where: who has it, with the value.
-        attribute: attribute of an :class:`Integrator` that says whether the scheme knows it; None where none does.
+        attribute: attribute of an integrator that says whether the scheme knows it; None where none does.
         remedy: what of the scene could be changed.
     """
 
@@ -33,7 +32,7 @@ class _Feature(NamedTuple):
     remedy: str
 
 
-def check_scheme(integrator: Integrator, name: str, world: World, servos: Servos) -> None:
+def check_scheme(integrator: object, name: str, world: World, servos: Servos) -> None:
     """Refuse a scene of which a scheme would leave something out.
 
     Args:
@@ -73,8 +72,8 @@ def _refuse(name: str, feature: _Feature) -> NoReturn:
 
 
 def _knowing(attribute: str) -> list[str]:
-    """Schemes of the catalogue that know a feature."""
-    return sorted(name for name in INTEGRATORS if getattr(find_integrator(name), attribute))
+    """Registered schemes that know a feature."""
+    return [name for name in scheme_names() if getattr(find_scheme(name), attribute, False)]
 
 
 def _features(world: World, servos: Servos) -> Iterator[_Feature]:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, linear_impedance
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 
 class Foerg(Integrator):
@@ -17,7 +18,7 @@ class Foerg(Integrator):
 
     has_restitution = False
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         H, r = linear_impedance(system, t, q, v, dt, 0.0)
         contacts = system.contacts(q, v, dt)

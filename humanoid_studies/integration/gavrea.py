@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.collision_stepping import CollisionStepping
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver, solve_contact_step
 from humanoid_studies.integration.integrator import check_fraction
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 _STICKING_SPEED = 1e-9
 """A loaded contact whose constrained velocity is below this sticks [m/s]."""
@@ -47,8 +48,8 @@ class Gavrea(CollisionStepping):
         self.zeta = check_fraction("zeta", zeta, zero=False)
 
     def advance(
-        self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float, closed: NDArray[np.int64]
-    ) -> tuple[Vector, Vector, ContactSet, Vector, bool]:
+        self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float, closed: NDArray[np.int64]
+    ) -> tuple[Array, Array, ContactSet, Array, bool]:
         """See :meth:`CollisionStepping.advance`."""
         zeta = self.zeta
         middle = system.integrate(q, 0.5 * dt * v)

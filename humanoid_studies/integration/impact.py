@@ -6,16 +6,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import ContactSolver, delassus, normal_shifts, solve_impulses
-from humanoid_studies.integration.mechanical_system import ContactSet, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet
 
 _POISSON_PASSES = 200
 _POISSON_TOLERANCE = 1e-12
 
 
 def newton_impact(
-    M: Vector, v: Vector, contacts: ContactSet, restitution: Vector, solver: ContactSolver
-) -> tuple[Vector, Vector, bool]:
+    M: Array, v: Array, contacts: ContactSet, restitution: Array, solver: ContactSolver
+) -> tuple[Array, Array, bool]:
     r"""Impulses after which :math:`v_n^+ \ge -e\,v_n^-` at every contact (thesis equation 3.7).
 
     Args:
@@ -36,8 +37,8 @@ def newton_impact(
 
 
 def poisson_impact(
-    M: Vector, v: Vector, contacts: ContactSet, restitution: Vector, solver: ContactSolver
-) -> tuple[Vector, Vector, bool]:
+    M: Array, v: Array, contacts: ContactSet, restitution: Array, solver: ContactSolver
+) -> tuple[Array, Array, bool]:
     r"""Compression until nothing approaches, then decompression with e times the normal impulses of compression.
 
     In decompression a contact gets the share :math:`e\,p_n`, and more where it would approach otherwise; friction

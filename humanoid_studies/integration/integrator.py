@@ -4,45 +4,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_sim.stepping.stepping import StepSetup
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
-
-if TYPE_CHECKING:
-    from humanoid_sim.stepping.stepping import Stepping, StepSetup
+from humanoid_studies.integration.integrator_stepping import IntegratorStepping
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step
 
 TOUCHING_GAP = 1e-9
 """Gaps below this count as closed: rounding must not open contacts at rest [m]."""
-
-
-@dataclass(frozen=True)
-class ContactForces:
-    """Contact forces of a step.
-
-    Attributes:
-        contacts: the contacts that were constrained, where they were evaluated.
-        forces: mean forces over the step (n, t1, t2) [N]; an impact counts with its impulse over the step, shape
-            (m, 3).
-        converged: whether every contact problem of the step was solved within the tolerance; the best iterate was
-            used where not.
-    """
-
-    contacts: ContactSet
-    forces: Vector
-    converged: bool = True
-
-
-class Step(NamedTuple):
-    """State at the end of a step, and the contact forces during it."""
-
-    q: Vector
-    v: Vector
-    forces: ContactForces
 
 
 class Integrator(ABC):
@@ -66,18 +39,16 @@ class Integrator(ABC):
         """Solve contact problems another way."""
         self.solver = solver
 
-    def make_stepping(self, setup: StepSetup) -> Stepping:
+    def make_stepping(self, setup: StepSetup) -> IntegratorStepping:
         """Make the steps of a simulation by this scheme.
 
         Raises:
             InputError: something of the scene or of the options that it doesn't know.
         """
-        from humanoid_studies.integration.integrator_stepping import IntegratorStepping  # which knows all schemes
-
         return IntegratorStepping(setup, self)
 
     @abstractmethod
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """Advance a system by one time step.
 
         Args:
@@ -110,10 +81,10 @@ class ImpulseRecord:
         """Start with none, for a mechanism of ``nv`` velocity coordinates."""
         self._nv = nv
         self._contacts: dict[int, ContactSet] = {}
-        self._impulses: dict[int, Vector] = {}
+        self._impulses: dict[int, Array] = {}
         self._converged = True
 
-    def add(self, contacts: ContactSet, impulses: Vector, converged: bool = True) -> None:
+    def add(self, contacts: ContactSet, impulses: Array, converged: bool = True) -> None:
         """Add impulses [N s], shape (m, 3); those of one contact add up."""
         self._converged &= converged
         for i, number in enumerate(contacts.ids.tolist()):
@@ -134,8 +105,8 @@ class ImpulseRecord:
 
 
 def linear_impedance(
-    system: MechanicalSystem, t: float, q: Vector, v: Vector, dt: float, ahead: float
-) -> tuple[Vector, Vector]:
+    system: MechanicalSystem, t: float, q: Array, v: Array, dt: float, ahead: float
+) -> tuple[Array, Array]:
     r"""Matrix and impulse of :math:`H (v^+ - v) = r` for efforts at a configuration ``ahead`` of the start.
 
     Springs and dampers that the system wants taken implicitly are taken at the end of the step, where

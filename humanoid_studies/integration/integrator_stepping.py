@@ -4,22 +4,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup, Vector
+from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_studies.integration.contact_step import ContactSolver
 from humanoid_studies.integration.features import check_dry_friction, check_scheme
-from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
 from humanoid_studies.integration.world_system import WorldContactSet, WorldSystem
+
+
+class SceneIntegrator(Protocol):
+    """What the steps need of :class:`~humanoid_studies.integration.integrator.Integrator`, which says what it means."""
+
+    solver: ContactSolver
+    solves_contacts: bool
+
+    def use_solver(self, solver: ContactSolver) -> None: ...  # noqa: D102
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> Step: ...  # noqa: D102
+    def save(self) -> object: ...  # noqa: D102
+    def restore(self, state: object) -> None: ...  # noqa: D102
 
 
 class IntegratorStepping(Stepping):
     """Steps of a whole scene by one integrator, in plain Python."""
 
-    def __init__(self, setup: StepSetup, integrator: Integrator) -> None:
+    def __init__(self, setup: StepSetup, integrator: SceneIntegrator) -> None:
         """Look at the scene as the integrator's mechanical system.
 
         Args:
@@ -47,7 +60,7 @@ class IntegratorStepping(Stepping):
         self._system = WorldSystem(self.world, self.servos, self.detector)
         self._joints = [body.joint for body in self.world.bodies]
 
-    def advance(self, q: Vector, v: Vector, step_count: int, steps: int) -> Advance:
+    def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """Make one step, see :meth:`Stepping.advance`.
 
         Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
 from humanoid_studies.integration.contact_step import (
     DEFAULT_SOLVER,
@@ -12,8 +13,8 @@ from humanoid_studies.integration.contact_step import (
     normal_shifts,
     solve_contact_step,
 )
-from humanoid_studies.integration.integrator import ContactForces, Integrator, Step, check_fraction
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_fraction
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 _NEWTON_TOLERANCE = 1e-10
 _NEWTON_ITERATIONS = 50
@@ -44,7 +45,7 @@ class Jean(Integrator):
         super().__init__(solver)
         self.theta = check_fraction("theta", theta, zero=False)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         theta = self.theta
         M = system.mass(q)

@@ -6,12 +6,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from humanoid_model.arrays import Array
+
 _Set = TypeVar("_Set", bound="ContactSet")
 
 _DIFFERENCE = 1e-6
@@ -32,10 +33,10 @@ class ContactSet:
     """
 
     ids: NDArray[np.int64]
-    gaps: Vector
-    rows: Vector
-    friction: Vector
-    restitution: Vector
+    gaps: Array
+    rows: Array
+    friction: Array
+    restitution: Array
 
     def __len__(self) -> int:
         """Number of contacts."""
@@ -46,7 +47,7 @@ class ContactSet:
         """No contact of a mechanism with ``nv`` velocity coordinates."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 3, nv)), np.zeros(0), np.zeros(0))
 
-    def velocities(self, v: Vector) -> Vector:
+    def velocities(self, v: Array) -> Array:
         """Contact velocities (n, t1, t2) [m/s], shape (m, 3), of a velocity of the mechanism."""
         return self.rows @ v
 
@@ -64,6 +65,31 @@ class ContactSet:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
+@dataclass(frozen=True)
+class ContactForces:
+    """Contact forces of a step.
+
+    Attributes:
+        contacts: the contacts that were constrained, where they were evaluated.
+        forces: mean forces over the step (n, t1, t2) [N]; an impact counts with its impulse over the step, shape
+            (m, 3).
+        converged: whether every contact problem of the step was solved within the tolerance; the best iterate was
+            used where not.
+    """
+
+    contacts: ContactSet
+    forces: Array
+    converged: bool = True
+
+
+class Step(NamedTuple):
+    """State at the end of a step, and the contact forces during it."""
+
+    q: Array
+    v: Array
+    forces: ContactForces
+
+
 class MechanicalSystem(ABC):
     r"""A mechanism with unilateral contacts.
 
@@ -78,22 +104,22 @@ class MechanicalSystem(ABC):
     nv: int
 
     @abstractmethod
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """Inertia M(q), symmetric positive definite, shape (nv, nv)."""
 
     @abstractmethod
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """Everything but contact forces: actuators, gravity, Coriolis and centrifugal efforts, shape (nv,)."""
 
-    def integrate(self, q: Vector, displacement: Vector) -> Vector:
+    def integrate(self, q: Array, displacement: Array) -> Array:
         """Configuration that is reached from q along a tangent vector."""
         return q + displacement
 
-    def difference(self, q_from: Vector, q_to: Vector) -> Vector:
+    def difference(self, q_from: Array, q_to: Array) -> Array:
         """Tangent vector at ``q_from`` that leads to ``q_to``, shape (nv,)."""
         return q_to - q_from
 
-    def chart_rate(self, q_from: Vector, q: Vector, v: Vector) -> Vector:
+    def chart_rate(self, q_from: Array, q: Array, v: Array) -> Array:
         """Rate of ``difference(q_from, q)`` while q moves with the velocity v, shape (nv,).
 
         Where the configuration is a vector space this is v itself. Elsewhere the two differ in second order, and a
@@ -101,11 +127,11 @@ class MechanicalSystem(ABC):
         """
         return v
 
-    def acceleration(self, t: float, q: Vector, v: Vector) -> Vector:
+    def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Acceleration without contact forces, shape (nv,)."""
         return np.asarray(np.linalg.solve(self.mass(q), self.efforts(t, q, v)), dtype=np.float64)
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         r"""Derivatives of the efforts by configuration and velocity, each of shape (nv, nv).
 
         Args:
@@ -118,7 +144,7 @@ class MechanicalSystem(ABC):
         """
         by_q, by_v = np.empty((self.nv, self.nv)), np.empty((self.nv, self.nv))
 
-        def rest(q_moved: Vector, v_moved: Vector) -> Vector:
+        def rest(q_moved: Array, v_moved: Array) -> Array:
             value = self.efforts(t, q_moved, v_moved)
             return value if a is None else value - self.mass(q_moved) @ a
 
@@ -129,7 +155,7 @@ class MechanicalSystem(ABC):
             by_v[:, k] = rest(q, v + step) - rest(q, v - step)
         return by_q / (2.0 * _DIFFERENCE), by_v / (2.0 * _DIFFERENCE)
 
-    def impedance(self, t: float, q: Vector, v: Vector) -> tuple[Vector, Vector] | None:
+    def impedance(self, t: float, q: Array, v: Array) -> tuple[Array, Array] | None:
         """Stiffness and damping that a step must take implicitly, each of shape (nv, nv); None where there is none.
 
         They are part of :meth:`efforts` already, with the signs of a spring and a damper. Time-stepping schemes add
@@ -137,6 +163,6 @@ class MechanicalSystem(ABC):
         """
         return None
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> ContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
         """Contacts at q: all that touch or could touch within ``horizon`` seconds at the velocity v."""
         return ContactSet.none(self.nv)

@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import normal_shifts, solve_contact_step
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    linear_impedance,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 
 class Moreau(Integrator):
@@ -22,7 +17,7 @@ class Moreau(Integrator):
     constrained, not the gap: what sinks in during a step stays there.
     """
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         middle = system.integrate(q, 0.5 * dt * v)
         H, r = linear_impedance(system, t + 0.5 * dt, middle, v, dt, 0.5)

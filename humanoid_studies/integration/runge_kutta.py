@@ -8,25 +8,26 @@ Runge-Kutta methods on manifolds, 1999): that keeps the order.
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.explicit_step import step_with_contacts
-from humanoid_studies.integration.integrator import Integrator, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
 
 
-def _rates(system: MechanicalSystem, t: float, q_start: Vector, u: Vector, v: Vector) -> tuple[Vector, Vector]:
+def _rates(system: MechanicalSystem, t: float, q_start: Array, u: Array, v: Array) -> tuple[Array, Array]:
     """Derivatives of chart coordinates u and velocity v, each of shape (nv,)."""
     q = system.integrate(q_start, u)
     return system.chart_rate(q_start, q, v), system.acceleration(t, q, v)
 
 
-def runge_kutta_2(system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float) -> tuple[Vector, Vector]:
+def runge_kutta_2(system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> tuple[Array, Array]:
     """Configuration and velocity after dt of smooth motion by the midpoint rule."""
     half = 0.5 * dt
     du, dv = _rates(system, t + half, q, half * v, v + half * system.acceleration(t, q, v))
     return system.integrate(q, dt * du), v + dt * dv
 
 
-def runge_kutta_4(system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float) -> tuple[Vector, Vector]:
+def runge_kutta_4(system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> tuple[Array, Array]:
     """Configuration and velocity after dt of smooth motion by the classical scheme of order 4."""
     half = 0.5 * dt
     u_1, a_1 = v, system.acceleration(t, q, v)
@@ -40,7 +41,7 @@ def runge_kutta_4(system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: 
 class RungeKutta2(Integrator):
     """The midpoint rule, two evaluations per step."""
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         return step_with_contacts(system, v, dt, *runge_kutta_2(system, q, v, dt, t), 0.5, self.solver)
 
@@ -48,6 +49,6 @@ class RungeKutta2(Integrator):
 class RungeKutta4(Integrator):
     """The classical scheme, four evaluations per step; the thesis judges it too slow for real time."""
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         return step_with_contacts(system, v, dt, *runge_kutta_4(system, q, v, dt, t), 0.5, self.solver)

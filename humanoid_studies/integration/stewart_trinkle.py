@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.contact_step import (
     DEFAULT_SOLVER,
     ContactSolver,
     normal_shifts,
     solve_contact_step,
 )
-from humanoid_studies.integration.integrator import (
-    ContactForces,
-    Integrator,
-    Step,
-    check_positive,
-    linear_impedance,
-)
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator, check_positive, linear_impedance
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step
 
 
 class StewartTrinkle(Integrator):
@@ -40,7 +35,7 @@ class StewartTrinkle(Integrator):
         super().__init__(solver)
         self.epsilon = check_positive("epsilon", epsilon, zero=True)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         ahead = system.integrate(q, dt * v)
         H, r = linear_impedance(system, t + dt, ahead, v, dt, 1.0)
@@ -51,7 +46,7 @@ class StewartTrinkle(Integrator):
         return Step(system.integrate(q, dt * v_new), v_new, ContactForces(contacts, impulses / dt, converged))
 
 
-def gaps_before(contacts: ContactSet, start: ContactSet, dt: float, v: Vector) -> Vector:
+def gaps_before(contacts: ContactSet, start: ContactSet, dt: float, v: Array) -> Array:
     """Gaps [m], shape (m,), that contacts found after a displacement ``dt v`` had at its start.
 
     A contact that is not among those of the start is taken back along its normal velocity.

@@ -5,18 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    check_positive,
-)
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, check_positive
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step
 
 
-def _only_contact(system: MechanicalSystem, q: Vector, v: Vector, dt: float, scheme: str) -> ContactSet:
+def _only_contact(system: MechanicalSystem, q: Array, v: Array, dt: float, scheme: str) -> ContactSet:
     """The one contact of a system of one coordinate.
 
     Raises:
@@ -61,7 +56,7 @@ class StuderGgl(Integrator):
         super().__init__()
         self.epsilon = check_positive("epsilon", epsilon)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`.
 
         Raises:
@@ -96,7 +91,7 @@ class StuderPreconditioned(Integrator):
     solves_contacts = False
     has_restitution = False
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`.
 
         Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
 from humanoid_studies.integration.contact_step import (
     DEFAULT_SOLVER,
@@ -13,14 +14,8 @@ from humanoid_studies.integration.contact_step import (
     solve_contact_step,
 )
 from humanoid_studies.integration.explicit_euler import ExplicitEuler
-from humanoid_studies.integration.integrator import (
-    TOUCHING_GAP,
-    ContactForces,
-    Integrator,
-    Step,
-    check_fraction,
-)
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import TOUCHING_GAP, Integrator, check_fraction
+from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 
 _NEWTON_TOLERANCE = 1e-10
 _NEWTON_ITERATIONS = 50
@@ -50,7 +45,7 @@ class ThetaMethod(Integrator):
         super().__init__(solver)
         self.theta = check_fraction("theta", theta)
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         theta = self.theta
         if theta == 0.0:

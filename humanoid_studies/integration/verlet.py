@@ -3,9 +3,10 @@ r"""Velocity Verlet, order 2 (specification 000 §7.1)."""
 
 from __future__ import annotations
 
+from humanoid_model.arrays import Array
 from humanoid_studies.integration.explicit_step import step_with_contacts
-from humanoid_studies.integration.integrator import Integrator, Step
-from humanoid_studies.integration.mechanical_system import MechanicalSystem, Vector
+from humanoid_studies.integration.integrator import Integrator
+from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step
 
 
 class Verlet(Integrator):
@@ -15,7 +16,7 @@ class Verlet(Integrator):
     the velocity would make the printed formula implicit, and this keeps its order.
     """
 
-    def step(self, system: MechanicalSystem, q: Vector, v: Vector, dt: float, t: float = 0.0) -> Step:
+    def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:
         """See :meth:`Integrator.step`."""
         a = system.acceleration(t, q, v)
         q_free = system.integrate(q, dt * v + 0.5 * dt * dt * a)

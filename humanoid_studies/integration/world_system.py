@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_sim.delassus.contact_frame import tangents
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.flat_model import FlatModel
@@ -17,7 +18,7 @@ from humanoid_sim.stepping.constraints import LIMIT_MARGIN
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.tree_part import whole_world_data
 from humanoid_sim.world.world import World
-from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Vector
+from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class WorldContactSet(ContactSet):
         coordinates: velocity coordinate that a limit bounds, -1 for a contact point, shape (m,).
     """
 
-    positions: Vector
-    frames: Vector
+    positions: Array
+    frames: Array
     bodies: NDArray[np.int64]
     coordinates: NDArray[np.int64]
 
@@ -87,33 +88,33 @@ class WorldSystem(MechanicalSystem):
         self._R, self._p, self._twists = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3)), np.zeros((njoints, 6))
         self._R[0] = np.eye(3)
 
-    def integrate(self, q: Vector, displacement: Vector) -> Vector:
+    def integrate(self, q: Array, displacement: Array) -> Array:
         """See :meth:`MechanicalSystem.integrate`."""
         return np.asarray(pin.integrate(self._model, q, displacement))
 
-    def difference(self, q_from: Vector, q_to: Vector) -> Vector:
+    def difference(self, q_from: Array, q_to: Array) -> Array:
         """See :meth:`MechanicalSystem.difference`."""
         return np.asarray(pin.difference(self._model, q_from, q_to))
 
-    def chart_rate(self, q_from: Vector, q: Vector, v: Vector) -> Vector:
+    def chart_rate(self, q_from: Array, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.chart_rate`."""
         return np.asarray(pin.dDifference(self._model, q_from, q)[1] @ v)
 
-    def mass(self, q: Vector) -> Vector:
+    def mass(self, q: Array) -> Array:
         """See :meth:`MechanicalSystem.mass`."""
-        M: Vector = mass_matrix(self._flat, q)
+        M: Array = mass_matrix(self._flat, q)
         return M
 
-    def efforts(self, t: float, q: Vector, v: Vector) -> Vector:
+    def efforts(self, t: float, q: Array, v: Array) -> Array:
         """See :meth:`MechanicalSystem.efforts`."""
         bias = pin.nonLinearEffects(self._model, self._data, q, v)
         return self.external + self.servo_efforts(q, v) - self.servos.passive_damping * v - bias
 
-    def servo_efforts(self, q: Vector, v: Vector) -> Vector:
+    def servo_efforts(self, q: Array, v: Array) -> Array:
         """What the servos give, within their limits [N m or N], shape (nv,)."""
         return np.clip(self._asked(q, v), self.servos.lowest, self.servos.highest)
 
-    def derivatives(self, t: float, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Vector, Vector]:
+    def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.derivatives`."""
         acceleration = np.zeros(self.nv) if a is None else a
         by_q, by_v, _ = pin.computeRNEADerivatives(self._model, self._data, q, v, acceleration)
@@ -122,12 +123,12 @@ class WorldSystem(MechanicalSystem):
         stiffness = (working * servos.stiffness)[:, None] * moves
         return stiffness - by_q, -np.diag(working * servos.damping + servos.passive_damping) - by_v
 
-    def impedance(self, t: float, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+    def impedance(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """See :meth:`MechanicalSystem.impedance`."""
         servos, working = self.servos, self._working(q, v)
         return np.diag(working * servos.stiffness), np.diag(working * servos.damping + servos.passive_damping)
 
-    def contacts(self, q: Vector, v: Vector, horizon: float) -> WorldContactSet:
+    def contacts(self, q: Array, v: Array, horizon: float) -> WorldContactSet:
         """See :meth:`MechanicalSystem.contacts`; the numbers are the detector's slots, those of limits negative."""
         model, data = self._model, self._data
         pin.forwardKinematics(model, data, q, v)
@@ -139,7 +140,7 @@ class WorldSystem(MechanicalSystem):
         frames, rows = np.zeros((m, 3, 3)), np.zeros((m, 3, self.nv))
         if m > 0:
             pin.computeJointJacobians(model, data, q)
-        jacobians: dict[int, Vector] = {0: np.zeros((6, self.nv))}
+        jacobians: dict[int, Array] = {0: np.zeros((6, self.nv))}
         for i in range(m):
             frames[i, 0] = points.normals[i]
             tangents(frames[i, 0], frames[i, 1], frames[i, 2])
@@ -162,7 +163,7 @@ class WorldSystem(MechanicalSystem):
         limits = self._limits(q, v, horizon)
         return touching if len(limits) == 0 else WorldContactSet.joined([touching, limits])
 
-    def _limits(self, q: Vector, v: Vector, horizon: float) -> WorldContactSet:
+    def _limits(self, q: Array, v: Array, horizon: float) -> WorldContactSet:
         """Limits of joints that are near, as near as the simulator's own step looks."""
         place = q[self._idx_q]
         reach = LIMIT_MARGIN + 2.0 * horizon * np.abs(v)
@@ -186,18 +187,18 @@ class WorldSystem(MechanicalSystem):
             coordinates,
         )
 
-    def energy(self, q: Vector, v: Vector) -> float:
+    def energy(self, q: Array, v: Array) -> float:
         """Kinetic energy, and the potential one in gravity [J]."""
         potential = pin.computePotentialEnergy(self._model, self._data, q)
         return float(0.5 * v @ self.mass(q) @ v + potential)
 
-    def _asked(self, q: Vector, v: Vector) -> Vector:
+    def _asked(self, q: Array, v: Array) -> Array:
         """Efforts that the servos ask for, before their limits, shape (nv,)."""
         servos = self.servos
         error = servos.error(self._model, q)
         return servos.feedforward + servos.stiffness * error + servos.damping * (servos.v_target - v)
 
-    def _working(self, q: Vector, v: Vector) -> Vector:
+    def _working(self, q: Array, v: Array) -> Array:
         """1 where an actuator can give what its servo asks for, 0 where it is saturated, shape (nv,)."""
         asked = self._asked(q, v)
         return ((asked > self.servos.lowest) & (asked < self.servos.highest)).astype(float)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls of the posture generator cost."""
+"""Studies of the planner thesis' postures and distances (specification 001 chapters 4, 5 and 11)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls of the posture generator cost, by the way they ended (F100; Tab. 7.1 and Fig. 7.15 of the thesis)."""
+"""What calls of the posture generator cost, by how they ended (specification 001 section 11.7: Tab. 7.1, Fig. 7.15)."""
 
 from __future__ import annotations
 

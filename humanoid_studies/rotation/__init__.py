@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parametrisations of ball joints: three angles, rotation vector, quaternion, and what each is worth (E8)."""
+"""Parametrisations of ball joints (specification 000 §14.2, E8): three angles, rotation vector, quaternion."""

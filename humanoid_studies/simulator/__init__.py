@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments of the thesis (specification 000 §27), one file each, with the thesis' numbers beside ours.
 
-``python -m humanoid_sim experiment`` lists and runs them; ``docs/experiments.md`` tells what came out.
+``python -m humanoid_studies`` lists and runs them; ``docs/experiments.md`` tells what came out.
 """
 
 from humanoid_studies.simulator.experiment_result import Curve, ExperimentResult, Panel, Row, curve

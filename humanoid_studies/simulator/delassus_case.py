@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Delassus operator of given contacts of one robot, by each of the thesis' methods and by brute force (E5, E6)."""
+"""The Delassus operator of given contacts, by each method and by brute force (specification 000 §11, E5, E6)."""
 
 from __future__ import annotations
 

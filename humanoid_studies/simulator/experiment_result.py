@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment of the thesis gave: numbers beside the thesis' own, and curves to draw."""
+"""What an experiment of specification 000 §27 gave: numbers beside the thesis' own, and curves to draw."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class _SoleWatch:
         upright = simulation.robots["hrp2"].placement("CHEST_LINK1").rotation[2, 2] > _UPRIGHT
         if simulation.step_count % _LOOK_EVERY or not upright:
             return
-        displacements = simulation.save_state().soles
+        displacements = simulation.save_state().stepping.soles
         contacts = simulation.contacts
         for name, sole in self._soles.items():
             rows = np.array([first == name for first, _ in contacts.bodies], dtype=bool)

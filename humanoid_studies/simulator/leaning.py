@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HRP-2 leans over a table until it falls onto a hand and its legs: what happens when (E2 and E16)."""
+"""HRP-2 leans over a table until it falls onto a hand and its legs (specification 000 §27, E2 and E16)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of the simulator's thesis by name, loaded when they are asked for."""
+"""The experiments of the simulator's thesis (specification 000 §27) by name, loaded when they are asked for."""
 
 from __future__ import annotations
 
-from humanoid_studies.experiments import ExperimentCatalogue
+from humanoid_studies.experiments import experiments_of
 
-EXPERIMENTS = ExperimentCatalogue(
+EXPERIMENTS = experiments_of(
     "humanoid_studies.simulator",
     ("E0", "can_grasp", "A gripper closes on a can"),
     ("E1", "four_leg_table", "A table on four legs"),
@@ -30,5 +30,6 @@ EXPERIMENTS = ExperimentCatalogue(
     ("E22", "solver_table", "Contact solvers on HRP-2 standing on 16 contacts"),
     ("E23", "pivoting_and_facets", "Gauss–Seidel against pivoting, and facets"),
     ("E24", "cube_on_plane", "Contact points of a cube on a plane"),
+    shows_progress=True,
 )
-"""All experiments, in the order of specification 000 §27. Each one's ``run`` takes ``progress``, a bar."""
+"""All experiments, in the order of specification 000 §27."""

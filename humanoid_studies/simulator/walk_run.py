@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HRP-2 walks through a scene while its torso is watched: what the walking experiments have in common."""
+"""HRP-2 walks while its torso is watched: what the walking experiments of specification 000 §27 share."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What soles of different materials do."""
+"""What soles of different materials do (specification 000 §19, E12)."""

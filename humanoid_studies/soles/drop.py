@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
+from humanoid_model.checks import check_positive
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def drop_on_spring(
     """
     numbers = {"mass": mass, "stiffness": stiffness, "height": height, "steps": steps, "dt": dt, "gravity": gravity}
     for name, value in numbers.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"{name} is {value}", element=name, remedy="Give a positive number")
+        check_positive(value, name)
     W = dt / mass + 1.0 / (stiffness * dt)
     z, v, U = height, 0.0, 0.0
     rows = np.empty((steps, 4))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One experiment for many materials of a sole, on as many processes as wished (specification 000, E12)."""
+"""One experiment for many materials of a sole, on as many processes as wished (specification 000 §27, E12)."""
 
 from __future__ import annotations
 

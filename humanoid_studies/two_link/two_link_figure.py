@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A walk of the two-link robot among obstacles, drawn as Figs. 2.8-2.11 of the planner thesis; needs matplotlib."""
+"""A walk of the two-link robot among obstacles, drawn as Figs. 2.8-2.11 (specification 001 section 2.3)."""
 
 from __future__ import annotations
 

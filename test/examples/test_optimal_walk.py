@@ -29,7 +29,7 @@ def test_what_cannot_be_used_is_told_in_one_line_before_anything_is_planned(word
         raise AssertionError("a phase is solved")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("humanoid_planner.gait.phases.synthesize_gait.synthesize_phase", never)
+    monkeypatch.setattr("humanoid_planner.gait.solvers.synthesize_gait.synthesize_phase", never)
     assert main(words) == 2
     told = capsys.readouterr()
     assert told.out == ""

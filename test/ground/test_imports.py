@@ -37,7 +37,8 @@ def pinned(name):
 
 
 def test_every_requirement_is_pinned_exactly():
-    for name in ("requirements.txt", "requirements-test.txt", "requirements-pin3.txt", "benchmark/requirements.txt"):
+    files = [*ROOT.glob("requirements*.txt"), ROOT / "benchmark/requirements.txt"]
+    for name in (str(path.relative_to(ROOT)) for path in files):
         for line in (ROOT / name).read_text().splitlines():
             if line.strip() and not line.startswith("#"):
                 assert re.match(r"[\w.\[\]-]+==[\w.]+(;.*)?$", line), f"{name}: {line}"

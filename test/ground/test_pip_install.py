@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = ("humanoid_model", "humanoid_codegen", "humanoid_sim", "humanoid_planner")
+LIBRARIES = ("humanoid_model", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_studies")
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {"humanoid_planner/gait/": "casadi", "humanoid_planner/optimisation/ipopt.py": "casadi"}
@@ -83,8 +83,9 @@ def test_what_is_asked_for_by_name_is_in_the_extra_that_the_error_names():
 
 
 def snippets(page):
-    """The Python of a page, as one program: later pieces know the names of those before them."""
-    return "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M))
+    """The Python of a page that needs no ROS, as one program: later pieces know the names of those before them."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)
+    return "\n".join(block for block in blocks if "humanoid_ros" not in block)
 
 
 def run(command, folder, **environment):

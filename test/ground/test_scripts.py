@@ -102,6 +102,14 @@ def test_other_requirements_are_installed(checkout):
     assert result.returncode == 1
 
 
+def test_an_environment_without_ros_and_numpy_is_made_too(checkout):
+    (checkout / ".venv").mkdir()
+    program(checkout / ".venv/bin", "python", 'case "$*" in *numpy*) exit 1;; --version) echo Python 3.11.7;; esac')
+    result = setup(checkout)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (checkout / ".venv" / "ready-requirements").is_file()
+
+
 def test_a_missing_compiler_is_said(checkout):
     ready(checkout)
     tools = checkout / "tools"

@@ -420,8 +420,8 @@ def test_rows_that_hold_by_themselves_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gravity": (0.0, 0.0)}, "gravity is"),
-        ({"gravity": (0.0, 0.0, np.nan)}, "gravity is"),
+        ({"gravity": (0.0, 0.0)}, "gravity: is"),
+        ({"gravity": (0.0, 0.0, np.nan)}, "gravity: is"),
         ({"wrench_links": ("tool", "tool")}, "wrench_links: link 'tool' is named twice"),
         ({"wrench_links": ("nobody",)}, "wrench_links: no link is named 'nobody'"),
         ({"loops": [LoopClosure("cut", "tool", pin.SE3.Identity(), "foo", pin.SE3.Identity())]}, "'foo'"),

@@ -49,13 +49,11 @@ def test_every_language_writes_something(tmp_path):
 
 def test_several_languages_at_once_with_progress():
     seen = []
-    generated = generate(
-        "robot_2r_b", ["c", "markdown"], ["idm"], progress=lambda done, total, what: seen.append((done, total, what))
-    )
+    generated = generate("robot_2r_b", ["c", "markdown"], ["idm"], progress=seen.append)
     assert {"robot_2r_b.c", "robot_2r_b.h", "robot_2r_b.md"} <= set(generated.files)
-    assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
-    assert seen[-1][0] == seen[-1][1]
-    assert [what for _, _, what in seen][:3] == ["inverse_dynamics", "c", "markdown"]
+    assert [item.fraction for item in seen] == sorted(item.fraction for item in seen)
+    assert seen[-1].fraction == 1.0
+    assert [item.stage for item in seen][:3] == ["inverse_dynamics", "c", "markdown"]
 
 
 def test_what_cannot_be_had_is_left_out_and_said():

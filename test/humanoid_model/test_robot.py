@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 import yaml
 
-from humanoid_model import RobotError, load_robot
+from humanoid_model import InputError, RobotError, load_robot
 from humanoid_model.actuator import Actuator
 
 INERTIAL = (
@@ -83,6 +83,16 @@ def test_a_robot_may_be_given_as_text():
     assert (robot.name, robot.joint_names) == ("leg", ("hip", "knee", "flap"))
     with pytest.raises(RobotError, match=r"URDF text:1: <robot>: attribute 'name' is missing"):
         load_robot("<robot/>")
+
+
+def test_a_robot_stands_half_sitting_where_it_has_that_posture_else_at_zero():
+    for name, posture in (("hrp2", "half_sitting"), ("tree4", "zero")):
+        robot = load_robot(name)
+        assert np.array_equal(robot.default_posture, robot.postures[posture])
+        robot.default_posture[:] = np.nan
+        assert np.isfinite(robot.postures[posture]).all()
+    with pytest.raises(InputError, match=r"posture: the robot 'tree4' has no posture 'asleep'\. Postures are zero"):
+        robot.posture("asleep")
 
 
 def test_without_geometry_meshes_may_be_missing(tmp_path):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 from fixtures.ros_domain import claim_domain
+from fixtures.ros_processes import start_program
 
 
 class Listener:
@@ -171,19 +171,6 @@ def wait_until(condition: Callable[[], bool], problem: str, timeout: float = 60.
     while not condition():
         assert time.monotonic() < end, problem
         time.sleep(0.01)
-
-
-def start_program(name: str, domain: int, *arguments: str, log: Any = None) -> subprocess.Popen[bytes]:
-    """An installed program as a process."""
-    from ament_index_python.packages import get_package_prefix
-
-    program = Path(get_package_prefix("humanoid_stack")) / "lib/humanoid_stack" / name
-    return subprocess.Popen(
-        [str(program), "--ros-args", *arguments],
-        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
-        stdout=log,
-        stderr=subprocess.STDOUT if log is not None else None,
-    )
 
 
 @contextmanager

@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 
 
@@ -47,7 +48,7 @@ class Attractor:
             return 0.5 * self.scale * far * far
         return self.scale * self.switch * (far - 0.5 * self.switch)
 
-    def force(self, point: ArrayLike) -> NDArray[np.float64]:
+    def force(self, point: ArrayLike) -> Array:
         """(n,) -dU/dpoint; zero at the goal, where the linear attractor has none."""
         away = self.goal - np.asarray(point, dtype=float)
         far = float(np.linalg.norm(away))
@@ -66,12 +67,7 @@ class Repulsor:
         scale: lambda.
     """
 
-    def __init__(
-        self,
-        distance: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
-        reach: float,
-        scale: float = 1.0,
-    ) -> None:
+    def __init__(self, distance: Callable[[Array], tuple[float, Array]], reach: float, scale: float = 1.0) -> None:
         """Takes an obstacle.
 
         Args:
@@ -94,7 +90,7 @@ class Repulsor:
             return math.inf
         return 0.5 * self.scale * (1 / d - 1 / self.reach) ** 2 if d <= self.reach else 0.0
 
-    def force(self, point: ArrayLike) -> NDArray[np.float64]:
+    def force(self, point: ArrayLike) -> Array:
         """(n,) -dU/dpoint; zero in the obstacle, where the potential is infinite."""
         d, gradient = self._distance(np.asarray(point, dtype=float))
         if not 0 < d <= self.reach:
@@ -102,9 +98,7 @@ class Repulsor:
         return np.asarray(self.scale * (1 / d - 1 / self.reach) / d**2 * gradient)
 
 
-def descend(
-    force: Callable[[NDArray[np.float64]], NDArray[np.float64]], start: ArrayLike, gain: float, steps: int
-) -> NDArray[np.float64]:
+def descend(force: Callable[[Array], Array], start: ArrayLike, gain: float, steps: int) -> Array:
     """Follows a force (5.2), which ends in the next minimum, be it the goal's or not.
 
     Args:

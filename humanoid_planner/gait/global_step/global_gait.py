@@ -6,13 +6,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import StepData
 from humanoid_planner.gait.global_step.global_problem import GlobalPhase, GlobalProblem
 from humanoid_planner.gait.global_step.optimality import OptimalityProof
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
@@ -22,13 +19,18 @@ from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-from humanoid_planner.gait.phases.gait_plan import GaitPlan
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
+    PhaseSolution,
+    SolverOutcome,
+    solution_from_samples,
+)
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase
+from humanoid_planner.gait.specification.step_data import StepData
+from humanoid_planner.gait.specification.walker import Walker
 
 
 class GlobalStatus(enum.Enum):
@@ -224,13 +226,13 @@ def final_plan(problem: GlobalProblem, iterate: GlobalIterate, ends: tuple[Ends,
         spec, duration = phase.planned.spec, iterate.phases[i].duration
         if phase.length is not None:
             count = phase.length + 1
-            new = PhaseSpec(PhaseKind.DOUBLE, duration, step=steps[phase.length])
+            new = PhaseSpec(PhaseKind.DOUBLE_SUPPORT, duration, step=steps[phase.length])
         else:
             new = PhaseSpec(
                 spec.kind,
                 duration,
-                previous=steps[count - 1] if spec.previous is not None else None,
-                next=steps[count % len(steps)] if spec.next is not None else None,
+                step=steps[count - 1] if spec.before is not None else None,
+                next_step=steps[count % len(steps)] if spec.next_step is not None else None,
                 rest=spec.rest,
             )
         model = final_model(problem, iterate, phase)
@@ -253,19 +255,19 @@ def _step(problem: GlobalProblem, iterate: GlobalIterate, ends: tuple[Ends, ...]
         turn, rate = min(0.0, float(end.q[rear] - start.q[rear])), float(end.v[rear])
     for front in flat_coordinates(problem.walker, model)[1]:
         sole = max(0.0, float(start.q[front] - end.q[front]))
-    found = problem.phases[first].planned.spec.step
+    found = problem.phases[first].planned.spec.own
     assert found is not None
     return found.replace(
         step_length=float(iterate.step_lengths[length]),
-        hip_start=places[0],
-        hip_end=places[1],
-        hip_velocity_start=speeds[0],
-        hip_velocity_end=speeds[1],
-        trunk_start=float(start.q[trunk]),
-        trunk_end=float(end.q[trunk]),
-        sole_angle=sole,
-        rear_foot_turn=turn,
-        rear_foot_rate=rate,
+        initial_hip=places[0],
+        final_hip=places[1],
+        initial_hip_velocity=speeds[0],
+        final_hip_velocity=speeds[1],
+        initial_trunk_angle=float(start.q[trunk]),
+        final_trunk_angle=float(end.q[trunk]),
+        initial_sole_angle=sole,
+        final_rear_foot_angle=turn,
+        final_rear_foot_rate=rate,
     )
 
 
@@ -279,19 +281,14 @@ def transcribed_gait(problem: GlobalProblem, iterate: GlobalIterate, message: st
             solution_from_samples(
                 own,
                 PontryaginSystem(own),
-                motion.duration * motion.s,
-                np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1),
-                motion.costates,
-                motion.u,
-                method="direct",
-                solved=iterate.converged,
-                message=message,
-                residual=iterate.infeasibility,
-                cost=motion.cost,
-                direct_cost=motion.cost,
-                log=(),
+                PhaseSamples(
+                    motion.duration * motion.s,
+                    np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1),
+                    motion.costates,
+                    motion.u,
+                ),
+                SolverOutcome("direct", iterate.converged, message, iterate.infeasibility, motion.cost, motion.cost),
                 seconds=iterate.seconds,
-                tolerances=Tolerances(),
             )
         )
     return GaitSolution(final_plan(problem, iterate, ends), tuple(solutions))

@@ -25,9 +25,8 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-from humanoid_planner.gait.boundary.step_data import RestData
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.multiphase_program import EndSymbols, MultiphaseProgram
 from humanoid_planner.gait.global_step.transition_map import TransitionMap
@@ -38,9 +37,6 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
-from humanoid_planner.gait.phases.stairs import over_stairs
-from humanoid_planner.gait.phases.walker import Walker
 from humanoid_planner.gait.solvers.direct import (
     MOST_MEMORY,
     Transcription,
@@ -50,8 +46,11 @@ from humanoid_planner.gait.solvers.direct import (
     variable_bounds,
 )
 from humanoid_planner.gait.solvers.guess import cubic_guess
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.stairs import over_stairs
+from humanoid_planner.gait.specification.step_data import RestData
+from humanoid_planner.gait.specification.walker import Walker
 
 
 class Support(enum.Enum):
@@ -101,13 +100,13 @@ class GlobalPhase:
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{self.kind.value} on the {self.support.value}" if self.support.value in "heel" else self.kind.value
+        return f"{self.kind.label} on the {self.support.value}" if self.support.value in "heel" else self.kind.label
 
     @property
     def foothold(self) -> complex:
         """Of the step that the phase was planned with [m]."""
-        assert self.planned.spec.step is not None
-        return self.planned.spec.step.foothold
+        assert self.planned.spec.own is not None
+        return self.planned.spec.own.foothold
 
     @property
     def kind(self) -> PhaseKind:
@@ -139,7 +138,7 @@ class GlobalProblem:
     phases: tuple[GlobalPhase, ...]
     cyclic: bool
     speed: float | None
-    step_lengths: Real
+    step_lengths: Reals
     advance_at_rests: float
 
     def program(self) -> MultiphaseProgram:
@@ -157,7 +156,7 @@ class GlobalProblem:
         return _PROGRAMS[key]
 
     @property
-    def numbers(self) -> Real:
+    def numbers(self) -> Reals:
         """What links and objective take as numbers: speed, advance at the rests, height of each step."""
         heights = [phase.foothold.imag for phase in self.phases if phase.lands]
         return np.array([self.speed or 0.0, self.advance_at_rests, *heights])
@@ -201,7 +200,7 @@ class GlobalProblem:
             [phase.program for phase in phases], ends, shared, costs, objective, casadi.vertcat(*links), numbers
         )
 
-    def bounds(self, program: MultiphaseProgram) -> tuple[Real, Real, Real, Real]:
+    def bounds(self, program: MultiphaseProgram) -> tuple[Reals, Reals, Reals, Reals]:
         """Least and greatest unknowns, least and greatest constraints."""
         lows, highs, g_lows, g_highs = [], [], [], []
         for index, phase in enumerate(self.phases):
@@ -218,7 +217,7 @@ class GlobalProblem:
             np.concatenate([*g_highs, zeros]),
         )
 
-    def _phase_bounds(self, index: int, phase: GlobalPhase) -> tuple[Real, Real, Real, Real]:
+    def _phase_bounds(self, index: int, phase: GlobalPhase) -> tuple[Reals, Reals, Reals, Reals]:
         problem, program, settings = phase.problem, phase.program, self.settings
         parameters = phase_parameters(problem)
         unit = 1.0 / np.sqrt(parameters.values["effort"])
@@ -293,11 +292,11 @@ class GlobalProblem:
 _PROGRAMS: dict[Any, MultiphaseProgram] = {}
 
 
-def _sparse(matrix: Real) -> casadi.DM:
+def _sparse(matrix: Reals) -> casadi.DM:
     return casadi.sparsify(casadi.DM(matrix))
 
 
-def _fix(low: Real, high: Real, place: int, columns: Any, values: Any) -> None:
+def _fix(low: Reals, high: Reals, place: int, columns: Any, values: Any) -> None:
     low[place, list(columns)] = high[place, list(columns)] = values
 
 
@@ -338,7 +337,7 @@ def global_problem(
     for name, value in (("speed", speed), ("step_length", step_length)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise InputError(f"is {value}", element=name, remedy="Give a number above 0, or None")
-    heights = [spec.step.step_height for spec in specs if spec.step is not None]
+    heights = [spec.own.step_height for spec in specs if spec.own is not None]
     if any(heights) and step_length is None:
         raise InputError("is free on stairs", element="step_length", remedy="Give the length of the stairs' treads")
     if any(heights) and not cyclic and (heights[0] or heights[-1]):
@@ -417,13 +416,13 @@ def _check_sequence(specs: Sequence[PhaseSpec], cyclic: bool) -> None:
     kinds = [spec.kind for spec in specs]
     inner = kinds if cyclic else kinds[1:-1]
     regular = all(
-        (first is PhaseKind.DOUBLE) != (second is PhaseKind.DOUBLE)
+        first.double != second.double
         for first, second in zip(kinds, kinds[1:] + kinds[:1] if cyclic else kinds[1:], strict=False)
     )
     between = cyclic or (len(kinds) > 2 and kinds[0] is PhaseKind.START and kinds[-1] is PhaseKind.STOP)
     if not (specs and regular and between and not {PhaseKind.START, PhaseKind.STOP} & set(inner)):
         raise InputError(
-            ", ".join(kind.value for kind in kinds) or "no phase",
+            ", ".join(kind.label for kind in kinds) or "no phase",
             element="gait",
             remedy="Let double and single support take turns, from a start to a stop or in a cycle",
         )
@@ -445,12 +444,12 @@ def _phase_problem(
         length = settings.step_length[0] if step_length is None else step_length
         spec = planned.spec
         penalties = dataclasses.replace(penalties, obstacles=settings.obstacles)
-        if spec.previous is not None and spec.next is not None:
+        if spec.before is not None and spec.next_step is not None:
             if settings.swing_clearance > 0.0:  # a foot that rests beside the stance foot has nothing to pass
                 hill = _hill(settings.swing_clearance, length, walker.foot_length)
                 penalties = dataclasses.replace(penalties, obstacles=(*settings.obstacles, hill))
-            own = length if step_length is not None else spec.next.step_length
-            stairs = (spec.previous.replace(step_length=own), spec.next.replace(step_length=own))
+            own = length if step_length is not None else spec.next_step.step_length
+            stairs = (spec.before.replace(step_length=own), spec.next_step.replace(step_length=own))
             penalties = over_stairs(penalties, *stairs, walker.foot_length)
     return PhaseProblem(
         model,

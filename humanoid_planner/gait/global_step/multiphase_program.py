@@ -17,11 +17,8 @@ from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import NDArray
 
 from humanoid_planner.gait.solvers.direct import Transcription
-
-Real = NDArray[np.floating[Any]]
 
 
 class EndSymbols:

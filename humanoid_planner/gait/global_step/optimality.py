@@ -15,11 +15,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
 from humanoid_planner.gait.global_step.transversality import (
@@ -38,10 +38,13 @@ from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipl
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import solve_collocation
 from humanoid_planner.gait.solvers.limited_collocation import solve_limited
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, solution_from_samples
+from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
+    PhaseSolution,
+    SolverOutcome,
+    solution_from_samples,
+)
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
-
-Real = NDArray[np.floating[Any]]
 
 _AGREED = 5e-3
 """Relative difference of cost beyond which both solutions aren't the same one."""
@@ -69,13 +72,13 @@ class OptimalityProof:
     """
 
     phases: tuple[PhaseSolution, ...]
-    cost_gaps: Real
+    cost_gaps: Reals
     cost_gap: float
     touched: tuple[tuple[str, ...], ...]
-    hamiltonians: Real
+    hamiltonians: Reals
     free_durations: NDArray[np.bool_]
     hamiltonian_gap: float
-    jumps: Real
+    jumps: Reals
     length_gap: float
     seconds: float
 
@@ -255,22 +258,12 @@ def _extremal(
         solved, message, result = limited.converged, limited.message, limited.result
         log, cost = limited.log, limited.cost
         x, w = limited.extremal.split(result.at(s))
+    outcome = SolverOutcome(
+        "pontryagin", solved, "converged" if solved else message, result.residual, cost, motion.cost
+    )
+    samples = PhaseSamples(motion.duration * s, x, w)
     return solution_from_samples(
-        own,
-        PontryaginSystem(own),
-        motion.duration * s,
-        x,
-        w,
-        None,
-        method="pontryagin",
-        solved=solved,
-        message="converged" if solved else message,
-        residual=result.residual,
-        cost=cost,
-        direct_cost=motion.cost,
-        log=log,
-        seconds=time.perf_counter() - started,
-        tolerances=Tolerances(),
+        own, PontryaginSystem(own), samples, outcome, log, seconds=time.perf_counter() - started
     )
 
 

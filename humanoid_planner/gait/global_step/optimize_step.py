@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import WalkData
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.global_step.global_gait import (
     Ends,
     GlobalGait,
@@ -27,10 +27,10 @@ from humanoid_planner.gait.global_step.solve_global import GlobalIterate, solve_
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
 from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions, check_transcription
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec, cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
-from humanoid_planner.gait.solvers.synthesize import Feedback
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec, cyclic_walk
+from humanoid_planner.gait.specification.step_data import WalkData
+from humanoid_planner.gait.specification.walker import Walker
 
 _COARSE = (12, 20)
 """Intervals of double and single support of the first solve."""
@@ -45,7 +45,7 @@ def optimize_step(
     speed: float | None = 0.7,
     step_length: float | None = None,
     settings: GlobalSettings | None = None,
-    feedback: Feedback | None = None,
+    progress: ProgressCallback | None = None,
     *,
     step_height: float = 0.0,
     guess: WalkData | None = None,
@@ -59,7 +59,7 @@ def optimize_step(
         speed: mean speed [m/s]; None chooses it too.
         step_length: [m]; None chooses it too.
         settings: criterion and limits.
-        feedback: told stage, greatest violation and cost after each iteration; cancels by returning True.
+        progress: told stage, greatest violation (residual) and cost after each iteration; cancels by returning True.
         step_height: of each foothold above the last one: stairs, whose treads are ``step_length`` [m].
         guess: step data to begin with; the published walk of such a robot, scaled, if left out.
         neighbour: solution of a neighbouring problem of the same walker to begin with instead.
@@ -81,7 +81,7 @@ def optimize_step(
     if walk is None:
         walk = scaled_walk(walker, speed, step_length, step_height)
     specs = cyclic_walk(walk)
-    return _optimize(walker, specs, chosen, True, speed, step_length, feedback, neighbour, prove)
+    return _optimize(walker, specs, chosen, True, speed, step_length, progress, neighbour, prove)
 
 
 def optimize_walk(
@@ -90,7 +90,7 @@ def optimize_walk(
     speed: float | None = None,
     step_length: float | None = None,
     settings: GlobalSettings | None = None,
-    feedback: Feedback | None = None,
+    progress: ProgressCallback | None = None,
     *,
     prove: bool = True,
 ) -> GlobalGait:
@@ -103,13 +103,13 @@ def optimize_walk(
         speed: mean speed from rest to rest [m/s]; None chooses it too.
         step_length: of all steps [m]; None chooses each of them.
         settings: criterion and limits. ``per_metre`` counts here as well.
-        feedback: as of :func:`optimize_step`.
+        progress: as of :func:`optimize_step`.
         prove: likewise.
 
     Raises:
         InputError: values that can't be or contradict each other, a sequence that isn't one, steps out of reach.
     """
-    return _optimize(walker, specs, settings or GlobalSettings(), False, speed, step_length, feedback, None, prove)
+    return _optimize(walker, specs, settings or GlobalSettings(), False, speed, step_length, progress, None, prove)
 
 
 def _check_reach(settings: GlobalSettings, speed: float | None, step_length: float | None) -> None:
@@ -137,7 +137,7 @@ def _optimize(
     cyclic: bool,
     speed: float | None,
     step_length: float | None,
-    feedback: Feedback | None,
+    progress: ProgressCallback | None,
     neighbour: GlobalGait | None,
     prove: bool,
 ) -> GlobalGait:
@@ -148,16 +148,17 @@ def _optimize(
 
     def tell(stage: str, residual: float, cost: float) -> bool:
         nonlocal cancelled
-        cancelled = cancelled or (feedback is not None and feedback(stage, residual, cost))
+        item = Progress(stage, residual=residual, cost=cost)
+        cancelled = cancelled or (progress is not None and bool(progress(item)))
         return cancelled
 
     def solve(problem: GlobalProblem, name: str, near: GlobalIterate | None) -> GlobalIterate:
-        def watch(iteration: int, violation: float, cost: float) -> bool:
-            return tell(f"{name}, iteration {iteration}", violation, cost)
+        def told(item: Progress) -> bool:
+            return tell(f"{name}, {item.stage}", item.residual, item.cost)
 
         left = max(deadline - time.perf_counter(), 1e-3)
         limited = dataclasses.replace(problem, settings=problem.settings.replace(time_limit=left))
-        iterate = solve_global(limited, near, watch if feedback is not None else None)
+        iterate = solve_global(limited, near, told if progress is not None else None)
         log.append(
             f"{time.perf_counter() - started:7.3f} s  {name}: {iterate.status}, {iterate.iterations} iterations, "
             f"cost {iterate.objective:.6g}, violation {iterate.infeasibility:.1e}"

@@ -5,24 +5,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
+from humanoid_model.arrays import Reals
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME
 from humanoid_planner.gait.solvers.guess import cubic_guess
-
-Real = NDArray[np.floating[Any]]
-
-Watch = Callable[[int, float, float], bool]
-"""Iteration, greatest violation of a constraint, and objective; returns True to cancel."""
-
 
 _SCALE = 1e3
 """Of the objective within IPOPT. Simpson's weights make the criterion's curvature some 1e-4 for each unknown, which is
@@ -44,11 +38,11 @@ class PhaseMotion:
     """
 
     duration: float
-    s: Real
-    q: Real
-    v: Real
-    u: Real
-    costates: Real
+    s: Reals
+    q: Reals
+    v: Reals
+    u: Reals
+    costates: Reals
     cost: float
 
 
@@ -78,14 +72,14 @@ class GlobalIterate:
     infeasibility: float
     worst: str
     phases: tuple[PhaseMotion, ...]
-    step_lengths: Real
-    x: Real
-    multipliers: Real
-    bound_multipliers: Real
+    step_lengths: Reals
+    x: Reals
+    multipliers: Reals
+    bound_multipliers: Reals
     seconds: float
 
 
-def guess_unknowns(problem: GlobalProblem) -> Real:
+def guess_unknowns(problem: GlobalProblem) -> Reals:
     """Unknowns from cubic angles between the planned ends of each phase."""
     parts = []
     for phase in problem.phases:
@@ -98,7 +92,7 @@ def guess_unknowns(problem: GlobalProblem) -> Real:
     return np.concatenate([*parts, lengths])
 
 
-def resampled_unknowns(problem: GlobalProblem, iterate: GlobalIterate) -> Real:
+def resampled_unknowns(problem: GlobalProblem, iterate: GlobalIterate) -> Reals:
     """Unknowns from an iterate of a problem of the same phases, on other meshes or of other numbers."""
     parts = []
     for phase, motion in zip(problem.phases, iterate.phases, strict=True):
@@ -116,7 +110,7 @@ def resampled_unknowns(problem: GlobalProblem, iterate: GlobalIterate) -> Real:
 def solve_global(
     problem: GlobalProblem,
     neighbour: GlobalIterate | None = None,
-    watch: Watch | None = None,
+    progress: ProgressCallback | None = None,
     verbose: bool = False,
 ) -> GlobalIterate:
     """Solves the problem from a guess.
@@ -125,7 +119,7 @@ def solve_global(
         problem: phases and links.
         neighbour: solution of the same phases on other meshes, or with other numbers, to start from; cubic angles
             between the planned ends if left out.
-        watch: called after each of IPOPT's iterations.
+        progress: told after each of IPOPT's iterations.
         verbose: let IPOPT print its iterations.
     """
     started = time.perf_counter()
@@ -152,18 +146,19 @@ def solve_global(
     iterations = 0
     raised: list[Exception] = []
 
-    def tell(objective: float, g: Real) -> bool:
+    def tell(objective: float, g: Reals) -> bool:
         nonlocal iterations
         iterations += 1
         violation = float(np.maximum(np.maximum(g_lower - g, g - g_upper), 0.0).max())
         try:
-            return watch is not None and watch(iterations - 1, violation, objective)
+            item = Progress(f"iteration {iterations - 1}", residual=violation, cost=objective)
+            return progress is not None and bool(progress(item))
         except Exception as problem:  # IPOPT would only print it
             raised.append(problem)
             return True
 
     with ONE_AT_A_TIME:
-        solver = program.solver(options, tell if watch is not None else None)
+        solver = program.solver(options, tell if progress is not None else None)
         end = solver(x0=np.clip(x0, lower, upper), p=par, lbx=lower, ubx=upper, lbg=g_lower, ubg=g_upper)
         statistics = solver.stats()
         costs = np.array(program.costs_function(end["x"], par)).ravel()
@@ -197,7 +192,7 @@ def solve_global(
     )
 
 
-def _motion(problem: GlobalProblem, index: int, x: Real, multipliers: Real, cost: float) -> PhaseMotion:
+def _motion(problem: GlobalProblem, index: int, x: Reals, multipliers: Reals, cost: float) -> PhaseMotion:
     phase = problem.phases[index]
     program = phase.program
     n, P = program.n, program.points

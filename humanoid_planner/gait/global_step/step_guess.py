@@ -7,9 +7,9 @@ import dataclasses
 import math
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import LegSize, legs_of, similar_walk
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData, load_walk
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker, Walker
+from humanoid_planner.gait.specification.similar_walk import LegSize, legs_of, similar_walk
+from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker, Walker
 
 _NATURAL = 0.5
 """Exponent of speed that a free step length is guessed to grow with."""
@@ -68,11 +68,11 @@ def scaled_walk(
         trial: StepData = step.replace(
             step_length=length,
             step_height=step_height,
-            hip_start=hip(step.hip_start, min(0.0, step_height)),
-            hip_end=hip(step.hip_end, min(0.0, step_height) + 0.5 * abs(step_height)),
-            hip_velocity_start=quicker * (step.hip_velocity_start + 0.2j * step_height),
-            hip_velocity_end=quicker * (step.hip_velocity_end + 1j * step_height),
-            rear_foot_rate=quicker * step.rear_foot_rate,
+            initial_hip=hip(step.initial_hip, min(0.0, step_height)),
+            final_hip=hip(step.final_hip, min(0.0, step_height) + 0.5 * abs(step_height)),
+            initial_hip_velocity=quicker * (step.initial_hip_velocity + 0.2j * step_height),
+            final_hip_velocity=quicker * (step.final_hip_velocity + 1j * step_height),
+            final_rear_foot_rate=quicker * step.final_rear_foot_rate,
         )
         try:
             walker.double_support_start(trial)

@@ -17,11 +17,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
 from humanoid_planner.gait.global_step.transversality import (
@@ -33,8 +32,6 @@ from humanoid_planner.gait.global_step.transversality import (
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-
-Real = NDArray[np.floating[Any]]
 
 _COARSE_SPREAD = 0.2
 """Deviation of H, over the mean rate of cost, beyond which a transcription is too coarse."""
@@ -54,11 +51,11 @@ class TranscribedConditions:
         length_gap: what they don't account for in the step lengths, over F.
     """
 
-    maximality: Real
-    worst_maximality: Real
-    adjoint: Real
-    hamiltonian_spread: Real
-    jumps: Real
+    maximality: Reals
+    worst_maximality: Reals
+    adjoint: Reals
+    hamiltonian_spread: Reals
+    jumps: Reals
     length_gap: float
 
     @property
@@ -69,7 +66,7 @@ class TranscribedConditions:
     def report(self) -> str:
         """A few lines."""
 
-        def listed(values: Real) -> str:
+        def listed(values: Reals) -> str:
             return ", ".join(f"{value:.1e}" for value in values)
 
         return "\n".join(
@@ -141,7 +138,7 @@ def _along(
     )
 
 
-def _mean(values: Real) -> float:
+def _mean(values: Reals) -> float:
     """Over a phase by Simpson's rule at its nodes and middles."""
     return float((values[:-1:2] + 4.0 * values[1::2] + values[2::2]).mean() / 6.0)
 

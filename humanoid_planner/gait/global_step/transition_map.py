@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
-
-Real = NDArray[np.floating[Any]]
+from humanoid_model.arrays import Reals
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +22,8 @@ class TransitionMap:
         shift: (n',) b [rad].
     """
 
-    matrix: Real
-    shift: Real
+    matrix: Reals
+    shift: Reals
 
     @classmethod
     def of(cls, function: Callable[[BoundaryState], BoundaryState], n: int) -> TransitionMap:
@@ -49,7 +47,7 @@ class TransitionMap:
             raise ValueError("the transition isn't an affine map of angles and rates alike")
         return found
 
-    def angles(self, q: Real) -> Real:
+    def angles(self, q: Reals) -> Reals:
         """(n',) angles after the transition."""
         return np.asarray(self.matrix @ q + self.shift)
 

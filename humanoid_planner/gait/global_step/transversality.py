@@ -9,19 +9,16 @@ fixed and bounded entries. What is left after the best such combination is the r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem
 from humanoid_planner.gait.global_step.multiphase_program import MultiphaseProgram
 from humanoid_planner.gait.global_step.solve_global import GlobalIterate
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-
-Real = NDArray[np.floating[Any]]
 
 TOUCHED = 1e-7
 """Multiplier of a state limit, times the objective's scale of one, above which the motion touches it."""
@@ -32,7 +29,7 @@ def gait_distance(problem: GlobalProblem, iterate: GlobalIterate) -> float:
     return float(iterate.step_lengths.sum()) + problem.advance_at_rests
 
 
-def limit_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Real:
+def limit_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Reals:
     """(K, h) multipliers of a phase's state limits at the transcription's points, of F."""
     phase, program = problem.phases[index], problem.program()
     own = phase.program
@@ -41,7 +38,7 @@ def limit_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int
     return rest[:, own.rest_count - phase_parameters(phase.problem).shape.inequality_count :]
 
 
-def bound_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Real:
+def bound_multipliers(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> Reals:
     """(K, n) multipliers of the bounds of a phase's coordinates themselves, of F: upper positive, lower negative."""
     own, offsets = problem.phases[index].program, problem.program().offsets
     every = iterate.bound_multipliers[offsets[index] + 1 : offsets[index + 1]].reshape(own.points, own.width)
@@ -53,8 +50,8 @@ def transversality(
     iterate: GlobalIterate,
     finals: Sequence[PhaseProblem],
     phases: Sequence[PhaseSolution],
-    H: Real,
-) -> tuple[Real, float]:
+    H: Reals,
+) -> tuple[Reals, float]:
     """Residual of the costates at each transition, and of the step lengths."""
     program: MultiphaseProgram = problem.program()
     distance = gait_distance(problem, iterate)
@@ -93,7 +90,7 @@ def transversality(
     return np.array(jumps), float(np.abs(lengths).max() * distance / abs(iterate.objective))
 
 
-def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Real) -> Real:
+def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Reals) -> Reals:
     """(2n,) derivative by (q, v) of what has derivative w by (q, p = M v)."""
     tree, n = own.tree, own.model.n
     q, v = phase.q[place], phase.v[place]
@@ -103,9 +100,9 @@ def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Real) -> R
 
 def _end_normals(
     problem: GlobalProblem, iterate: GlobalIterate, finals: Sequence[PhaseProblem], size: int
-) -> list[Real]:
+) -> list[Reals]:
     """Gradients of what else holds at ends: closures at the end of double support, and touched limits."""
-    found: list[Real] = []
+    found: list[Reals] = []
     place = 0
     for i, own in enumerate(finals):
         model, n = own.model, own.model.n

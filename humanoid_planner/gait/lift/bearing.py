@@ -6,17 +6,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-
-Real = NDArray[np.floating[Any]]
 
 _SAME = 1e-6
 """Distance along a sole within which vertices belong to one edge [m]."""
@@ -59,11 +56,11 @@ class SoleGeometry:
     name: str
     joint: int
     placement: pin.SE3
-    vertices: Real
+    vertices: Reals
     toe: tuple[int, ...]
     heel: tuple[int, ...]
 
-    def corners(self, part: Part) -> Real:
+    def corners(self, part: Part) -> Reals:
         """(k, 3) corners of a part in the joint's frame [m]."""
         if part is Part.WHOLE:
             return self.vertices
@@ -104,7 +101,7 @@ def sole_of_leg(robot: Robot, ankle: str) -> SoleGeometry:
     )
 
 
-def bearing_points(soles: Mapping[str, SoleGeometry], data: pin.Data, bearings: Iterable[Bearing]) -> Real:
+def bearing_points(soles: Mapping[str, SoleGeometry], data: pin.Data, bearings: Iterable[Bearing]) -> Reals:
     """(k, 3) places in the world of all corners that bear, bearing after bearing [m].
 
     Args:
@@ -121,7 +118,7 @@ def bearing_points(soles: Mapping[str, SoleGeometry], data: pin.Data, bearings: 
     )
 
 
-def support_margin(places: Real, point: Real) -> float:
+def support_margin(places: Reals, point: Reals) -> float:
     """How far a point of the ground is inside the hull of bearing corners [m]; negative outside.
 
     Args:

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
 _LEAST_SHARE = 1e-3
 """Of a foot that has all but handed over its load: the program stays strictly convex."""
@@ -28,9 +26,9 @@ class GroundForces(NamedTuple):
         torques: (nv,) of the joints; the base's are what no force balances, zero up to rounding [N m].
     """
 
-    places: Real
-    forces: Real
-    torques: Real
+    places: Reals
+    forces: Reals
+    torques: Reals
 
 
 def ground_forces(
@@ -39,7 +37,7 @@ def ground_forces(
     soles: Mapping[str, SoleGeometry],
     bearings: Sequence[Bearing],
     shares: Sequence[float],
-    state: tuple[Real, Real, Real],
+    state: tuple[Reals, Reals, Reals],
     friction: float,
 ) -> GroundForces | None:
     """Forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
@@ -62,8 +60,8 @@ def ground_forces(
     q, v, a = state
     torques = np.array(pin.rnea(model, data, q, v, a))
     pin.computeJointJacobians(model, data, q)
-    rows: list[Real] = []
-    places: list[Real] = []
+    rows: list[Reals] = []
+    places: list[Reals] = []
     weights: list[float] = []
     for bearing, share in zip(bearings, shares, strict=True):
         sole = soles[bearing.sole]
@@ -85,9 +83,8 @@ def ground_forces(
     lower = np.concatenate([torques[:6], np.full(4 * count, -np.inf)])
     upper = np.concatenate([torques[:6], np.zeros(4 * count)])
     least = np.tile([-np.inf, -np.inf, 0.0], count)
-    solution = solve_quadratic_program(
-        H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf)
-    )
+    program = QuadraticProgram(H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf))
+    solution = solve_quadratic_program(program)
     if solution is None:
         return None
     return GroundForces(np.array(places), solution.x.reshape(-1, 3), torques - J.T @ solution.x)

@@ -19,16 +19,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +40,11 @@ class PendulumPhase:
         last_shape: (K,) likewise.
     """
 
-    t: Real
-    stiffness: Real
-    zmp: Real
-    first_shape: Real
-    last_shape: Real
+    t: Reals
+    stiffness: Reals
+    zmp: Reals
+    first_shape: Reals
+    last_shape: Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +58,10 @@ class PendulumMotion:
         amplitudes: (2,) of the two shapes [m].
     """
 
-    position: tuple[Real, ...]
-    velocity: tuple[Real, ...]
-    zmp: tuple[Real, ...]
-    amplitudes: Real
+    position: tuple[Reals, ...]
+    velocity: tuple[Reals, ...]
+    zmp: tuple[Reals, ...]
+    amplitudes: Reals
 
 
 def solve_pendulum(
@@ -139,7 +136,7 @@ class _System:
         self._right[self._rows] = right
         self._rows += 1
 
-    def solve(self) -> Real:
+    def solve(self) -> Reals:
         """The solution.
 
         Raises:

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import SoleGeometry
-
-Real = NDArray[np.floating[Any]]
 
 _CLOSE = 1e-11
 """Greatest error of a place [m] or an attitude [rad] that is left."""
@@ -65,13 +62,13 @@ class LegPlacement:
 
     def place(
         self,
-        q_plane: Real,
-        v_plane: Real,
+        q_plane: Reals,
+        v_plane: Reals,
         lateral: tuple[float, float],
         shift: tuple[float, float],
-        guess: Real,
+        guess: Reals,
         still: Mapping[str, pin.SE3],
-    ) -> tuple[Real, Real]:
+    ) -> tuple[Reals, Reals]:
         """Configuration and velocity.
 
         Args:
@@ -127,7 +124,7 @@ class LegPlacement:
         v[self._v] += rates[1:]
         return q, v
 
-    def _full_jacobian(self, q: Real) -> Real:
+    def _full_jacobian(self, q: Reals) -> Reals:
         """(13, nv) of both soles in their joints' frames, and of the centre of mass along y."""
         model, data = self._robot.model, self._data
         pin.computeJointJacobians(model, data, q)
@@ -135,8 +132,8 @@ class LegPlacement:
         return np.vstack([*rows, pin.jacobianCenterOfMass(model, data, q)[1:2]])
 
     def _equations(
-        self, q: Real, goals: Sequence[pin.SE3], turn: Real, lateral: float
-    ) -> tuple[Real, Real]:
+        self, q: Reals, goals: Sequence[pin.SE3], turn: Reals, lateral: float
+    ) -> tuple[Reals, Reals]:
         """(13, 13) derivative by the base's y and the legs' joints, and (13,) error."""
         full = self._full_jacobian(q)
         J = np.column_stack([full[:, self._base_v : self._base_v + 3] @ turn.T[:, 1], full[:, self._v]])

@@ -11,23 +11,23 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.similar_walk import (
+from humanoid_model.progress import ProgressCallback
+from humanoid_planner.gait.lift.bearing import SoleGeometry, sole_of_leg
+from humanoid_planner.gait.lift.lifted_gait import LiftSettings
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
+from humanoid_planner.gait.optimal_control.penalties import Penalties
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
+from humanoid_planner.gait.specification.similar_walk import (
     LegSize,
     centre_from_hips,
     legs_of,
     lowered_walk,
     similar_walk,
 )
-from humanoid_planner.gait.boundary.step_data import WalkData, load_walk
-from humanoid_planner.gait.lift.bearing import SoleGeometry, sole_of_leg
-from humanoid_planner.gait.lift.lifted_gait import LiftSettings
-from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker
-from humanoid_planner.gait.solvers.synthesize import Feedback
+from humanoid_planner.gait.specification.step_data import WalkData, load_walk
+from humanoid_planner.gait.specification.walker import BipWalker
 
 START, STEADY, LAST = "bip2000_first", "bip2000_steady", "bip2000_last"
 """Step data of the walk: the double supports after the swing from rest, between steady steps, before the last swing."""
@@ -127,7 +127,7 @@ def level_step(name: str, projection: SagittalProjection, stride: float = 1.0) -
         InputError: there is no such file, or legs that keep their knees in range don't reach.
     """
     walk, bip = load_walk(name), projection.bip
-    size = dataclasses.replace(legs_of(bip), centre=centre_from_hips(bip, walk.step.trunk_start).real)
+    size = dataclasses.replace(legs_of(bip), centre=centre_from_hips(bip, walk.step.initial_trunk_angle).real)
     return lowered_walk(similar_walk(walk, MADE_FOR, size, stride), bip)
 
 
@@ -176,11 +176,42 @@ def level_phases(
     return walk_through((first, *(middle,) * (steady + 1), last), first.rest, last.rest, swing, swing)
 
 
+def level_stride(projection: SagittalProjection, speed: float, step_length: float) -> float:
+    """Strides of a level walk in those that the robot takes unless told.
+
+    Args:
+        projection: of the robot.
+        speed: that is asked for; has to be 0: that of the swinging legs [m/s].
+        step_length: likewise; 0: the robot's own [m].
+
+    Raises:
+        InputError: there are no such steps, or a speed is given.
+    """
+    walk = level_step(STEADY, projection)
+    longest = walk.step.step_length
+    if speed != 0.0:
+        time = walk.double_support + walk.single_support
+        raise InputError(
+            f"is {speed:g} m/s, but the level walk of '{projection.robot.name}' has its own: "
+            f"steps of {longest:.2f} m at {longest / time:.2f} m/s",
+            element="speed",
+            remedy="Leave it at 0, or give phases from START to STOP",
+        )
+    length = step_length or longest
+    if not 0.0 < length <= longest:
+        raise InputError(
+            f"is {length:g} m, but '{projection.robot.name}' takes steps of {longest:.2f} m at most on its level walk",
+            element="step_length",
+            remedy="Give less, 0 for those, or phases from START to STOP",
+        )
+    return float(length / longest)
+
+
 def level_walk(
     projection: SagittalProjection,
     steady: int = 10,
     executor: Executor | None = None,
-    feedback: Feedback | None = None,
+    progress: ProgressCallback | None = None,
     stride: float = 1.0,
     swing: float = SWING_FROM_REST,
 ) -> GaitSolution:
@@ -194,7 +225,7 @@ def level_walk(
         projection: of the robot.
         steady: number of steady steps.
         executor: that phases are solved on side by side.
-        feedback: as of :func:`synthesize_gait`.
+        progress: as of :func:`synthesize_gait`.
         stride: strides in those of BIP2000's Froude number, at most 1: small soles and weak ankles need shorter ones.
         swing: duration of the first and the last swing for legs of BIP2000's length [s]: longer ones spare weak hips.
 
@@ -203,4 +234,4 @@ def level_walk(
             that takes no time, or legs that can't reach.
     """
     phases = level_phases(projection, steady, stride, swing)
-    return synthesize_gait(level_walker(projection), phases, level_settings(projection), executor, feedback)
+    return synthesize_gait(level_walker(projection), phases, level_settings(projection), executor, progress)

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import (
     Bearing,
@@ -28,13 +29,9 @@ from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_point
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PhaseKind
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import ViolationKind
-
-Real = NDArray[np.floating[Any]]
-Tell = Callable[[str, float], None]
-"""Takes the stage that is done or goes on, and the zero-moment point's greatest error, NaN while it isn't known [m]."""
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 
 @dataclass(frozen=True)
@@ -92,17 +89,17 @@ class LiftedPhase:
     """
 
     kind: str
-    t: Real
-    q: Real
-    v: Real
-    a: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    a: Reals
     bearings: tuple[Bearing, ...]
-    zmp: Real
-    zmp_reference: Real
-    margin: Real
-    forces: Real
-    places: Real
-    torques: Real
+    zmp: Reals
+    zmp_reference: Reals
+    margin: Reals
+    forces: Reals
+    places: Reals
+    torques: Reals
     sagittal: SagittalPhase
 
 
@@ -123,7 +120,7 @@ class LiftedGait:
     legs: tuple[str, str]
     soles: dict[str, SoleGeometry]
     phases: tuple[LiftedPhase, ...]
-    filter_errors: Real
+    filter_errors: Reals
 
     @property
     def margin(self) -> float:
@@ -137,7 +134,10 @@ class LiftedGait:
 
 
 def lift_gait(
-    gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings | None = None, tell: Tell | None = None
+    gait: GaitSolution,
+    projection: SagittalProjection,
+    settings: LiftSettings | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LiftedGait:
     """Adds lateral sway to a sagittal gait and makes it a motion of all joints.
 
@@ -158,22 +158,23 @@ def lift_gait(
         gait: of the projection's model, on level ground.
         projection: of a robot whose legs have six joints.
         settings: how it is lifted.
-        tell: told of stages, several times a second at most; what it raises ends the work and is passed on.
+        progress: told of stages, several times a second at most, with the zero-moment point's greatest error [m] as
+            residual; what it raises ends the work and is passed on.
 
     Raises:
         InputError: a gait that can't be sampled or leaves a loop open, legs that can't reach, or a motion that no
             forces of the ground carry; the message says when.
     """
-    return _Lift(gait, projection, settings or LiftSettings(), tell or (lambda stage, error: None)).make()
+    return _Lift(gait, projection, settings or LiftSettings(), progress or (lambda _: None)).make()
 
 
 class _Lift:
     """One gait being lifted."""
 
     def __init__(
-        self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings, tell: Tell
+        self, gait: GaitSolution, projection: SagittalProjection, settings: LiftSettings, progress: ProgressCallback
     ) -> None:
-        self._robot, self._settings, self._tell = projection.robot, settings, tell
+        self._robot, self._settings, self._progress = projection.robot, settings, progress
         robot = self._robot
         _check_closed(gait)
         self._phases = sample_gait(gait, projection, settings.period, settings.standing, settings.right_first)
@@ -181,7 +182,7 @@ class _Lift:
         self._rests = kinds[0] is PhaseKind.START and kinds[-1] is PhaseKind.STOP
         if not self._rests and (PhaseKind.START in kinds or PhaseKind.STOP in kinds or len(kinds) % 4):
             raise InputError(
-                f"phases are {', '.join(kind.value for kind in kinds)}",
+                f"phases are {', '.join(kind.label for kind in kinds)}",
                 element="gait",
                 remedy="Give one from rest to rest, or an even number of steps that repeat: legs have to be back",
             )
@@ -194,7 +195,7 @@ class _Lift:
     def make(self) -> LiftedGait:
         """The lifted gait."""
         model, phases = self._robot.model, self._phases
-        self._tell("sway", math.nan)
+        self._progress(Progress("sway"))
         planes = [accelerations(phase.t, phase.v) for phase in phases]
         stiffness, forward = [], []
         for phase, a in zip(phases, planes, strict=True):
@@ -210,7 +211,7 @@ class _Lift:
             motion = self._motion(lateral, shift)
             zmp = [multibody_zero_moment_point(model, *one)[0] for one in motion]
             errors.append(max(float(np.abs(z - r).max()) for z, r in zip(zmp, references, strict=True)))
-            self._tell(f"filter pass {done} of {self._settings.passes}", errors[-1])
+            self._progress(Progress(f"filter pass {done} of {self._settings.passes}", residual=errors[-1]))
             if done == self._settings.passes:
                 break
             for axis, moved in ((0, shift), (1, lateral)):
@@ -221,7 +222,7 @@ class _Lift:
                     references[i][:, axis] += correction.zmp[i] - off[i]
         return self._result(motion, zmp, references, np.array(errors))
 
-    def _solve(self, stiffness: Sequence[Real], zmp: Sequence[Real]) -> PendulumMotion:
+    def _solve(self, stiffness: Sequence[Reals], zmp: Sequence[Reals]) -> PendulumMotion:
         """Motion of the pendulum along one axis, at rest at both ends or cyclic."""
         ends = ((0.0, 0.0), (0.0, 0.0)) if self._rests else None
         pieces = []
@@ -232,7 +233,7 @@ class _Lift:
             pieces.append(PendulumPhase(phase.t, k, p, bump if first else none, bump if last else none))
         return solve_pendulum(pieces, ends)
 
-    def _stiffness(self, phase: SagittalPhase, a: Real) -> Real:
+    def _stiffness(self, phase: SagittalPhase, a: Reals) -> Reals:
         """(K,) (z'' + g)/z of the motion in the plane [1/s²]."""
         model, data = self._robot.model, self._data
         gravity = -float(model.gravity.linear[2])
@@ -242,7 +243,7 @@ class _Lift:
             values[i] = (data.acom[0][2] + gravity) / data.com[0][2]
         return values
 
-    def _lateral_reference(self, phase: SagittalPhase) -> Real:
+    def _lateral_reference(self, phase: SagittalPhase) -> Reals:
         """(K,) where the zero-moment point should be along y [m]."""
         pin.forwardKinematics(self._robot.model, self._data, phase.q[0])
         middles = {
@@ -257,8 +258,8 @@ class _Lift:
         return before + (after - before) * phase.transferred
 
     def _motion(
-        self, lateral: Sequence[Real], shift: Sequence[Real]
-    ) -> list[tuple[Real, Real, Real]]:
+        self, lateral: Sequence[Reals], shift: Sequence[Reals]
+    ) -> list[tuple[Reals, Reals, Reals]]:
         """Configurations, velocities, accelerations of each phase."""
         result = []
         guess = self._phases[0].q[0]
@@ -290,13 +291,17 @@ class _Lift:
         }
 
     def _result(
-        self, motion: Sequence[tuple[Real, Real, Real]], zmp: Sequence[Real], references: Sequence[Real], errors: Real
+        self,
+        motion: Sequence[tuple[Reals, Reals, Reals]],
+        zmp: Sequence[Reals],
+        references: Sequence[Reals],
+        errors: Reals,
     ) -> LiftedGait:
         model, data = self._robot.model, self._data
         lifted = []
         for phase, (q, v, a), points, wanted in zip(self._phases, motion, zmp, references, strict=True):
             margin, ground = np.empty(len(phase.t)), list[GroundForces]()
-            self._tell(f"forces from {phase.t[0]:.1f} s on", float(errors[-1]))
+            self._progress(Progress(f"forces from {phase.t[0]:.1f} s on", residual=float(errors[-1])))
             for i, time in enumerate(phase.t):
                 pin.forwardKinematics(model, data, q[i])
                 margin[i] = support_margin(bearing_points(self._soles, data, phase.bearings), points[i])
@@ -327,6 +332,15 @@ class _Lift:
         return LiftedGait(self._robot, self._legs, self._soles, tuple(lifted), errors)
 
 
+def corner_forces(lifted: LiftedGait, phase: LiftedPhase, sample: int) -> Iterator[tuple[SoleGeometry, Reals, Reals]]:
+    """Sole, force (3,) [N] and place (3,) [m] of every corner that bears at a sample of a phase."""
+    rows = itertools.count()
+    for bearing in phase.bearings:
+        sole = lifted.soles[bearing.sole]
+        for row in itertools.islice(rows, len(sole.corners(bearing.part))):
+            yield sole, phase.forces[sample, row], phase.places[sample, row]
+
+
 def _check_closed(gait: GaitSolution) -> None:
     """Refuses a gait that leaves a loop open: its feet slide over the ground by the gap.
 
@@ -338,7 +352,7 @@ def _check_closed(gait: GaitSolution) -> None:
             if violation.kind is ViolationKind.CLOSURE:
                 raise InputError(
                     f"leaves its loop open by {1e3 * solution.closure_gap.max():.1f} mm: {violation}",
-                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.value}",
+                    element=f"gait: phase {index + 1}, {gait.plan.phases[index].spec.kind.label}",
                     remedy="Give a gait that closes it: another stride or duration, or a greater penalties.closure",
                 )
 

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.lift.bearing import Bearing, Part, sole_of_leg
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PhaseKind
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 STANDING = "standing"
 """Kind of the phases before a start and after a stop."""
@@ -46,15 +43,15 @@ class SagittalPhase:
     """
 
     kind: str
-    t: Real
-    q: Real
-    v: Real
+    t: Reals
+    q: Reals
+    v: Reals
     bearings: tuple[Bearing, ...]
     stance: tuple[str | None, str | None]
-    transferred: Real
+    transferred: Reals
 
 
-def accelerations(t: Real, v: Real) -> Real:
+def accelerations(t: Reals, v: Reals) -> Reals:
     """(K, nv) derivatives of velocities within a phase, by cubic splines [m/s², rad/s²].
 
     Args:
@@ -98,14 +95,14 @@ def sample_gait(
             phases.append(_standing(projection, q0, time, standing[0], period, (rear, front), (None, rear)))
             time += standing[0]
         if planned.double:
-            step = planned.spec.step
-            part = Part.HEEL if step is not None and step.sole_angle > 0.0 else Part.WHOLE
+            step = planned.spec.own
+            part = Part.HEEL if step is not None and step.initial_sole_angle > 0.0 else Part.WHOLE
             bearings: tuple[Bearing, ...] = (Bearing(rear, Part.TOE), Bearing(front, part))
             stance: tuple[str | None, str | None] = (rear, front)
             transferred = _front_share(solution, local)
         else:
             bearings, stance, transferred = (Bearing(rear),), (rear, rear), np.zeros(len(local))
-        phases.append(SagittalPhase(kind.value, time + local, q, v, bearings, stance, transferred))
+        phases.append(SagittalPhase(kind.label, time + local, q, v, bearings, stance, transferred))
         time += solution.duration
         if kind is PhaseKind.STOP:
             phases.append(_standing(projection, q[-1], time, standing[1], period, (rear, front), (rear, None)))
@@ -129,7 +126,7 @@ def _check(gait: GaitSolution, period: float, standing: tuple[float, float]) -> 
                 element=f"phase {index + 1} of the gait",
                 remedy="Give a gait whose phases are",
             )
-        step = planned.spec.step
+        step = planned.spec.own
         if step is not None and step.step_height != 0.0:
             raise InputError(
                 f"step_height is {step.step_height:g} m",
@@ -139,13 +136,13 @@ def _check(gait: GaitSolution, period: float, standing: tuple[float, float]) -> 
 
 
 def _states(
-    projection: SagittalProjection, model: PhaseModel, angles: Real, rates: Real, offset: float, swap: bool
-) -> tuple[Real, Real]:
+    projection: SagittalProjection, model: PhaseModel, angles: Reals, rates: Reals, offset: float, swap: bool
+) -> tuple[Reals, Reals]:
     pairs = [projection.state(model, a, r, offset, swap) for a, r in zip(angles, rates, strict=True)]
     return np.array([q for q, _ in pairs]), np.array([v for _, v in pairs])
 
 
-def _front_share(solution: PhaseSolution, local: Real) -> Real:
+def _front_share(solution: PhaseSolution, local: Reals) -> Reals:
     """(K,) share of the normal forces that the front foot of a double support bears."""
     front = {contact.name for contact in solution.problem.model.contacts}
     bears = {name: np.interp(local, solution.t, series.total_normal) for name, series in solution.forces.items()}
@@ -155,7 +152,7 @@ def _front_share(solution: PhaseSolution, local: Real) -> Real:
 
 def _standing(
     projection: SagittalProjection,
-    q: Real,
+    q: Reals,
     time: float,
     duration: float,
     period: float,
@@ -176,6 +173,6 @@ def _standing(
     )
 
 
-def quintic(s: Real) -> Real:
+def quintic(s: Reals) -> Reals:
     """(K,) from 0 at s = 0 to 1 at s = 1, at rest at both ends."""
     return np.asarray(s**3 * (10.0 + s * (-15.0 + 6.0 * s)))

@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import Part, SoleGeometry
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, LiftedPhase
 from humanoid_planner.gait.lift.sagittal_samples import accelerations
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval, merged
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
-
-Real = NDArray[np.floating[Any]]
 
 _PLACES = ("heel", "toe")
 _NAMES = {Part.WHOLE: "sole", Part.TOE: "toe", Part.HEEL: "heel"}
@@ -66,7 +62,7 @@ def whole_trajectory(lifted: LiftedGait) -> GaitTrajectory:
     )
 
 
-def _base(robot: Robot, phase: LiftedPhase) -> tuple[Real, Real, Real]:
+def _base(robot: Robot, phase: LiftedPhase) -> tuple[Reals, Reals, Reals]:
     """(K, 3) x, z and pitch of the root link, their rates and the rates of those."""
     assert robot.base_joint is not None
     start = robot.model.joints[robot.base_joint].idx_v
@@ -80,7 +76,7 @@ def _base(robot: Robot, phase: LiftedPhase) -> tuple[Real, Real, Real]:
     return place, speed, accelerations(phase.t, speed)
 
 
-def _feet(robot: Robot, soles: dict[str, SoleGeometry], phase: LiftedPhase) -> tuple[Real, Real, Real]:
+def _feet(robot: Robot, soles: dict[str, SoleGeometry], phase: LiftedPhase) -> tuple[Reals, Reals, Reals]:
     """(K, 2, 2) normal forces, (K, 2) forces along x, (K, 2, 2, 2) x and z of heels and toes."""
     data = robot.model.createData()
     count = len(phase.t)

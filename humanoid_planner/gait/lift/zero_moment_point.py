@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
-Real = NDArray[np.floating[Any]]
+from humanoid_model.arrays import Reals
 
 
-def multibody_zero_moment_point(model: pin.Model, q: Real, v: Real, a: Real) -> tuple[Real, Real]:
+def multibody_zero_moment_point(model: pin.Model, q: Reals, v: Reals, a: Reals) -> tuple[Reals, Reals]:
     """Zero-moment points on the ground z = 0, and the forces there.
 
     Args:

@@ -20,12 +20,13 @@ import numpy as np
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
+from humanoid_planner.gait.mechanism.tree_equations import TreeEquations
 
 Expression = casadi.SX
 
 
-class CasadiTree:
-    """Expressions of :class:`PlanarTree`.
+class CasadiTree(TreeEquations):
+    """Expressions of :class:`PlanarTree`: the same equations of other terms.
 
     Args:
         tree: whose coefficients are taken.
@@ -92,14 +93,6 @@ class CasadiTree:
             z[i] = z[i] - sum((L[k][i] * z[k] for k in range(i + 1, n)), casadi.SX(0.0))
         return casadi.vertcat(*z)
 
-    def velocity(self, q: Expression, p: Expression) -> Expression:
-        """(n,) v = M^-1 p."""
-        return self.solve(q, p)
-
-    def momentum(self, q: Expression, v: Expression) -> Expression:
-        """(n,) p = M v."""
-        return casadi.mtimes(self.mass_matrix(q), v)
-
     def potential(self, q: Expression) -> Expression:
         """() V [J]."""
         return self.tree.mass * self.tree.gravity * self.position(self.tree.centre, q)[1]
@@ -112,25 +105,18 @@ class CasadiTree:
             *(float(nu[j].real) * c[j] - float(nu[j].imag) * s[j] for j in range(self.tree.n))
         )
 
-    def momentum_rate(self, q: Expression, v: Expression) -> Expression:
-        """(n,) v^T M_{,k} v / 2 - V_{,k}."""
-        turned = casadi.mtimes(self.turning_matrix(q), v) * v
-        masked = casadi.vertcat(*(turned[j] if self.tree.turning[j] else casadi.SX(0.0) for j in range(self.tree.n)))
-        return masked - self.potential_gradient(q)
+    def _times(self, matrix: Expression, vector: Expression) -> Expression:
+        return casadi.mtimes(matrix, vector)
 
-    def mass_rate(self, q: Expression, v: Expression) -> Expression:
-        """(n, n) time derivative of M along v."""
-        turned = casadi.diag(casadi.vertcat(*(v[j] if self.tree.turning[j] else 0.0 for j in range(self.tree.n))))
-        N = self.turning_matrix(q)
-        return casadi.mtimes(turned, N) - casadi.mtimes(N, turned)
+    def _dot(self, first: Expression, second: Expression) -> Expression:
+        return casadi.dot(first, second)
 
-    def acceleration(self, q: Expression, v: Expression, momentum_rate: Expression) -> Expression:
-        """(n,) v' for a total rate of the momenta."""
-        return self.solve(q, momentum_rate - casadi.mtimes(self.mass_rate(q, v), v))
+    def _angles(self, vector: Expression) -> Expression:
+        return casadi.vertcat(*(vector[j] if self.tree.turning[j] else casadi.SX(0.0) for j in range(self.tree.n)))
 
-    def hamiltonian(self, q: Expression, p: Expression) -> Expression:
-        """() p^T M^-1 p / 2 + V."""
-        return 0.5 * casadi.dot(p, self.velocity(q, p)) + self.potential(q)
+    def _commutator(self, diagonal: Expression, matrix: Expression) -> Expression:
+        on_diagonal = casadi.diag(diagonal)
+        return casadi.mtimes(on_diagonal, matrix) - casadi.mtimes(matrix, on_diagonal)
 
     def position(self, point: PlanarPoint, q: Expression) -> Expression:
         """(2,) place of a point."""

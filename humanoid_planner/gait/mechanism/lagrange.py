@@ -9,33 +9,32 @@ The closures g are a phase model's; its cut forces are these multipliers, each c
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 
-Real = NDArray[np.float64]
 
-
-def christoffel_symbols(tree: PlanarTree, q: ArrayLike) -> Real:
+def christoffel_symbols(tree: PlanarTree, q: ArrayLike) -> Array:
     """(n, n, n) Gamma_{i,jk} = (M_{ij,k} + M_{ki,j} - M_{jk,i}) / 2 at angles (n,)."""
     D = np.array([tree.mass_derivative(q, k) for k in range(tree.n)])  # D[k, i, j] = M_{ij,k}
     return np.asarray(0.5 * (np.einsum("kij->ijk", D) + np.einsum("jki->ijk", D) - D))
 
 
-def velocity_forces(tree: PlanarTree, q: ArrayLike, v: ArrayLike) -> Real:
+def velocity_forces(tree: PlanarTree, q: ArrayLike, v: ArrayLike) -> Array:
     """(n,) B_i = Gamma_{i,jk} v_j v_k [N m]: centrifugal; absolute angles have no Coriolis terms."""
     velocity = np.asarray(v, dtype=float)
     return np.asarray(np.einsum("ijk,j,k->i", christoffel_symbols(tree, q), velocity, velocity))
 
 
-def closure_bias(model: PhaseModel, q: ArrayLike, v: ArrayLike) -> Real:
+def closure_bias(model: PhaseModel, q: ArrayLike, v: ArrayLike) -> Array:
     """(..., m) v^T H_e v: what the closures accelerate by at zero v', equation (I.15) [m/s²]."""
     return np.asarray((model.closure_hessian(q) * np.asarray(v, dtype=float)[..., None, :] ** 2).sum(axis=-1))
 
 
-def constrained_acceleration(model: PhaseModel, q: ArrayLike, v: ArrayLike, torques: ArrayLike) -> tuple[Real, Real]:
+def constrained_acceleration(model: PhaseModel, q: ArrayLike, v: ArrayLike, torques: ArrayLike) -> tuple[Array, Array]:
     """Accelerations and multipliers of the closed mechanism from one system (KKT), equation (I.7) twice derived.
 
     Args:
@@ -65,7 +64,7 @@ def constrained_acceleration(model: PhaseModel, q: ArrayLike, v: ArrayLike, torq
     return solution[:n], solution[n:]
 
 
-def _independent(model: PhaseModel, G: Real) -> None:
+def _independent(model: PhaseModel, G: Array) -> None:
     if len(G) and int(np.linalg.matrix_rank(G)) < len(G):
         raise InputError(
             f"closures have rank {np.linalg.matrix_rank(G)}, not {len(G)}",

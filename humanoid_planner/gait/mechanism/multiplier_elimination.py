@@ -11,17 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.lagrange import closure_bias
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 
-Real = NDArray[np.float64]
 
-
-def multipliers(model: PhaseModel, x: ArrayLike, torques: ArrayLike, correction: ArrayLike = 0.0) -> Real:
+def multipliers(model: PhaseModel, x: ArrayLike, torques: ArrayLike, correction: ArrayLike = 0.0) -> Array:
     """(m,) lambda that keep the closures' second derivatives at zero, or at a correction.
 
         lambda = A [F_1^T H_e F_1 + G_r (F_{1,q} F_1 + M^-1 F_2)] + A G_r M^-1 Q^a,   A = -(G_r M^-1 G_r^T)^-1,
@@ -45,7 +44,7 @@ def multipliers(model: PhaseModel, x: ArrayLike, torques: ArrayLike, correction:
     return np.asarray(-np.linalg.solve(G @ np.linalg.solve(M, G.T), drift))
 
 
-def eliminated_rate(model: PhaseModel, x: ArrayLike, torques: ArrayLike, stabilisation: float = 0.0) -> Real:
+def eliminated_rate(model: PhaseModel, x: ArrayLike, torques: ArrayLike, stabilisation: float = 0.0) -> Array:
     """(2n,) x' of the closed mechanism, equation (I.16).
 
     Args:
@@ -76,18 +75,18 @@ class ClosedMotion:
         gap: (K,) greatest distance that a loop is open [m].
     """
 
-    t: Real
-    q: Real
-    v: Real
-    multipliers: Real
-    gap: Real
+    t: Array
+    q: Array
+    v: Array
+    multipliers: Array
+    gap: Array
 
 
 def simulate_closed(
     model: PhaseModel,
     q: ArrayLike,
     v: ArrayLike,
-    torques: Callable[[float, Real, Real], ArrayLike],
+    torques: Callable[[float, Array, Array], ArrayLike],
     duration: float,
     stabilisation: float = 20.0,
     samples: int = 101,
@@ -119,7 +118,7 @@ def simulate_closed(
             remedy="Start from a closed configuration and rates that keep it closed",
         )
 
-    def slope(t: float, x: Real) -> Real:
+    def slope(t: float, x: Array) -> Array:
         angles, rates = x[: model.n], model.tree.velocity(x[: model.n], x[model.n :])
         return eliminated_rate(model, x, torques(t, angles, rates), stabilisation)
 

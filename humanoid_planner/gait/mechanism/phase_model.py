@@ -41,8 +41,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.mechanism.planar_point import PlanarPoint, Real
+from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 
 
@@ -260,22 +261,22 @@ class PhaseModel:
         return (*(torque.name for torque in self.torques), *(force.name for force in self.cut_forces))
 
     @functools.cached_property
-    def control_lower(self) -> Real:
+    def control_lower(self) -> Array:
         """(N,) least values of the controls."""
         return np.array([*(torque.lower for torque in self.torques), *(force.lower for force in self.cut_forces)])
 
     @functools.cached_property
-    def control_upper(self) -> Real:
+    def control_upper(self) -> Array:
         """(N,) greatest values of the controls."""
         return np.array([*(torque.upper for torque in self.torques), *(force.upper for force in self.cut_forces)])
 
     @functools.cached_property
-    def torque_matrix(self) -> Real:
+    def torque_matrix(self) -> Array:
         """(n, n_a) constant C of Q^a = C C^a, equation (I.6)."""
         return self._differences([(torque.on, torque.by) for torque in self.torques])
 
     @functools.cached_property
-    def joint_matrix(self) -> Real:
+    def joint_matrix(self) -> Array:
         """(joints, n) of the relative angles phi = J q."""
         return self._differences([(joint.child, joint.parent) for joint in self.joints]).T
 
@@ -285,27 +286,27 @@ class PhaseModel:
         return tuple(joint.name for joint in self.joints)
 
     @functools.cached_property
-    def joint_lower(self) -> Real:
+    def joint_lower(self) -> Array:
         """(joints,) least relative angles [rad]."""
         return np.array([joint.lower for joint in self.joints])
 
     @functools.cached_property
-    def joint_upper(self) -> Real:
+    def joint_upper(self) -> Array:
         """(joints,) greatest relative angles [rad]."""
         return np.array([joint.upper for joint in self.joints])
 
     @functools.cached_property
-    def rate_limit(self) -> Real:
+    def rate_limit(self) -> Array:
         """(joints,) greatest absolute relative rates [rad/s]."""
         return np.array([joint.rate_limit for joint in self.joints])
 
     @functools.cached_property
-    def damping(self) -> Real:
+    def damping(self) -> Array:
         """(n, n) D of Q^d = -D v: symmetric and positive semidefinite (section 2.8.1)."""
         weights = np.array([joint.damping for joint in self.joints])
         return np.asarray(self.joint_matrix.T @ (weights[:, None] * self.joint_matrix))
 
-    def control_matrix(self, q: ArrayLike) -> Real:
+    def control_matrix(self, q: ArrayLike) -> Array:
         """(..., n, N) Bp(q) = [C, G_r^T(q)], equation (I.23)."""
         angles = np.asarray(q, dtype=float)
         lead = angles.shape[:-1]
@@ -317,28 +318,28 @@ class PhaseModel:
             matrix[..., column] = force.direction.real * J[..., 0, :] + force.direction.imag * J[..., 1, :]
         return matrix
 
-    def momentum_rate(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Real:
+    def momentum_rate(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Array:
         """(..., n) p' = v^T M_{,q} v / 2 - V_{,q} - D v + Bp u."""
         velocity = np.asarray(v, dtype=float)
         efforts = (self.control_matrix(q) @ np.asarray(u, dtype=float)[..., None])[..., 0]
         return np.asarray(self.tree.momentum_rate(q, velocity) - velocity @ self.damping + efforts)
 
-    def state_rate(self, x: ArrayLike, u: ArrayLike) -> Real:
+    def state_rate(self, x: ArrayLike, u: ArrayLike) -> Array:
         """(..., 2n) x' = F(x) + B(x) u, equation (I.25)."""
         state = np.asarray(x, dtype=float)
         q, p = state[..., : self.n], state[..., self.n :]
         v = self.tree.velocity(q, p)
         return np.concatenate([v, self.momentum_rate(q, v, u)], axis=-1)
 
-    def acceleration(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Real:
+    def acceleration(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Array:
         """(..., n) v' under controls u."""
         return self.tree.acceleration(q, v, self.momentum_rate(q, v, u))
 
-    def state(self, q: ArrayLike, v: ArrayLike) -> Real:
+    def state(self, q: ArrayLike, v: ArrayLike) -> Array:
         """(..., 2n) x = (q, M v)."""
         return np.concatenate([np.asarray(q, dtype=float), self.tree.momentum(q, v)], axis=-1)
 
-    def closure(self, q: ArrayLike) -> Real:
+    def closure(self, q: ArrayLike) -> Array:
         """(..., m) g(q): places of the closing points less their targets, x then y of each [m]."""
         angles = np.asarray(q, dtype=float)
         gaps = [
@@ -347,41 +348,41 @@ class PhaseModel:
         ]
         return np.concatenate(gaps, axis=-1) if gaps else np.zeros((*angles.shape[:-1], 0))
 
-    def closure_jacobian(self, q: ArrayLike) -> Real:
+    def closure_jacobian(self, q: ArrayLike) -> Array:
         """(..., m, n) G_r(q), equation (I.2)."""
         angles = np.asarray(q, dtype=float)
         rows = [self.points[closure.point].jacobian(angles) for closure in self.point_closures]
         return np.concatenate(rows, axis=-2) if rows else np.zeros((*angles.shape[:-1], 0, self.n))
 
-    def closure_hessian(self, q: ArrayLike) -> Real:
+    def closure_hessian(self, q: ArrayLike) -> Array:
         """(..., m, n) diagonals of the second derivatives of g; all else of them is zero."""
         angles = np.asarray(q, dtype=float)
         rows = [self.points[closure.point].hessian(angles) for closure in self.point_closures]
         return np.concatenate(rows, axis=-2) if rows else np.zeros((*angles.shape[:-1], 0, self.n))
 
-    def slap(self, q: ArrayLike) -> Real:
+    def slap(self, q: ArrayLike) -> Array:
         """(..., k) angles of the angle closures less their targets: delta(q) [rad]."""
         angles = np.asarray(q, dtype=float)
         columns = [self.tree.index(closure.coordinate) for closure in self.angle_closures]
         return np.asarray(angles[..., columns] - np.array([closure.target for closure in self.angle_closures]))
 
-    def joint_angles(self, q: ArrayLike) -> Real:
+    def joint_angles(self, q: ArrayLike) -> Array:
         """(..., joints) relative angles [rad]."""
         return np.asarray(np.asarray(q, dtype=float) @ self.joint_matrix.T)
 
-    def joint_rates(self, v: ArrayLike) -> Real:
+    def joint_rates(self, v: ArrayLike) -> Array:
         """(..., joints) relative rates [rad/s]."""
         return np.asarray(np.asarray(v, dtype=float) @ self.joint_matrix.T)
 
-    def robot_angles(self, q: ArrayLike) -> Real:
+    def robot_angles(self, q: ArrayLike) -> Array:
         """(..., joints) angles as the robot counts them, flexion of knees positive for example [rad]."""
         return np.asarray((self.joint_angles(q) - self._joint_offsets) * self._joint_signs)
 
-    def robot_rates(self, v: ArrayLike) -> Real:
+    def robot_rates(self, v: ArrayLike) -> Array:
         """(..., joints) rates of :meth:`robot_angles` [rad/s]."""
         return np.asarray(self.joint_rates(v) * self._joint_signs)
 
-    def robot_torques(self, u: ArrayLike) -> Real:
+    def robot_torques(self, u: ArrayLike) -> Array:
         """(..., joints) torques that work on :meth:`robot_angles`, zero at joints without actuator [N m].
 
         Raises:
@@ -399,14 +400,14 @@ class PhaseModel:
         return np.asarray(result * self._joint_signs)
 
     @functools.cached_property
-    def _joint_signs(self) -> Real:
+    def _joint_signs(self) -> Array:
         return np.array([float(joint.sign) for joint in self.joints])
 
     @functools.cached_property
-    def _joint_offsets(self) -> Real:
+    def _joint_offsets(self) -> Array:
         return np.array([joint.offset for joint in self.joints])
 
-    def torque_rates(self, v: ArrayLike) -> Real:
+    def torque_rates(self, v: ArrayLike) -> Array:
         """(..., n_a) rate that each torque works on [rad/s]: its power is u times this."""
         return np.asarray(np.asarray(v, dtype=float) @ self.torque_matrix)
 
@@ -448,7 +449,7 @@ class PhaseModel:
             if name is not None:
                 self.tree.index(name)
 
-    def _differences(self, pairs: Sequence[tuple[str | None, str | None]]) -> Real:
+    def _differences(self, pairs: Sequence[tuple[str | None, str | None]]) -> Array:
         """(n, pairs) columns e_first - e_second."""
         matrix = np.zeros((self.n, len(pairs)))
         for column, (first, second) in enumerate(pairs):

@@ -20,11 +20,10 @@ Interface, all of it vectorised over leading axes (q, v, p of shape (..., n)):
 
 With N_kj = Im(E_kj e^{i (q_j - q_k)}), N = -N^T, every derivative is a product with one matrix:
 
-    v^T M_{,k} v / 2 = v_k (N v)_k            a^T M_{,k} b = a_k (N b)_k + b_k (N a)_k
-    sum_k a_k M_{,k} = diag(a) N - N diag(a)
+    a^T M_{,k} b = a_k (N b)_k + b_k (N a)_k
 
-The same functions as casadi expressions, from the same coefficients: :mod:`.casadi_tree`. Efforts, closures, controls,
-ranges and the state equation x' = F(x) + B(x) u: :mod:`.phase_model`.
+The equations of motion are in :mod:`.tree_equations`; :mod:`.casadi_tree` gives them as expressions. Efforts, closures,
+controls, ranges and the state equation x' = F(x) + B(x) u: :mod:`.phase_model`.
 """
 
 from __future__ import annotations
@@ -38,15 +37,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.planar_body import PlanarBody
-from humanoid_planner.gait.mechanism.planar_point import Complex, PlanarPoint, Real
+from humanoid_planner.gait.mechanism.planar_point import Complex, PlanarPoint
+from humanoid_planner.gait.mechanism.tree_equations import TreeEquations
 
 GRAVITY = 9.81  # [m/s²], as the thesis has it
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarTree:
+class PlanarTree(TreeEquations):
     """Bodies in a tree, coordinates the absolute angles of their axes X_i with X.
 
     A floating tree has two more coordinates in front, the place (x, y) that its root's axis has beyond ``origin``.
@@ -71,14 +72,14 @@ class PlanarTree:
     coordinates: tuple[str, ...]
     gravity: float
     turning: NDArray[np.bool_]
-    phase: Real
+    phase: Array
     axes: Complex
     centres: Complex
     origins: Complex
     inertia: Complex
     moments: Complex
     parents: NDArray[np.int64]
-    rotors: Real
+    rotors: Array
 
     @classmethod
     def from_bodies(cls, bodies: Sequence[PlanarBody], gravity: float = GRAVITY, floating: bool = False) -> PlanarTree:
@@ -245,15 +246,15 @@ class PlanarTree:
         e = self.directions(q)
         return np.asarray(self.inertia * (e.conj()[..., :, None] * e[..., None, :]))
 
-    def mass_matrix(self, q: ArrayLike) -> Real:
+    def mass_matrix(self, q: ArrayLike) -> Array:
         """(..., n, n) M(q), equation (I.32) [kg m²]; its diagonal is constant."""
         return np.asarray(self._inertia_terms(q).real + self.rotors)
 
-    def turning_matrix(self, q: ArrayLike) -> Real:
+    def turning_matrix(self, q: ArrayLike) -> Array:
         """(..., n, n) N_kj = Im(E_kj e^{i (phi_j - phi_k)}), antisymmetric: derivative of M_kj by the angle q_k."""
         return self._inertia_terms(q).imag.copy()
 
-    def mass_derivative(self, q: ArrayLike, k: int) -> Real:
+    def mass_derivative(self, q: ArrayLike, k: int) -> Array:
         """(..., n, n) M_{,k}: row and column k alone (Annex B)."""
         N = self.turning_matrix(q)
         derivative = np.zeros_like(N)
@@ -263,7 +264,7 @@ class PlanarTree:
             derivative[..., k, k] = 0.0
         return derivative
 
-    def mass_second_derivative(self, q: ArrayLike, i: int, k: int) -> Real:
+    def mass_second_derivative(self, q: ArrayLike, i: int, k: int) -> Array:
         """(..., n, n) M_{,ik}: the entries (i, k) and (k, i) alone if i isn't k, else row and column k."""
         M = self._inertia_terms(q).real
         second = np.zeros_like(M)
@@ -277,55 +278,35 @@ class PlanarTree:
                 second[..., k, k] = 0.0
         return second
 
-    def mass_rate(self, q: ArrayLike, v: ArrayLike) -> Real:
-        """(..., n, n) time derivative of M along velocities v: diag(v) N - N diag(v) on the angles."""
-        N = self.turning_matrix(q)
-        turned = np.where(self.turning, np.asarray(v, dtype=float), 0.0)
-        return np.asarray(turned[..., :, None] * N - N * turned[..., None, :])
+    def solve(self, q: ArrayLike, right: ArrayLike) -> Array:
+        """(..., n) M(q)^-1 times a vector."""
+        return np.asarray(np.linalg.solve(self.mass_matrix(q), np.asarray(right, dtype=float)[..., None])[..., 0])
 
-    def potential(self, q: ArrayLike) -> Real:
+    def _times(self, matrix: Array, vector: ArrayLike) -> Array:
+        return np.asarray((matrix @ np.asarray(vector, dtype=float)[..., None])[..., 0])
+
+    def _dot(self, first: ArrayLike, second: ArrayLike) -> Array:
+        return np.asarray((np.asarray(first, dtype=float) * second).sum(axis=-1))
+
+    def _angles(self, vector: ArrayLike) -> Array:
+        return np.where(self.turning, np.asarray(vector, dtype=float), 0.0)
+
+    def _commutator(self, diagonal: Array, matrix: Array) -> Array:
+        return np.asarray(diagonal[..., :, None] * matrix - matrix * diagonal[..., None, :])
+
+    def potential(self, q: ArrayLike) -> Array:
         """(...) potential energy of gravity, zero at Y = 0 [J]."""
         return np.asarray(self.mass * self.gravity * self.centre.position(q)[..., 1])
 
-    def potential_gradient(self, q: ArrayLike) -> Real:
+    def potential_gradient(self, q: ArrayLike) -> Array:
         """(..., n) V_{,j} = g Re(nu_j e^{i phi_j}) [N m]."""
         return np.asarray(self.gravity * (self.moments * self.directions(q)).real)
 
-    def potential_curvature(self, q: ArrayLike) -> Real:
+    def potential_curvature(self, q: ArrayLike) -> Array:
         """(..., n) V_{,jj} = -g Im(nu_j e^{i q_j}); mixed second derivatives vanish."""
         return np.asarray(np.where(self.turning, -self.gravity * (self.moments * self.directions(q)).imag, 0.0))
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Real:
-        """(..., n) p = M v, equation (I.10)."""
-        return np.asarray((self.mass_matrix(q) @ np.asarray(v, dtype=float)[..., None])[..., 0])
-
-    def velocity(self, q: ArrayLike, p: ArrayLike) -> Real:
-        """(..., n) v = M^-1 p, equation (I.13)."""
-        return np.asarray(np.linalg.solve(self.mass_matrix(q), np.asarray(p, dtype=float)[..., None])[..., 0])
-
-    def hamiltonian(self, q: ArrayLike, p: ArrayLike) -> Real:
-        """(...) p^T M^-1 p / 2 + V, equation (I.11) [J]."""
-        kinetic = 0.5 * (np.asarray(p, dtype=float) * self.velocity(q, p)).sum(axis=-1)
-        return np.asarray(kinetic + self.potential(q))
-
-    def momentum_rate(self, q: ArrayLike, v: ArrayLike) -> Real:
-        """(..., n) v^T M_{,k} v / 2 - V_{,k}: the rate of the momenta without efforts, equation (I.14b)."""
-        velocity = np.asarray(v, dtype=float)
-        turned = (self.turning_matrix(q) @ velocity[..., None])[..., 0]
-        return np.asarray(np.where(self.turning, velocity * turned, 0.0) - self.potential_gradient(q))
-
-    def free_rates(self, q: ArrayLike, p: ArrayLike) -> tuple[Real, Real]:
-        """(..., n) each: q' = M^-1 p and p' of Hamilton's equations without efforts, equation (I.14)."""
-        v = self.velocity(q, p)
-        return v, self.momentum_rate(q, v)
-
-    def acceleration(self, q: ArrayLike, v: ArrayLike, momentum_rate: ArrayLike) -> Real:
-        """(..., n) v' = M^-1 (p' - M' v) for a given total rate of the momenta."""
-        velocity = np.asarray(v, dtype=float)
-        rest = np.asarray(momentum_rate, dtype=float) - (self.mass_rate(q, velocity) @ velocity[..., None])[..., 0]
-        return np.asarray(np.linalg.solve(self.mass_matrix(q), rest[..., None])[..., 0])
-
-    def ancestors(self) -> Real:
+    def ancestors(self) -> Array:
         """(n, n) S of theta = S phi: absolute angles from relative ones, equation (I.27); translations stay."""
         S = np.eye(self.n)
         for row in range(self.n):
@@ -335,13 +316,13 @@ class PlanarTree:
                 parent = int(self.parents[parent])
         return S
 
-    def relative_angles(self, q: ArrayLike) -> Real:
+    def relative_angles(self, q: ArrayLike) -> Array:
         """(..., n) phi_i = q_i - q_parent, equation (I.26)."""
         absolute = np.asarray(q, dtype=float)
         carried = np.where(self.parents >= 0, absolute[..., self.parents], 0.0)
         return np.asarray(absolute - carried)
 
-    def absolute_angles(self, phi: ArrayLike) -> Real:
+    def absolute_angles(self, phi: ArrayLike) -> Array:
         """(..., n) q = S phi: the inverse of :meth:`relative_angles`."""
         return np.asarray(np.asarray(phi, dtype=float) @ self.ancestors().T)
 

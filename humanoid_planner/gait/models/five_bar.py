@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_model.yaml_node import read_yaml
-from humanoid_planner.gait.boundary.two_link_leg import leg_angles
 from humanoid_planner.gait.mechanism.open_mechanism import open_mechanism
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.mechanism.planar_mechanism import GROUND, Link, Pivot, PlanarMechanism
+from humanoid_planner.gait.mechanism.two_link_leg import leg_angles
 from humanoid_planner.gait.models.segment import Segment, read_segment, require_keys
 
 

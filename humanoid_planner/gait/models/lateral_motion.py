@@ -41,13 +41,7 @@ def posture_of(robot: Robot, posture: str | ArrayLike) -> NDArray[np.float64]:
         InputError: unknown name, wrong size, or values that aren't finite.
     """
     if isinstance(posture, str):
-        if posture not in robot.postures:
-            raise InputError(
-                f"unknown posture '{posture}'",
-                element=f"robot '{robot.name}'",
-                remedy=f"Use one of {', '.join(robot.postures)}",
-            )
-        return np.array(robot.postures[posture], dtype=float)
+        return robot.posture(posture)
     given = np.array(posture, dtype=float)
     if given.shape != (robot.model.nq,) or not np.isfinite(given).all():
         raise InputError(

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
@@ -33,8 +34,6 @@ from humanoid_planner.gait.models.lateral_motion import (
 )
 from humanoid_planner.gait.models.leg_joint import LegJoint
 from humanoid_planner.gait.models.segment import Segment
-
-Real = NDArray[np.float64]
 
 _KINDS = ("hip", "knee", "ankle")
 _APART = 1e-6
@@ -73,10 +72,10 @@ class SagittalProjection:
     bip: Bip
     rear: SagittalLeg
     front: SagittalLeg
-    reference: Real
-    hip_reference: Real
+    reference: Array
+    hip_reference: Array
 
-    def configuration(self, model: PhaseModel, q: ArrayLike, offset: float = 0.0, swap_legs: bool = False) -> Real:
+    def configuration(self, model: PhaseModel, q: ArrayLike, offset: float = 0.0, swap_legs: bool = False) -> Array:
         """(nq,) posture of the robot at angles of one of the planar models.
 
         Args:
@@ -93,7 +92,7 @@ class SagittalProjection:
 
     def state(
         self, model: PhaseModel, q: ArrayLike, v: ArrayLike, offset: float = 0.0, swap_legs: bool = False
-    ) -> tuple[Real, Real]:
+    ) -> tuple[Array, Array]:
         """(nq,) posture and (nv,) velocity of the robot; arguments as of :meth:`configuration`, rates (n,) [rad/s].
 
         Raises:
@@ -116,7 +115,7 @@ class SagittalProjection:
         self._move_base(posture, velocity, place, speed, pitch, pitch_rate)
         return posture, velocity
 
-    def torques(self, model: PhaseModel, u: ArrayLike, swap_legs: bool = False) -> Real:
+    def torques(self, model: PhaseModel, u: ArrayLike, swap_legs: bool = False) -> Array:
         """(nv,) joint torques of the robot that are the controls (N,) of one of the planar models [N m].
 
         Raises:
@@ -151,7 +150,7 @@ class SagittalProjection:
         return 0.5 * (lower + upper) if np.isfinite(lower) and np.isfinite(upper) else 0.0
 
     def _move_base(
-        self, posture: Real, velocity: Real, place: Real, speed: Real, pitch: float, pitch_rate: float
+        self, posture: Array, velocity: Array, place: Array, speed: Array, pitch: float, pitch_rate: float
     ) -> None:
         """Puts the hips at a place of the plane, the trunk turned forward by ``pitch`` from the reference."""
         turn = pin.SE3(pin.rpy.rpyToMatrix(0.0, pitch, 0.0), np.zeros(3))
@@ -328,7 +327,7 @@ def _angles(place: Sequence[complex], toe: complex) -> tuple[float, float, float
 
 
 def _shifts(
-    robot: Robot, reference: Real, chain: Sequence[tuple[str, int]], angles: tuple[float, float, float]
+    robot: Robot, reference: Array, chain: Sequence[tuple[str, int]], angles: tuple[float, float, float]
 ) -> tuple[float, float, float]:
     """Planar angle less the robot's own."""
     hip, knee, ankle = (

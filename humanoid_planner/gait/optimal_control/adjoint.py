@@ -9,17 +9,13 @@ With v = M^-1 p, damping -D v, and sums over k of a_k M_{,k} = diag(a) N - N dia
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.floating[Any]]
 
-
-def adjoint_rates(problem: PhaseProblem, x: Real, w: Real, u: Real) -> Real:
+def adjoint_rates(problem: PhaseProblem, x: Reals, w: Reals, u: Reals) -> Reals:
     """(K, 2n) w' at states x (K, 2n), costates w (K, 2n) and controls u (K, N), for closure and slap penalties.
 
     Inequality penalties and constraints that depend on the state aren't in this form.
@@ -33,7 +29,7 @@ def adjoint_rates(problem: PhaseProblem, x: Real, w: Real, u: Real) -> Real:
     turned_part = M - tree.rotors
     v = np.linalg.solve(M, p[..., None])[..., 0]
 
-    def times(matrix: Real, vector: Real) -> Real:
+    def times(matrix: Reals, vector: Reals) -> Reals:
         return np.asarray((matrix @ vector[..., None])[..., 0])
 
     turned = w_p * turning

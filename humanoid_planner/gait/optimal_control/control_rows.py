@@ -15,15 +15,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -199,7 +196,7 @@ def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForc
     )
 
 
-def evaluate_rows(model: PhaseModel, rows: tuple[ControlRow, ...], q: Real, v: Real, u: Real) -> Real:
+def evaluate_rows(model: PhaseModel, rows: tuple[ControlRow, ...], q: Reals, v: Reals, u: Reals) -> Reals:
     """(K, rows) values of rows along samples q (K, n), v (K, n), u (K, N)."""
     if not rows:
         return np.zeros((len(q), 0))
@@ -238,5 +235,5 @@ def _rest(model: PhaseModel) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return _floats(along), _floats(up)
 
 
-def _floats(values: Real) -> tuple[float, ...]:
+def _floats(values: Reals) -> tuple[float, ...]:
     return tuple(float(value) for value in values)

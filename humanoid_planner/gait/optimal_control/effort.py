@@ -6,16 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.integrate import simpson
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class QuadraticEffort:
         if not (math.isfinite(self.time_weight) and self.time_weight >= 0.0):
             raise InputError(f"is {self.time_weight}", element="effort.time_weight", remedy="Give zero or more")
 
-    def diagonal(self, model: PhaseModel) -> Real:
+    def diagonal(self, model: PhaseModel) -> Reals:
         """(N,) diagonal of W: l = 1/2 u^T W u.
 
         Raises:
@@ -85,7 +83,7 @@ class Energies:
     total: float
     positive: float
     negative: float
-    per_torque: Real
+    per_torque: Reals
     effort_rate: float
 
 

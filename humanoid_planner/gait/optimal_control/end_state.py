@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import casadi
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
-
-Real = NDArray[np.floating[Any]]
 
 Conditions = Callable[[CasadiPhase, casadi.SX, casadi.SX], casadi.SX]
 """psi(expressions of the model, q, v) as a column that has to vanish, equation (II.3)."""
@@ -33,8 +31,8 @@ class EndState:
         conditions: further equations between q and v.
     """
 
-    q: Real
-    v: Real
+    q: Reals
+    v: Reals
     free_q: tuple[str, ...] = ()
     free_v: tuple[str, ...] = ()
     conditions: Conditions | None = None

@@ -9,19 +9,16 @@ space of psi_x vanishes there. lambda follows from the rest, so that no unknown 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
-
-Real = NDArray[np.floating[Any]]
 
 
 class ExtremalProblem:
@@ -52,20 +49,20 @@ class ExtremalProblem:
         if problem.hard_closure:
             self._end = _on_closure(problem, problem.end)
 
-    def duration(self, y: Real) -> float:
+    def duration(self, y: Reals) -> float:
         """T of a solution (K, d) [s]."""
         return float(y[0, -1]) if self._free else self.problem.duration
 
-    def pack(self, x: Real, w: Real, duration: float) -> Real:
+    def pack(self, x: Reals, w: Reals, duration: float) -> Reals:
         """(K, d) y of states and costates."""
         y = np.concatenate([x, w], axis=1)
         return np.concatenate([y, np.full((len(y), 1), duration)], axis=1) if self._free else y
 
-    def split(self, y: Real) -> tuple[Real, Real]:
+    def split(self, y: Reals) -> tuple[Reals, Reals]:
         """(K, 2n) states and costates."""
         return y[:, : 2 * self._n], y[:, 2 * self._n : 4 * self._n]
 
-    def rates(self, y: Real) -> Real:
+    def rates(self, y: Reals) -> Reals:
         """(K, d) T (x', w')."""
         x, w = self.split(y)
         at = self.system.evaluate(x, w)
@@ -73,7 +70,7 @@ class ExtremalProblem:
         rates[:, : 2 * self._n], rates[:, 2 * self._n : 4 * self._n] = at.x_rate, at.w_rate
         return rates * self._durations(y)[:, None]
 
-    def rates_and_jacobian(self, y: Real) -> tuple[Real, Real]:
+    def rates_and_jacobian(self, y: Reals) -> tuple[Reals, Reals]:
         """(K, d) rates and (K, d, d) their derivatives."""
         x, w = self.split(y)
         at = self.system.evaluate(x, w)
@@ -87,11 +84,11 @@ class ExtremalProblem:
             J[:, :m, m] = plain
         return rates, J
 
-    def start(self, y: Real) -> tuple[Real, Real]:
+    def start(self, y: Reals) -> tuple[Reals, Reals]:
         """Conditions at the start and their derivative."""
         return self._with_zeros(self._start(y[: 4 * self._n]))
 
-    def end(self, y: Real) -> tuple[Real, Real]:
+    def end(self, y: Reals) -> tuple[Reals, Reals]:
         """Conditions at the end, H = 0 last where the duration is free, and their derivative."""
         value, J = self._with_zeros(self._end(y[: 4 * self._n]))
         if not self._free:
@@ -103,15 +100,15 @@ class ExtremalProblem:
         row[0, : 2 * n], row[0, 2 * n : m] = -at.w_rate[0], at.x_rate[0]  # H_x = -w', H_w = x'
         return np.append(value, at.hamiltonian), np.concatenate([J, row])
 
-    def _durations(self, y: Real) -> Real:
+    def _durations(self, y: Reals) -> Reals:
         return y[:, -1] if self._free else np.full(len(y), self.problem.duration)
 
-    def _with_zeros(self, pair: tuple[Real, Real]) -> tuple[Real, Real]:
+    def _with_zeros(self, pair: tuple[Reals, Reals]) -> tuple[Reals, Reals]:
         value, J = pair
         return value, np.concatenate([J, np.zeros((len(J), 1))], axis=1) if self._free else J
 
 
-_End = Callable[[Real], tuple[Real, Real]]
+_End = Callable[[Reals], tuple[Reals, Reals]]
 
 
 def _end_conditions(problem: PhaseProblem, end: EndState, name: str) -> _End:
@@ -131,7 +128,7 @@ def _end_conditions(problem: PhaseProblem, end: EndState, name: str) -> _End:
     results = [casadi.densify(item) for item in (psi, casadi.jacobian(psi, x), curvature)]
     evaluate = casadi.Function("psi", [x, multiplier], results)
 
-    def conditions(y: Real) -> tuple[Real, Real]:
+    def conditions(y: Reals) -> tuple[Reals, Reals]:
         state, w = y[: 2 * n], y[2 * n :]
         values, P, _ = (np.array(item) for item in evaluate(state, np.zeros(2 * n)))
         _, singular, right = np.linalg.svd(P, full_matrices=True)
@@ -218,7 +215,7 @@ def _on_closure(problem: PhaseProblem, end: EndState) -> _End:
     J[: 2 * n - m2, : 2 * n] = right[m2:]
     J[2 * n - m2 :, 2 * n :] = right[:m2]
 
-    def conditions(y: Real) -> tuple[Real, Real]:
+    def conditions(y: Reals) -> tuple[Reals, Reals]:
         return np.concatenate([right[m2:] @ (y[: 2 * n] - given), right[:m2] @ y[2 * n :]]), J
 
     return conditions

@@ -16,18 +16,15 @@ The problem isn't autonomous: s = t/T is one more component, s' = 1 and s(0) = 0
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipliers
-
-Real = NDArray[np.floating[Any]]
 
 
 class LimitedExtremalProblem:
@@ -55,25 +52,25 @@ class LimitedExtremalProblem:
         self.dimension = self._m + 1
         self.start_count = self._plain.start_count + 1
 
-    def pack(self, x: Real, w: Real, s: Real) -> Real:
+    def pack(self, x: Reals, w: Reals, s: Reals) -> Reals:
         """(K, d) y of states and costates at s."""
         return np.concatenate([x, w, np.asarray(s)[:, None]], axis=1)
 
-    def split(self, y: Real) -> tuple[Real, Real]:
+    def split(self, y: Reals) -> tuple[Reals, Reals]:
         """(K, 2n) states and costates."""
         return self._plain.split(y[:, : self._m])
 
-    def shift(self, y: Real) -> Real:
+    def shift(self, y: Reals) -> Reals:
         """(K, h) mu / r."""
         return self.multipliers.at(y[:, -1]) / self._factors
 
-    def rates(self, y: Real) -> Real:
+    def rates(self, y: Reals) -> Reals:
         """(K, d) T (x', w', 1/T)."""
         at = self.system.evaluate(*self.split(y), self.shift(y))
         rates = np.concatenate([at.x_rate, at.w_rate], axis=1) * self.problem.duration
         return np.concatenate([rates, np.ones((len(y), 1))], axis=1)
 
-    def rates_and_jacobian(self, y: Real) -> tuple[Real, Real]:
+    def rates_and_jacobian(self, y: Reals) -> tuple[Reals, Reals]:
         """(K, d) rates and (K, d, d) their derivatives.
 
         s is exact from the first iterate on: what rates change with it has no part in any correction, and is left out.
@@ -86,34 +83,34 @@ class LimitedExtremalProblem:
         rates = np.concatenate([at.x_rate, at.w_rate], axis=1) * T
         return np.concatenate([rates, np.ones((len(y), 1))], axis=1), J
 
-    def start(self, y: Real) -> tuple[Real, Real]:
+    def start(self, y: Reals) -> tuple[Reals, Reals]:
         """Conditions at the start and their derivative."""
         value, J = self._plain.start(y[: self._m])
         whole = np.zeros((self.start_count, self.dimension))
         whole[:-1, : self._m], whole[-1, -1] = J, 1.0
         return np.append(value, y[-1]), whole
 
-    def end(self, y: Real) -> tuple[Real, Real]:
+    def end(self, y: Reals) -> tuple[Reals, Reals]:
         """Conditions at the end and their derivative."""
         value, J = self._plain.end(y[: self._m])
         return value, np.concatenate([J, np.zeros((len(J), 1))], axis=1)
 
-    def running_cost(self, y: Real) -> Real:
+    def running_cost(self, y: Reals) -> Reals:
         """(K,) integrand of the augmented Lagrangian."""
         x, w = self.split(y)
         return self.system.evaluate(x, w, self.shift(y)).running_cost
 
-    def excess(self, y: Real) -> float:
+    def excess(self, y: Reals) -> float:
         """Greatest excess over a limit, those of weight D counted sqrt(D) times."""
         weights = np.sqrt(self._factors / self.problem.penalties.inequality)
         return float((np.maximum(self.excesses(y), 0.0) * weights).max(initial=0.0))
 
-    def excesses(self, y: Real) -> Real:
+    def excesses(self, y: Reals) -> Reals:
         """(K, h) h(q, v)."""
         x, _ = self.split(y)
         return self.system.inequalities(x[:, : self.system.n], self.system.velocity(x))
 
-    def improved(self, mesh: Real, y: Real, middle_y: Real) -> StateMultipliers:
+    def improved(self, mesh: Reals, y: Reals, middle_y: Reals) -> StateMultipliers:
         """Better estimates, r max(0, h + mu/r), their integrals with every node's hat function kept.
 
         What pulls for less than an interval would count too much or too little if it were sampled at nodes alone.

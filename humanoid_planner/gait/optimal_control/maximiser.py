@@ -8,15 +8,13 @@ program where constraints tie several controls together (II.39, II.41; the thesi
 
 from __future__ import annotations
 
-from typing import Any
-
 import daqp
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 
-Real = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 _EQUALITY = 5
@@ -36,7 +34,7 @@ class Maximiser:
         InputError: a weight isn't positive, or bounds cross.
     """
 
-    def __init__(self, weights: Real, lower: Real, upper: Real, equalities: int = 0) -> None:
+    def __init__(self, weights: Reals, lower: Reals, upper: Reals, equalities: int = 0) -> None:
         if not (np.isfinite(weights).all() and (weights > 0.0).all()):
             raise InputError(
                 f"weights are {weights}", element="effort", remedy="Give each control a weight above 0"
@@ -53,11 +51,11 @@ class Maximiser:
         # In units of 1/sqrt(W) the quadratic term is the identity, whatever the sizes of torques and forces.
         self._unit = 1.0 / np.sqrt(weights)
 
-    def interior(self, y: Real) -> Real:
+    def interior(self, y: Reals) -> Reals:
         """(K, N) W^-1 y, equation (II.24)."""
         return np.asarray(y / self.weights)
 
-    def in_box(self, y: Real) -> tuple[Real, Mask]:
+    def in_box(self, y: Reals) -> tuple[Reals, Mask]:
         """Clipped controls (II.25) at (K, N) y.
 
         Returns:
@@ -67,7 +65,7 @@ class Maximiser:
         free = (u > self.lower) & (u < self.upper)
         return np.clip(u, self.lower, self.upper), free
 
-    def with_rows(self, y: Real, C: Real, c: Real) -> tuple[Real, Real, Mask, Mask, Mask]:
+    def with_rows(self, y: Reals, C: Reals, c: Reals) -> tuple[Reals, Reals, Mask, Mask, Mask]:
         """Controls with rows C u + c >= 0 (the first ones = 0) besides the box.
 
         Args:

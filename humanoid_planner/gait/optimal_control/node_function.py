@@ -8,10 +8,8 @@ from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import NDArray
 
-Real = NDArray[np.floating[Any]]
-
+from humanoid_model.arrays import Reals
 
 _CHUNKS = (64, 8)
 """Numbers of nodes evaluated in one call: compiled once, whatever the meshes. The last chunk is filled up."""
@@ -38,7 +36,7 @@ class NodeFunction:
         self._chunks = [_Chunk(self.function, size, self._sizes, self._parameters, self._shapes) for size in _CHUNKS]
         self._lock = threading.Lock()
 
-    def __call__(self, *arguments: Real) -> list[Real]:
+    def __call__(self, *arguments: Reals) -> list[Reals]:
         """Values at the nodes.
 
         Args:

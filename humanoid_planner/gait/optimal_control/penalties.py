@@ -6,14 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -48,13 +46,13 @@ class Obstacle:
             if not (math.isfinite(value) and value > 0.0):
                 raise InputError(f"is {value}", element=f"obstacle.{name}", remedy="Give a length above 0")
 
-    def coefficients(self) -> Real:
+    def coefficients(self) -> Reals:
         """(4,) left edge, right edge, height and s of the envelope [m]."""
         s = 0.25 * self.margin
         half = 0.5 * self.width + 0.9 * self.margin
         return np.array([self.centre - half, self.centre + half, self.height, s])
 
-    def envelope(self, x: ArrayLike) -> Real:
+    def envelope(self, x: ArrayLike) -> Reals:
         """(...) height of the envelope at x [m]."""
         left, right, height, s = self.coefficients()
         place = np.asarray(x, dtype=float)

@@ -8,10 +8,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
@@ -20,8 +18,6 @@ from humanoid_planner.gait.optimal_control.control_rows import ControlRow, FootF
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)

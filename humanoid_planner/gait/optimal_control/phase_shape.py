@@ -9,15 +9,14 @@ the functions built for one step serve every other step, mass and weight.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.floating[Any]]
 Pattern = tuple[tuple[bool, bool], ...]
 """Of complex coefficients: whether the real and the imaginary part are there."""
 
@@ -108,10 +107,10 @@ class PhaseParameters:
     """
 
     shape: PhaseShape
-    values: dict[str, Real]
+    values: dict[str, Reals]
 
     @property
-    def vector(self) -> Real:
+    def vector(self) -> Reals:
         """All numbers, one after the other."""
         return np.concatenate([np.ravel(value) for value in self.values.values()])
 
@@ -171,7 +170,7 @@ def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
             np.array([weights[name] for name in clear]),
         ]
     )
-    values: dict[str, Real] = {
+    values: dict[str, Reals] = {
         "inertia_diagonal": tree.inertia.diagonal().real.copy(),
         "inertia_re": tree.inertia[upper].real,
         "inertia_im": tree.inertia[upper].imag,
@@ -215,5 +214,5 @@ def _pattern(values: NDArray[np.complex128]) -> Pattern:
     return tuple((bool(value.real != 0.0), bool(value.imag != 0.0)) for value in values)
 
 
-def _nested(matrix: Real) -> tuple[tuple[float, ...], ...]:
+def _nested(matrix: Reals) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(float(value) for value in row) for row in matrix)

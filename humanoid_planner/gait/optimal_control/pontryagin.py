@@ -18,19 +18,17 @@ exact on each set of active bounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.maximiser import Maximiser
 from humanoid_planner.gait.optimal_control.node_function import NodeFunction
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +51,18 @@ class ExtremalPoint:
         feasible: (K,) whether some control fulfils all constraints there.
     """
 
-    v: Real
-    u: Real
-    acceleration: Real
-    eta: Real
-    kappa: Real
-    multipliers: Real
+    v: Reals
+    u: Reals
+    acceleration: Reals
+    eta: Reals
+    kappa: Reals
+    multipliers: Reals
     active: NDArray[np.bool_]
     free: NDArray[np.bool_]
-    x_rate: Real
-    w_rate: Real
-    running_cost: Real
-    hamiltonian: Real
+    x_rate: Reals
+    w_rate: Reals
+    running_cost: Reals
+    hamiltonian: Reals
     feasible: NDArray[np.bool_]
 
 
@@ -166,21 +164,21 @@ class PontryaginSystem:
         )
         self._time_weight = problem.effort.time_weight
 
-    def velocity(self, x: Real) -> Real:
+    def velocity(self, x: Reals) -> Reals:
         """(K, n) v = M^-1 p at states (K, 2n)."""
         return self.problem.tree.velocity(x[:, : self.n], x[:, self.n :])
 
-    def running_cost(self, q: Real, v: Real, u: Real) -> Real:
+    def running_cost(self, q: Reals, v: Reals, u: Reals) -> Reals:
         """(K,) l_r at given velocities and controls."""
         penalty = self._functions.dynamics(q, v, self._numbers)[3][:, 0]
         return np.asarray(self._time_weight + 0.5 * (self.maximiser.weights * u**2).sum(axis=1) + penalty)
 
-    def inequalities(self, q: Real, v: Real) -> Real:
+    def inequalities(self, q: Reals, v: Reals) -> Reals:
         """(K, h) excesses of the state inequalities that are penalised; of shifted systems only."""
         assert self._functions.inequalities is not None
         return self._functions.inequalities(q, v, self._numbers)[0]
 
-    def evaluate(self, x: Real, w: Real, shift: Real | None = None) -> ExtremalPoint:
+    def evaluate(self, x: Reals, w: Reals, shift: Reals | None = None) -> ExtremalPoint:
         """Maximising control and rates at K states and costates, each (K, 2n).
 
         Args:
@@ -196,8 +194,8 @@ class PontryaginSystem:
         M, B, free_rate, penalty = functions.dynamics(q, v, *own, numbers)
         y = np.einsum("kij,ki->kj", B, w_p)
         K, r = len(x), functions.row_count
-        acceleration: Real = np.zeros((K, n))
-        kappa: Real = np.zeros((K, n))
+        acceleration: Reals = np.zeros((K, n))
+        kappa: Reals = np.zeros((K, n))
         if r:
             c0, c_u, c_a, mass_rate = functions.rows(q, v, numbers)
             c_u, c_a = c_u.reshape(K, r, -1), c_a.reshape(K, r, -1)
@@ -239,7 +237,7 @@ class PontryaginSystem:
             feasible,
         )
 
-    def jacobian(self, x: Real, w: Real, at: ExtremalPoint, shift: Real | None = None) -> Real:
+    def jacobian(self, x: Reals, w: Reals, at: ExtremalPoint, shift: Reals | None = None) -> Reals:
         """(K, 4n, 4n) derivative of (x', w') by (x, w) at points that :meth:`evaluate` gave, for the same shift."""
         n = self.n
         own = () if shift is None else (shift,)
@@ -272,7 +270,7 @@ class PontryaginSystem:
         return J
 
 
-def _hold(inner: Real, right: Real, held: NDArray[np.bool_], start: int) -> None:
+def _hold(inner: Reals, right: Reals, held: NDArray[np.bool_], start: int) -> None:
     """Replaces equations of variables that don't move by dz = 0."""
     nodes, which = np.nonzero(held)
     index = start + which

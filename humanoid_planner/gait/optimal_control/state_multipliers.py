@@ -8,12 +8,10 @@ met and left at once mu is nearly an impulse.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Real = NDArray[np.floating[Any]]
+from humanoid_model.arrays import Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +23,10 @@ class StateMultipliers:
         values: (L, h) rates of cost per unit of each inequality, zero or more.
     """
 
-    mesh: Real
-    values: Real
+    mesh: Reals
+    values: Reals
 
-    def at(self, s: Real) -> Real:
+    def at(self, s: Reals) -> Reals:
         """(K, h) values at s in [0, 1]."""
         interval = np.clip(np.searchsorted(self.mesh, s, side="right") - 1, 0, len(self.mesh) - 2)
         left = self.mesh[interval]

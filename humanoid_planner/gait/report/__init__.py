@@ -1,2 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of solved phases: figures, tables and files (specification 003 sections 2.27, 2.28 and 2.32.3)."""
+
+from humanoid_planner.gait.report.gait_animation import write_animation
+from humanoid_planner.gait.report.gait_figure import write_gait_figure
+from humanoid_planner.gait.report.gait_files import write_gait_folder
+from humanoid_planner.gait.report.gait_report import GaitReport, gait_report
+from humanoid_planner.gait.report.phase_figure import phase_figure, write_figure
+from humanoid_planner.gait.report.phase_report import PhaseReport, phase_report
+
+__all__ = [
+    "GaitReport",
+    "PhaseReport",
+    "gait_report",
+    "phase_figure",
+    "phase_report",
+    "write_animation",
+    "write_figure",
+    "write_gait_figure",
+    "write_gait_folder",
+]

@@ -11,18 +11,16 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, FuncAnimation, PillowWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from tqdm import tqdm
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.picture_file import save_picture
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_report import robot_weight
-from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series
-from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.report.stick_figure import draw_forces, draw_ground, draw_robot, sample_at, view
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.ground_profile import ground_profile
+from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
 
 MOST_FRAMES_PER_SECOND = 50
 """Browsers play a GIF with shorter delays slowly instead."""
@@ -97,7 +95,7 @@ def write_animation(
     return len(times)
 
 
-def frame_times(duration: float, frames_per_second: float, speed: float) -> Real:
+def frame_times(duration: float, frames_per_second: float, speed: float) -> Reals:
     """Times of the gait that the frames show, from its beginning to its end [s]."""
     count = max(round(duration * frames_per_second / speed), 1) + 1
     return np.linspace(0.0, duration, count)
@@ -148,7 +146,7 @@ def write_strip(gait: GaitSolution, path: str | Path, count: int = 10) -> None:
 
 def _caption(gait: GaitSolution, series: GaitSeries, sample: int) -> str:
     index = int(series.phase[sample])
-    kind = gait.plan.phases[index].spec.kind.value.replace("_", " ")
+    kind = gait.plan.phases[index].spec.kind.label.replace("_", " ")
     return f"{series.t[sample]:.3f} s   {index + 1}: {kind}"
 
 

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
 from humanoid_model.picture_file import save_picture
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_report import robot_weight
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries, gait_series
-from humanoid_planner.gait.report.ground_profile import ground_profile
 from humanoid_planner.gait.report.stick_figure import LEG_COLOURS, draw_forces, draw_ground, draw_robot, sample_at, view
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.ground_profile import ground_profile
+from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries, gait_series
 
 _JOINT_COLOURS = {"hip": "C0", "knee": "C1", "ankle": "C2"}
 _LEG_STYLES = {"left": "-", "right": "--"}

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
 from humanoid_planner.gait.report.gait_animation import write_animation, write_strip
 from humanoid_planner.gait.report.gait_figure import write_gait_figure
 from humanoid_planner.gait.report.gait_report import GaitReport, gait_report
-from humanoid_planner.gait.report.gait_series import gait_series
 from humanoid_planner.gait.report.phase_files import write_csv, write_json
 from humanoid_planner.gait.report.phase_report import plain_values
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 
 def write_gait_csv(gait: GaitSolution, path: str | Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_planner.gait.phases.phase_spec import PhaseSpec
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.phases.walker import Walker
-from humanoid_planner.gait.report.gait_series import GaitSeries, gait_series, leg_roles
 from humanoid_planner.gait.report.phase_report import PhaseReport, phase_report, plain_values
 from humanoid_planner.gait.report.remedies import NOT_CONVERGED, REMEDIES, SLAP
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PhaseSpec
+from humanoid_planner.gait.specification.walker import Walker
+from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series, leg_roles
 
 SOLE_TOLERANCE = 1e-3
 """Depth below the ground at which a sole counts as going through it [m]."""
@@ -267,7 +267,7 @@ def robot_weight(walker: Walker, specs: Sequence[PhaseSpec]) -> float:
         walker: who walks.
         specs: phases, of which one names a step, as every kind of phase does.
     """
-    step = next(step for spec in specs for step in (spec.step, spec.previous, spec.next) if step is not None)
+    step = next(step for spec in specs for step in (spec.step, spec.next_step) if step is not None)
     tree = walker.double_support(step).tree
     return float(tree.mass * tree.gravity)
 
@@ -327,7 +327,7 @@ def _phase(gait: GaitSolution, series: GaitSeries, index: int) -> GaitPhaseRepor
         least[leg], friction[leg] = forces.least_normal, forces.required_friction
     return GaitPhaseReport(
         number=index + 1,
-        kind=gait.plan.phases[index].spec.kind.value,
+        kind=gait.plan.phases[index].spec.kind.label,
         bears=tuple(leg for leg in bears if leg in least),
         start=float(gait.starts[index]),
         distance=float(hip[-1] - hip[0]),
@@ -376,7 +376,7 @@ def _sole_depth(gait: GaitSolution, series: GaitSeries, index: int) -> np.ndarra
     """(samples of the phase,) how far heel or toe of the front foot are below the ground that it comes down on [m]."""
     rows = series.phase == index
     leg = leg_roles(gait.plan, index)["front"]
-    step = gait.plan.phases[index].spec.step
+    step = gait.plan.phases[index].spec.own
     ground = gait.plan.offsets[index][1] + (step.step_height if step is not None else 0.0)
     heights = np.stack([series.points[f"{leg}_{place}"][rows, 1] for place in ("heel", "toe")])
     return np.asarray(ground - heights.min(axis=0))

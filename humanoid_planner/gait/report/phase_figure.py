@@ -10,13 +10,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
 
-Real = NDArray[np.floating[Any]]
 
-
-def stick_segments(model: PhaseModel, q: Real) -> list[Real]:
+def stick_segments(model: PhaseModel, q: Reals) -> list[Reals]:
     """Lines of a stick figure at one configuration (n,): each body's axis to the axes that it carries and its points.
 
     Returns:

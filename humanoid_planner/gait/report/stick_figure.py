@@ -6,14 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
-from humanoid_planner.gait.report.gait_series import LEGS, GaitSeries
-from humanoid_planner.gait.report.ground_profile import GroundProfile, ground_profile
-
-Real = NDArray[np.floating[Any]]
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.ground_profile import GroundProfile, ground_profile
+from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries
 
 LEG_COLOURS = {"left": "#1f5fa8", "right": "#d1601c"}
 TRUNK_COLOUR = "0.25"
@@ -31,7 +29,7 @@ def sample_at(series: GaitSeries, time: float) -> int:
     return len(distance) - 1 - int(distance[::-1].argmin())
 
 
-def leg_outline(series: GaitSeries, sample: int, leg: str) -> Real:
+def leg_outline(series: GaitSeries, sample: int, leg: str) -> Reals:
     """(P, 2) from the hip to the tip, or to the ankle and around the foot [m]."""
     feet = f"{leg}_heel" in series.points
     names = ["hip", f"{leg}_knee"]
@@ -39,9 +37,9 @@ def leg_outline(series: GaitSeries, sample: int, leg: str) -> Real:
     return np.array([series.points[name][sample] for name in names])
 
 
-def force_arrows(series: GaitSeries, sample: int, weight: float) -> list[tuple[Real, Real]]:
+def force_arrows(series: GaitSeries, sample: int, weight: float) -> list[tuple[Reals, Reals]]:
     """Foot and vector (2,) of the force on each foot that presses, FORCE_SCALE long for the weight [m]."""
-    found: list[tuple[Real, Real]] = []
+    found: list[tuple[Reals, Reals]] = []
     for foot in series.forces.values():
         total = float(foot.total[sample])
         if foot.bears[sample] and total > 0.0 and np.isfinite(foot.pressure[sample]):

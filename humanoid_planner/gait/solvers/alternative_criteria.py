@@ -23,16 +23,14 @@ from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import simpson
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, phase_parameters
 from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, TIME_LIMIT, DirectOptions, check_size, solve_direct
-
-Real = NDArray[np.floating[Any]]
 
 
 class Criterion(enum.Enum):
@@ -102,10 +100,10 @@ class CriterionResult:
     converged: bool
     status: str
     iterations: int
-    t: Real
-    q: Real
-    v: Real
-    u: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    u: Reals
     energy: float
     effort_rate: float
     effort: float
@@ -272,7 +270,7 @@ class _Program:
         statistics["iter_count"] = iterations
         return self._result(answer, statistics, u_count, g_lower, g_upper, started)
 
-    def _guess(self) -> tuple[list[float], tuple[Real, Real]]:
+    def _guess(self) -> tuple[list[float], tuple[Reals, Reals]]:
         """Motion of least effort, the shares of effort to go through, and unknowns: states and controls, then work.
 
         Energy has many local minima: with the effort's share going down from where it outweighs the energy, the motion
@@ -315,7 +313,7 @@ class _Program:
         }
 
     def _result(
-        self, end: Any, statistics: Any, u_count: int, g_lower: Real, g_upper: Real, started: float
+        self, end: Any, statistics: Any, u_count: int, g_lower: Reals, g_upper: Reals, started: float
     ) -> CriterionResult:
         n, N, K = self.n, self.controls, self.options.intervals
         model, T = self.problem.model, self.problem.duration

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-Real = NDArray[np.floating[Any]]
+from humanoid_model.arrays import Reals
 
 
 class BandedNewton:
@@ -37,7 +34,7 @@ class BandedNewton:
         self._end_rows = top + first + np.arange(d - first)[:, None] - np.arange(d)[None, :]
         self._last = (nodes - 1) * d + np.arange(d)[None, :]
 
-    def factorise(self, start: Real, blocks: Real, end: Real) -> bool:
+    def factorise(self, start: Reals, blocks: Reals, end: Reals) -> bool:
         """LU decomposition.
 
         Args:
@@ -56,7 +53,7 @@ class BandedNewton:
         self._lu, self._pivots, info = lapack.dgbtrf(ab, self._lower, self._upper, overwrite_ab=0)
         return bool(info == 0)
 
-    def solve(self, residual: Real) -> Real:
+    def solve(self, residual: Reals) -> Reals:
         """(K, d) solution for a right-hand side (K d,)."""
         x, _ = lapack.dgbtrs(self._lu, self._lower, self._upper, residual, self._pivots)
         return np.asarray(x).reshape(self._nodes, self._d)

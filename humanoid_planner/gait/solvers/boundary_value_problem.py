@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Real = NDArray[np.floating[Any]]
+from humanoid_model.arrays import Reals
 
 
 class BoundaryValueProblem(Protocol):
@@ -23,16 +22,16 @@ class BoundaryValueProblem(Protocol):
     dimension: int
     start_count: int
 
-    def rates(self, y: Real) -> Real:
+    def rates(self, y: Reals) -> Reals:
         """(K, d) Phi at (K, d) points."""
 
-    def rates_and_jacobian(self, y: Real) -> tuple[Real, Real]:
+    def rates_and_jacobian(self, y: Reals) -> tuple[Reals, Reals]:
         """(K, d) Phi and (K, d, d) its derivative."""
 
-    def start(self, y: Real) -> tuple[Real, Real]:
+    def start(self, y: Reals) -> tuple[Reals, Reals]:
         """(start_count,) conditions at 0 for (d,) y, and their (start_count, d) derivative."""
 
-    def end(self, y: Real) -> tuple[Real, Real]:
+    def end(self, y: Reals) -> tuple[Reals, Reals]:
         """(d - start_count,) conditions at 1, and their derivative."""
 
 
@@ -55,21 +54,21 @@ class BoundaryValueResult:
 
     converged: bool
     message: str
-    mesh: Real
-    y: Real
-    rates: Real
+    mesh: Reals
+    y: Reals
+    rates: Reals
     residual: float
     condition_residual: float
     newton_steps: int
     meshes: int
     corrections: tuple[float, ...]
 
-    def at(self, s: Real) -> Real:
+    def at(self, s: Reals) -> Reals:
         """(L, d) values of the piecewise cubic at s in [0, 1]."""
         return hermite(self.mesh, self.y, self.rates, s)
 
 
-def hermite(mesh: Real, y: Real, rates: Real, s: Real) -> Real:
+def hermite(mesh: Reals, y: Reals, rates: Reals, s: Reals) -> Reals:
     """(L, d) cubic Hermite interpolation."""
     interval = np.clip(np.searchsorted(mesh, s, side="right") - 1, 0, len(mesh) - 2)
     h = (mesh[interval + 1] - mesh[interval])[:, None]

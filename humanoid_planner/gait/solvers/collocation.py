@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
 from humanoid_planner.gait.solvers.direct import MOST_MEMORY
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -90,10 +87,10 @@ _MAX_UPHILL = 8
 
 def solve_collocation(
     problem: BoundaryValueProblem,
-    mesh: Real,
-    y: Real,
+    mesh: Reals,
+    y: Reals,
     options: CollocationOptions | None = None,
-    watch: Callable[[int, float], bool] | None = None,
+    progress: ProgressCallback | None = None,
     deadline: float = math.inf,
 ) -> BoundaryValueResult:
     """Solves a boundary value problem from a guess.
@@ -103,7 +100,7 @@ def solve_collocation(
         mesh: (K,) increasing from 0 to 1, at least three nodes.
         y: (K, d) guess.
         options: when to stop.
-        watch: called with the number of nodes and the residual after each mesh; True stops.
+        progress: told the number of nodes and the residual after each mesh; cancels by returning True.
         deadline: value of ``time.perf_counter`` at which to stop.
 
     Returns:
@@ -129,7 +126,8 @@ def solve_collocation(
             break
         errors = _residuals(problem, mesh, y, newton.rates, newton.middle_rates)
         residual = float(errors.max())
-        stop = watch is not None and watch(len(mesh), residual)
+        told = Progress("boundary value problem", residual=residual, nodes=len(mesh))
+        stop = progress is not None and bool(progress(told))
         if newton.converged and residual <= options.tolerance:
             return _result(problem, True, "converged", mesh, newton, residual, steps, tried)
         if stop or time.perf_counter() > deadline:
@@ -157,9 +155,9 @@ class _Newton:
     converged: bool
     finite: bool
     message: str
-    y: Real
-    rates: Real
-    middle_rates: Real
+    y: Reals
+    rates: Reals
+    middle_rates: Reals
     steps: int
     corrections: tuple[float, ...]
 
@@ -168,7 +166,7 @@ def _result(
     problem: BoundaryValueProblem,
     converged: bool,
     message: str,
-    mesh: Real,
+    mesh: Reals,
     newton: _Newton,
     residual: float,
     steps: int,
@@ -193,20 +191,20 @@ def _result(
     )
 
 
-def _sizes(y: Real) -> Real:
+def _sizes(y: Reals) -> Reals:
     """(d,) size of each component along the mesh: what its residuals and corrections are compared with."""
     greatest = np.abs(y).max(axis=0)
     return np.asarray(np.maximum(greatest, 1e-6 * max(1e-12, float(greatest.max()))))
 
 
-def _mean_square_root(values: Real) -> float:
+def _mean_square_root(values: Reals) -> float:
     """Root of the mean square; inf where squares are beyond what numbers can hold."""
     with np.errstate(over="ignore"):
         return float(np.sqrt(np.mean(values**2)))
 
 
 def _newton(
-    problem: BoundaryValueProblem, mesh: Real, y: Real, options: CollocationOptions, deadline: float
+    problem: BoundaryValueProblem, mesh: Reals, y: Reals, options: CollocationOptions, deadline: float
 ) -> _Newton:
     h = np.diff(mesh)
     corrections: list[float] = []
@@ -276,7 +274,7 @@ def _newton(
 class _State:
     """Collocation equations at an iterate."""
 
-    def __init__(self, problem: BoundaryValueProblem, h: Real, y: Real) -> None:
+    def __init__(self, problem: BoundaryValueProblem, h: Reals, y: Reals) -> None:
         self._problem, self.y = problem, y
         with np.errstate(all="ignore"):
             try:
@@ -301,7 +299,7 @@ class _State:
         self.node_jacobian, self.middle_jacobian = J[: len(self.y)], J[len(self.y) :]
 
 
-def _blocks(state: _State, h: Real) -> Real:
+def _blocks(state: _State, h: Reals) -> Reals:
     """(K - 1, d, 2d) derivatives of the defects by the values at both ends of their interval."""
     d = state.y.shape[1]
     identity = np.eye(d)
@@ -313,7 +311,7 @@ def _blocks(state: _State, h: Real) -> Real:
     return blocks
 
 
-def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, middle_rates: Real) -> Real:
+def _residuals(problem: BoundaryValueProblem, mesh: Reals, y: Reals, rates: Reals, middle_rates: Reals) -> Reals:
     """(K - 1,) root mean square over each interval of the cubic's residual, relative to the size of the components.
 
     Weighted by the interval's length over the mean one, so that their mean is the integral of the residual, which is
@@ -326,7 +324,7 @@ def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, 
     size = _sizes(y)
     inner = 0.5 * math.sqrt(3.0 / 7.0)
 
-    def at(r: float) -> Real:
+    def at(r: float) -> Reals:
         left, right, dl, dr = y[:-1], y[1:], rates[:-1], rates[1:]
         value = (
             (1.0 + 2.0 * r) * (1.0 - r) ** 2 * left
@@ -348,7 +346,7 @@ def _residuals(problem: BoundaryValueProblem, mesh: Real, y: Real, rates: Real, 
     return np.asarray(np.where(np.isfinite(errors), errors, 1e300))
 
 
-def _refined(mesh: Real, errors: Real, tolerance: float) -> Real:
+def _refined(mesh: Reals, errors: Reals, tolerance: float) -> Reals:
     """The mesh with intervals cut in as many parts as bring a third-order residual below the tolerance, 4 at most."""
     parts = np.clip(np.ceil((errors / (0.5 * tolerance)) ** 0.25), 1, 4).astype(int)
     nodes = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(mesh[:-1], mesh[1:], parts, strict=True)]

@@ -7,16 +7,14 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class ContinuationPath:
     steps: list[tuple[str, float, int, bool]] = field(default_factory=list)
 
 
-Solve = Callable[[PhaseProblem, Real, Real], BoundaryValueResult]
+Solve = Callable[[PhaseProblem, Reals, Reals], BoundaryValueResult]
 """A solver: problem, mesh (K,) and guess (K, d)."""
 
 
@@ -123,10 +121,10 @@ def follow(
     problem: PhaseProblem,
     schedule: tuple[Stage, ...],
     solve: Solve,
-    mesh: Real,
-    y: Real,
+    mesh: Reals,
+    y: Reals,
     max_halvings: int = 6,
-    watch: Callable[[str], bool] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ContinuationPath:
     """Solves along a schedule; where a step fails it is halved towards the last value that was reached.
 
@@ -137,7 +135,7 @@ def follow(
         mesh: (K,) nodes of the guess.
         y: (K, d) guess for the first problem.
         max_halvings: of one step.
-        watch: told each step; returns True to stop.
+        progress: told each step; cancels by returning True.
 
     Returns:
         The path, with the last result.
@@ -149,7 +147,7 @@ def follow(
     result: BoundaryValueResult | None = None
     path: list[tuple[str, float, int, bool]] = []
 
-    def attempt(parameter: str, value: float, nodes: Real, guess: Real) -> BoundaryValueResult:
+    def attempt(parameter: str, value: float, nodes: Reals, guess: Reals) -> BoundaryValueResult:
         trial = solve(with_parameters(problem, current | {parameter: value}), nodes, guess)
         path.append((parameter, value, len(trial.mesh), trial.converged))
         return trial
@@ -162,7 +160,8 @@ def follow(
             target, halvings = value, 0
             while True:
                 trial = attempt(stage.parameter, target, mesh, y)
-                if watch is not None and watch(f"{stage.parameter} = {target:.4g}: {trial.message}"):
+                step = Progress(f"{stage.parameter} = {target:.4g}: {trial.message}", residual=trial.residual)
+                if progress is not None and progress(step):
                     return ContinuationPath(False, "stopped", result or trial, path)
                 if trial.converged:
                     result = trial
@@ -196,7 +195,7 @@ def follow(
 _KEPT_NODES = 60
 
 
-def _thinned(result: BoundaryValueResult) -> tuple[Real, Real]:
+def _thinned(result: BoundaryValueResult) -> tuple[Reals, Reals]:
     """Mesh and values for the next problem: every other node where there are many, so that meshes don't only grow."""
     mesh = result.mesh
     while len(mesh) > 2 * _KEPT_NODES:

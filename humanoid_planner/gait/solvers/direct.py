@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.extremal_problem import end_conditions
@@ -36,9 +37,6 @@ from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpress
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
-
-Real = NDArray[np.floating[Any]]
-
 
 TIME_LIMIT = 120.0
 """That a phase may take unless told otherwise; the slowest of the benchmark's random ones takes 8 [s]."""
@@ -108,17 +106,17 @@ class DirectResult:
     status: str
     iterations: int
     duration: float
-    s: Real
-    q: Real
-    v: Real
-    p: Real
-    u: Real
-    costates: Real
+    s: Reals
+    q: Reals
+    v: Reals
+    p: Reals
+    u: Reals
+    costates: Reals
     cost: float
     infeasibility: float
     seconds: float
-    variables: Real
-    multipliers: Real
+    variables: Reals
+    multipliers: Reals
 
 
 class Transcription:
@@ -364,9 +362,8 @@ def transcription(problem: PhaseProblem, intervals: int, element: str = "direct.
 def solve_direct(
     problem: PhaseProblem,
     options: DirectOptions | None = None,
-    guess: tuple[Real, Real, Real] | None = None,
+    guess: tuple[Reals, Reals, Reals] | None = None,
     warm_start: DirectResult | None = None,
-    watch: Callable[[int, float], bool] | None = None,
 ) -> DirectResult:
     """Transcribes a phase and solves it with IPOPT.
 
@@ -376,7 +373,6 @@ def solve_direct(
         guess: (K, n) angles, (K, n) velocities and (K, N) controls at the K = 2 N + 1 points; :func:`cubic_guess`
             without.
         warm_start: result of a neighbouring problem with as many intervals.
-        watch: called with iterations and cost at the end; kept for progress of several solves.
 
     Returns:
         The solution, or IPOPT's last iterate and its status.
@@ -452,12 +448,10 @@ def solve_direct(
         variables=x,
         multipliers=multipliers,
     )
-    if watch is not None:
-        watch(result.iterations, result.cost)
     return result
 
 
-def variable_bounds(problem: PhaseProblem, program: Transcription, unit: Real) -> tuple[Real, Real]:
+def variable_bounds(problem: PhaseProblem, program: Transcription, unit: Reals) -> tuple[Reals, Reals]:
     """Least and greatest unknowns: T, then those of each point; controls in units (N,) of their own."""
     n, P, model = program.n, program.points, problem.model
     lower, upper = np.full((P, program.width), -np.inf), np.full((P, program.width), np.inf)
@@ -477,7 +471,7 @@ def variable_bounds(problem: PhaseProblem, program: Transcription, unit: Real) -
 
 def constraint_bounds(
     problem: PhaseProblem, parameters: PhaseParameters, program: Transcription
-) -> tuple[Real, Real]:
+) -> tuple[Reals, Reals]:
     """Least and greatest constraints: defects, then what holds at each point, then further conditions at the ends."""
     shape, P = parameters.shape, program.points
     equal = program.accelerated_count + shape.equality_count
@@ -513,7 +507,7 @@ def _condition_function(
     return casadi.Function(f"conditions_{name}", [zeta], [casadi.densify(psi[given:])])
 
 
-def _stencils(intervals: int) -> tuple[sparse.csc_array, sparse.csc_array, Real]:
+def _stencils(intervals: int) -> tuple[sparse.csc_array, sparse.csc_array, Reals]:
     """Constants of Hermite-Simpson on [0, 1]: A1 and A2 (points x 2N) of Z and D, and Simpson's weights (points,)."""
     P, h = 2 * intervals + 1, 1.0 / intervals
     left = 2 * np.arange(intervals)
@@ -551,7 +545,7 @@ def _triplets(matrix: casadi.SX) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _spread(
     rows: NDArray[np.int64], columns: NDArray[np.int64], stencil: sparse.csc_array, height: int, width: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Real]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Reals]:
     """Places (2, E) in the large Jacobian that small Jacobians go to, which small entry each takes, and its factor."""
     point, defect, share = sparse.find(stencil)
     big_rows = (defect[:, None] * height + rows[None]).ravel()
@@ -562,7 +556,7 @@ def _spread(
 
 
 def _selection(
-    key: NDArray[np.int64], big: tuple[NDArray[np.int64], NDArray[np.int64], Real], size: int
+    key: NDArray[np.int64], big: tuple[NDArray[np.int64], NDArray[np.int64], Reals], size: int
 ) -> casadi.DM:
     places, entry, factor = big
     order = np.argsort(key)

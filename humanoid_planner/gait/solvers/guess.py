@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
-Real = NDArray[np.floating[Any]]
 
-
-def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real, Real, Real]:
+def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Reals, Reals, Reals, Reals]:
     """A motion between the ends: cubic angles with the ends' velocities, and the least efforts that come near it.
 
     Returns:
@@ -34,7 +30,7 @@ def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real, Real, R
     return q, v, acceleration, np.clip(u, model.control_lower, model.control_upper)
 
 
-def line_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real]:
+def line_guess(problem: PhaseProblem, points: int) -> tuple[Reals, Reals]:
     """(K, 2n) states on a straight line in (q, p) between the ends, and (K, 2n) costates of zero."""
     model = problem.scaled_model
     start, end = (model.state(state.q, state.v) for state in (problem.start, problem.end))
@@ -42,7 +38,7 @@ def line_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real]:
     return x, np.zeros_like(x)
 
 
-def cubic_extremal_guess(problem: PhaseProblem, points: int) -> tuple[Real, Real]:
+def cubic_extremal_guess(problem: PhaseProblem, points: int) -> tuple[Reals, Reals]:
     """(K, 2n) states and (K, 2n) costates whose maximising controls move cubic angles about as they go.
 
     w_p is the least that gives the controls, B^T w_p = W u; w_q follows from M w_p' = -w_q, the adjoint without the

@@ -12,18 +12,15 @@ import dataclasses
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_planner.gait.optimal_control.limited_extremal import LimitedExtremalProblem
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.state_multipliers import StateMultipliers
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -77,9 +74,9 @@ class LimitedResult:
 
 def solve_limited(
     problem: PhaseProblem,
-    mesh: Real,
-    x: Real,
-    w: Real,
+    mesh: Reals,
+    x: Reals,
+    w: Reals,
     multipliers: StateMultipliers,
     options: LimitOptions | None = None,
     deadline: float = math.inf,

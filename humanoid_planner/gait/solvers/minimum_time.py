@@ -18,14 +18,13 @@ from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, TIME_LIMIT
-
-Real = NDArray[np.floating[Any]]
 
 MOST_INTERVALS = 10_000
 """Of a path: each is a block of expressions of its own."""
@@ -54,11 +53,11 @@ class PathTiming:
     converged: bool
     status: str
     duration: float
-    s: Real
-    t: Real
-    q: Real
-    v: Real
-    u: Real
+    s: Reals
+    t: Reals
+    q: Reals
+    v: Reals
+    u: Reals
 
 
 def time_path(
@@ -158,12 +157,12 @@ def _solve(model: PhaseModel, spline: CubicSpline, K: int, start_rate: float, en
     )
 
 
-def _efforts(model: PhaseModel, spline: CubicSpline, s: Real) -> tuple[Real, Real, Real, Real]:
+def _efforts(model: PhaseModel, spline: CubicSpline, s: Reals) -> tuple[Reals, Reals, Reals, Reals]:
     """(K, n) efforts by a, by b and at rest, and (K, n, N) Bp, at points of the path."""
     q, first, second = spline(s), spline(s, 1), spline(s, 2)
     M, none = model.tree.mass_matrix(q), np.zeros((len(s), model.control_count))
 
-    def times(matrix: Real, vector: Real) -> Real:
+    def times(matrix: Reals, vector: Reals) -> Reals:
         return np.asarray((matrix @ vector[..., None])[..., 0])
 
     at_rest = -model.momentum_rate(q, np.zeros_like(q), none)

@@ -7,20 +7,17 @@ import dataclasses
 import enum
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.contact.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
+from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite
-
-Real = NDArray[np.floating[Any]]
 
 
 class PhaseStatus(enum.Enum):
@@ -135,15 +132,15 @@ class PhaseSolution:
     method: str
     problem: PhaseProblem
     duration: float
-    t: Real
-    q: Real
-    v: Real
-    p: Real
-    costates: Real
-    u: Real
-    hamiltonian: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    p: Reals
+    costates: Reals
+    u: Reals
+    hamiltonian: Reals
     forces: dict[str, FootSeries]
-    closure_gap: Real
+    closure_gap: Reals
     residual: float
     cost: float
     direct_cost: float
@@ -151,6 +148,33 @@ class PhaseSolution:
     violations: tuple[Violation, ...]
     log: tuple[str, ...]
     seconds: float
+
+    @property
+    def hip_advance(self) -> float:
+        """Way of the hip along x [m]; 0 of a mechanism without one."""
+        hip = self.problem.scaled_model.points.get("hip")
+        return 0.0 if hip is None else float(hip.position(self.q[-1])[0] - hip.position(self.q[0])[0])
+
+    @property
+    def centre_of_pressure(self) -> Reals:
+        """(K,) of all feet together along x in the phase's frame, NaN where nothing presses [m]."""
+        total, moment = np.zeros(len(self.t)), np.zeros(len(self.t))
+        for foot in self.forces.values():
+            total += foot.total_normal
+            moment += (foot.normal * foot.places).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(total > 0.0, moment / total, np.nan)
+
+    @property
+    def transversality(self) -> float:
+        """Largest costate of a free state at its end over the largest of that component; 0 where all are given."""
+        worst = 0.0
+        for at, end in ((0, self.problem.start), (-1, self.problem.end)):
+            free = np.concatenate(end.free_masks(self.problem.model))
+            sizes = np.abs(self.costates).max(axis=0)
+            scaled = np.abs(self.costates[at]) / np.where(sizes > 0.0, sizes, 1.0)
+            worst = max(worst, float(scaled[free].max(initial=0.0)))
+        return worst
 
     @property
     def converged(self) -> bool:
@@ -167,11 +191,11 @@ class PhaseSolution:
         """Greatest friction coefficient that a foot needs; 0 without feet."""
         return max((series.required_friction for series in self.forces.values()), default=0.0)
 
-    def initial_costate(self) -> Real:
+    def initial_costate(self) -> Reals:
         """(2n,) w(0): how the cost falls with the initial state, w(0) = -dJ/dx(0)."""
         return self.costates[0].copy()
 
-    def sample(self, t: Real) -> tuple[Real, Real, Real]:
+    def sample(self, t: Reals) -> tuple[Reals, Reals, Reals]:
         """(L, n) angles and velocities and (L, N) controls at times of the phase, smooth between the samples."""
         s = np.asarray(t, dtype=float)
         model = self.problem.scaled_model
@@ -184,13 +208,13 @@ class PhaseSolution:
         return q, v, u
 
 
-def closure_gap(model: PhaseModel, q: Real) -> Real:
+def closure_gap(model: PhaseModel, q: Reals) -> Reals:
     """(K,) distance that the loop stays open at (K, n) angles; of several loops the root of the sum of squares [m]."""
     return np.asarray(np.linalg.norm(model.closure(q), axis=1))
 
 
 def find_violations(
-    problem: PhaseProblem, t: Real, q: Real, v: Real, u: Real, forces: dict[str, FootSeries], tolerances: Tolerances
+    problem: PhaseProblem, t: Reals, q: Reals, v: Reals, u: Reals, forces: dict[str, FootSeries], tolerances: Tolerances
 ) -> tuple[list[Violation], list[Violation]]:
     """Contacts that aren't kept, and joint ranges, rates, clearances, bounds and closures that aren't."""
     model = problem.model
@@ -229,25 +253,66 @@ def find_violations(
     return contacts, limits
 
 
+@dataclass(frozen=True, eq=False)
+class PhaseSamples:
+    """A motion at K instants.
+
+    Attributes:
+        t: (K,) times [s].
+        x: (K, 2n) angles and momenta.
+        w: (K, 2n) costates.
+        u: (K, N) controls; None for those that maximise.
+    """
+
+    t: Reals
+    x: Reals
+    w: Reals
+    u: Reals | None = None
+
+
+@dataclass(frozen=True)
+class SolverOutcome:
+    """What a solver says of a motion; attributes are those of :class:`PhaseSolution`.
+
+    Attributes:
+        method: that gave it.
+        solved: whether it is a solution.
+        message: in words.
+        residual: of the boundary value problem.
+        cost: penalised criterion J.
+        direct_cost: the same from the transcription; NaN without one.
+    """
+
+    method: str
+    solved: bool
+    message: str
+    residual: float
+    cost: float
+    direct_cost: float
+
+
 def solution_from_samples(
     problem: PhaseProblem,
     system: PontryaginSystem,
-    t: Real,
-    x: Real,
-    w: Real,
-    u: Real | None,
-    *,
-    method: str,
-    solved: bool,
-    message: str,
-    residual: float,
-    cost: float,
-    direct_cost: float,
-    log: tuple[str, ...],
-    seconds: float,
-    tolerances: Tolerances,
+    samples: PhaseSamples,
+    outcome: SolverOutcome,
+    log: tuple[str, ...] = (),
+    seconds: float = 0.0,
+    tolerances: Tolerances | None = None,
 ) -> PhaseSolution:
-    """Puts a solution together: maximising controls unless given, forces, energies and checks."""
+    """Puts a solution together: maximising controls unless given, forces, energies and checks.
+
+    Args:
+        problem: of the phase.
+        system: Pontryagin's conditions of it.
+        samples: of the motion.
+        outcome: of the solver.
+        log: what was done, line by line.
+        seconds: time that it took.
+        tolerances: of the checks; those of :class:`Tolerances` if left out.
+    """
+    t, x, w, u = samples.t, samples.x, samples.w, samples.u
+    message, solved = outcome.message, outcome.solved
     n, model = problem.model.n, problem.scaled_model
     at = system.evaluate(x, w)
     q, p, v = x[:, :n], x[:, n:], at.v
@@ -261,7 +326,7 @@ def solution_from_samples(
     forces = {
         foot.name: foot_series(model, foot, foot.places, q, v, controls) for foot in problem.checked_feet
     }
-    contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances)
+    contacts, limits = find_violations(problem, t, q, v, controls, forces, tolerances or Tolerances())
     infeasible = "; constraints leave no control somewhere" if u is None and not at.feasible.all() else ""
     if not solved:
         status = PhaseStatus.NOT_CONVERGED
@@ -277,7 +342,7 @@ def solution_from_samples(
     return PhaseSolution(
         status=status,
         message=message + infeasible,
-        method=method,
+        method=outcome.method,
         problem=problem,
         duration=float(t[-1]),
         t=t,
@@ -289,9 +354,9 @@ def solution_from_samples(
         hamiltonian=hamiltonian,
         forces=forces,
         closure_gap=closure_gap(model, q),
-        residual=residual,
-        cost=cost,
-        direct_cost=direct_cost,
+        residual=outcome.residual,
+        cost=outcome.cost,
+        direct_cost=outcome.direct_cost,
         energies=energies(model, problem.effort, t, v, controls),
         violations=violations,
         log=log,
@@ -300,7 +365,7 @@ def solution_from_samples(
 
 
 def _add(
-    found: list[Violation], kind: ViolationKind, what: str, t: Real, excess: Real, tolerance: float, unit: str
+    found: list[Violation], kind: ViolationKind, what: str, t: Reals, excess: Reals, tolerance: float, unit: str
 ) -> None:
     beyond = excess > tolerance
     if beyond.any():

@@ -12,18 +12,15 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import most_nodes
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,8 @@ class ShootingOptions:
 
 def solve_shooting(
     problem: BoundaryValueProblem,
-    mesh: Real,
-    y: Real,
+    mesh: Reals,
+    y: Reals,
     options: ShootingOptions | None = None,
     deadline: float = math.inf,
 ) -> BoundaryValueResult:
@@ -165,14 +162,14 @@ _LOOSE = 1e-5
 
 def _shoot(
     problem: BoundaryValueProblem,
-    values: Real,
-    h: Real,
+    values: Reals,
+    h: Reals,
     options: ShootingOptions,
     tolerance: float,
     deadline: float = math.inf,
     *,
     sensitivities: bool,
-) -> tuple[Real, Real] | None:
+) -> tuple[Reals, Reals] | None:
     """Ends of all segments, integrated side by side on s in [0, 1], and their derivatives by the starts."""
     S, d = values.shape
     # Sizes of the components: costates are small numbers beside states.
@@ -181,7 +178,7 @@ def _shoot(
     size = np.maximum(size, max(1e-3 * float(size.max()), 1e-12))
     count = 0
 
-    def rates(_: float, flat: Real) -> Real:
+    def rates(_: float, flat: Reals) -> Reals:
         nonlocal count
         count += 1
         beyond = count > options.max_evaluations or time.perf_counter() > deadline
@@ -215,7 +212,9 @@ class _Diverged(Exception):  # noqa: N818 - ends an integration, and is caught w
     """An integration left all bounds."""
 
 
-def _dense(problem: BoundaryValueProblem, starts: Real, values: Real, options: ShootingOptions) -> tuple[Real, Real]:
+def _dense(
+    problem: BoundaryValueProblem, starts: Reals, values: Reals, options: ShootingOptions
+) -> tuple[Reals, Reals]:
     """Nodes within the segments, integrated from their starts; straight lines where that diverges."""
     S, d = len(starts) - 1, problem.dimension
     inner = np.linspace(0.0, 1.0, options.steps_per_segment + 1)[:-1]

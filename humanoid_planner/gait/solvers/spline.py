@@ -16,21 +16,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import casadi
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.node_function import NodeFunction
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
-
-Real = NDArray[np.floating[Any]]
 
 MOST_PIECES = 100
 """Of the splines: residuals and unknowns grow with them, and the Jacobian between both is dense."""
@@ -57,10 +54,10 @@ class SplineResult:
     converged: bool
     status: str
     cost: float
-    t: Real
-    q: Real
-    v: Real
-    u: Real
+    t: Reals
+    q: Reals
+    v: Reals
+    u: Reals
     variables: int
     seconds: float
 
@@ -112,16 +109,16 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     free = np.ones(len(knots), dtype=bool)
     free[[0, 1, -3, -2]] = False
 
-    def motion(x: Real) -> tuple[Real, Real, Real]:
+    def motion(x: Reals) -> tuple[Reals, Reals, Reals]:
         values = knots.copy()
         values[free] = x.reshape(-1, n)
         position, velocity, acceleration = basis @ values
         return position, velocity, acceleration
 
-    def residuals(x: Real) -> Real:
+    def residuals(x: Reals) -> Reals:
         return np.asarray((root[:, None] * point(*motion(x), numbers)[0]).ravel())
 
-    def jacobian(x: Real) -> Real:
+    def jacobian(x: Reals) -> Reals:
         by_point = point(*motion(x), numbers)[1].reshape(K, -1, width)
         by_knot = sum(
             np.einsum("kri,kb->krbi", by_point[:, :, order * n : (order + 1) * n], basis[order][:, free])
@@ -146,7 +143,7 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     )
 
 
-def _point_function(problem: PhaseProblem) -> tuple[NodeFunction, Real]:
+def _point_function(problem: PhaseProblem) -> tuple[NodeFunction, Reals]:
     """Residuals whose half square is the running cost at (q, v, v'), their derivatives, and the controls."""
     parameters = phase_parameters(problem)
     if parameters.shape not in _POINTS:
@@ -170,7 +167,7 @@ def _point_function(problem: PhaseProblem) -> tuple[NodeFunction, Real]:
 _POINTS: dict[PhaseShape, NodeFunction] = {}
 
 
-def _quintic(r: Real, order: int) -> Real:
+def _quintic(r: Reals, order: int) -> Reals:
     """(len(r), 6) derivatives on [0, 1] of the polynomials of value, rate and second derivative at both ends."""
     # Conditions on the coefficients of 1, r, .., r^5 at the ends, inverted once.
     conditions = np.zeros((6, 6))
@@ -180,7 +177,7 @@ def _quintic(r: Real, order: int) -> Real:
     return np.asarray(_powers(r, order) @ np.linalg.inv(conditions))
 
 
-def _powers(r: Real, order: int) -> Real:
+def _powers(r: Reals, order: int) -> Reals:
     """(len(r), 6) derivatives of 1, r, .., r^5."""
     exponents = np.arange(6)
     factor = np.ones(6)

@@ -6,20 +6,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.optimal_control.control_rows import evaluate_rows
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
-from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_collocation
 from humanoid_planner.gait.solvers.continuation import Stage, follow, with_parameters
@@ -32,38 +30,14 @@ from humanoid_planner.gait.solvers.direct import (
     solve_direct,
 )
 from humanoid_planner.gait.solvers.phase_solution import (
+    PhaseSamples,
     PhaseSolution,
     PhaseStatus,
+    SolverOutcome,
     Tolerances,
     solution_from_samples,
 )
 from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
-
-Real = NDArray[np.floating[Any]]
-
-Feedback = Callable[[str, float, float], bool]
-"""stage, residual (NaN while there is none) and cost (likewise); returns True to cancel."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a synthesis is.
-
-    Attributes:
-        stage: what was done last.
-        residual: of the boundary value problem, NaN while there is none.
-        nodes: of the mesh.
-        cost: of the transcription, NaN while there is none.
-    """
-
-    stage: str
-    residual: float
-    nodes: int
-    cost: float
-
-
-Watch = Callable[[Progress], bool]
-"""Told of progress; returns True to cancel."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +93,7 @@ MOST_SAMPLES = 20_000
 def synthesize_phase(
     problem: PhaseProblem,
     options: SynthesisOptions | None = None,
-    feedback: Feedback | None = None,
-    *,
-    watch: Watch | None = None,
+    progress: ProgressCallback | None = None,
 ) -> PhaseSolution:
     """Solves a phase from nothing but its data.
 
@@ -134,8 +106,7 @@ def synthesize_phase(
     Args:
         problem: the phase.
         options: settings.
-        feedback: called between stages; cancels by returning True.
-        watch: called between stages and on each mesh of the boundary value problem; likewise.
+        progress: told between stages and on each mesh of the boundary value problem; cancels by returning True.
 
     Returns:
         The solution with its status; the best iterate where there is no solution.
@@ -146,7 +117,7 @@ def synthesize_phase(
     options = options or SynthesisOptions()
     shape = phase_parameters(problem).shape
     check_size(shape, options.direct.intervals, "direct.intervals")
-    run = _Run(problem, options, feedback, watch)
+    run = _Run(problem, options, progress)
     open_end = _unreachable(problem)
     if open_end:
         return run.without_motion(PhaseStatus.UNREACHABLE, open_end)
@@ -193,9 +164,9 @@ class _Run:
     """State of one synthesis."""
 
     def __init__(
-        self, problem: PhaseProblem, options: SynthesisOptions, feedback: Feedback | None, watch: Watch | None
+        self, problem: PhaseProblem, options: SynthesisOptions, progress: ProgressCallback | None
     ) -> None:
-        self.problem, self.options, self.feedback, self.watch = problem, options, feedback, watch
+        self.problem, self.options, self.progress = problem, options, progress
         first = {stage.parameter: stage.values[0] for stage in reversed(options.schedule)}
         self.transcribed = with_parameters(problem, first) if first else problem
         self.started = time.perf_counter()
@@ -207,15 +178,13 @@ class _Run:
     def tell(self, stage: str, residual: float, nodes: int, cost: float) -> None:
         """Notes a stage, passes it on, and sees whether to stop."""
         self.log.append(f"{time.perf_counter() - self.started:7.3f} s  {stage}")
-        if self.feedback is not None and self.feedback(stage, residual, cost):
-            self.stopped = True
-        self.look(Progress(stage, residual, nodes, cost))
+        self.look(Progress(stage, residual=residual, nodes=nodes, cost=cost))
         if time.perf_counter() > self.started + self.options.time_limit:
             self.stopped = self.late = True
 
     def look(self, progress: Progress) -> bool:
         """Passes on what isn't a stage of its own; True to stop."""
-        if self.watch is not None and self.watch(progress):
+        if self.progress is not None and self.progress(progress):
             self.stopped = True
         return self.stopped
 
@@ -266,15 +235,15 @@ class _Run:
             self.last_message = result.message
         else:
 
-            def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+            def solve(problem: PhaseProblem, mesh: Reals, guess: Reals) -> BoundaryValueResult:
                 extremal = self.extremal if problem is self.problem else ExtremalProblem(problem)
                 return self.boundary_value_problem(extremal, mesh, guess, direct.cost, self.options.collocation)
 
-            def stage(text: str) -> bool:
-                self.tell(f"continuation, {text}", math.nan, 0, direct.cost)
+            def stage(step: Progress) -> bool:
+                self.tell(f"continuation, {step.stage}", math.nan, 0, direct.cost)
                 return self.stopped
 
-            path = follow(self.problem, self.options.schedule, solve, direct.s, y, watch=stage)
+            path = follow(self.problem, self.options.schedule, solve, direct.s, y, progress=stage)
             result = path.result if path.converged else dataclasses.replace(path.result, converged=False)
             self.last_message = path.message
         self.tell(
@@ -287,15 +256,15 @@ class _Run:
         return result
 
     def boundary_value_problem(
-        self, extremal: ExtremalProblem, mesh: Real, y: Real, cost: float, settings: CollocationOptions
+        self, extremal: ExtremalProblem, mesh: Reals, y: Reals, cost: float, settings: CollocationOptions
     ) -> BoundaryValueResult:
         """Solves one by the method that was asked for."""
         deadline = self.started + self.options.time_limit
         if self.options.method == "shooting":
             return solve_shooting(extremal, mesh, y, self.options.shooting, deadline)
 
-        def look(nodes: int, residual: float) -> bool:
-            return self.look(Progress("boundary value problem", residual, nodes, cost))
+        def look(progress: Progress) -> bool:
+            return self.look(dataclasses.replace(progress, cost=cost))
 
         return solve_collocation(extremal, mesh, y, settings, look, deadline)
 
@@ -326,18 +295,18 @@ class _Run:
             max_meshes=min(patient.max_meshes, _MESHES_ON_THE_WAY),
         )
 
-        def look(nodes: int, residual: float) -> bool:
-            return self.look(Progress("rows tightened", residual, nodes, free.cost))
+        def look(progress: Progress) -> bool:
+            return self.look(dataclasses.replace(progress, stage="rows tightened", cost=free.cost))
 
-        def solve(problem: PhaseProblem, mesh: Real, guess: Real) -> BoundaryValueResult:
+        def solve(problem: PhaseProblem, mesh: Reals, guess: Reals) -> BoundaryValueResult:
             options = patient if problem.rows == self.problem.rows else hasty
             return solve_collocation(ExtremalProblem(problem), mesh, guess, options, look, deadline)
 
-        def stage(line: str) -> bool:
-            self.tell(f"rows tightened [N]: {line}", math.nan, 0, free.cost)
+        def stage(step: Progress) -> bool:
+            self.tell(f"rows tightened [N]: {step.stage}", math.nan, 0, free.cost)
             return self.stopped
 
-        path = follow(self.problem, (Stage("rows", values),), solve, free.s, y, max_halvings=2, watch=stage)
+        path = follow(self.problem, (Stage("rows", values),), solve, free.s, y, max_halvings=2, progress=stage)
         if not path.converged:
             self.last_message = path.message
             return None
@@ -355,16 +324,15 @@ class _Run:
         cost = float(T / 6.0 * (np.diff(result.mesh) * running).sum())
         s = np.linspace(0.0, 1.0, self.options.samples)
         x, w = self.extremal.split(result.at(s))
-        method = self.options.method
-        return self._solution(T * s, x, w, None, method, True, "converged", result.residual, cost, direct_cost)
+        outcome = SolverOutcome(self.options.method, True, "converged", result.residual, cost, direct_cost)
+        return self._solution(PhaseSamples(T * s, x, w), outcome)
 
     def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
         """The transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         t = direct.duration * direct.s
-        return self._solution(
-            t, x, direct.costates, direct.u, "direct", solved, message, direct.infeasibility, direct.cost, direct.cost
-        )
+        outcome = SolverOutcome("direct", solved, message, direct.infeasibility, direct.cost, direct.cost)
+        return self._solution(PhaseSamples(t, x, direct.costates, direct.u), outcome)
 
     def without_motion(self, status: PhaseStatus, message: str) -> PhaseSolution:
         """A refusal: the two ends and nothing between them."""
@@ -373,39 +341,19 @@ class _Run:
         x = np.stack([model.state(problem.start.q, problem.start.v), model.state(problem.end.q, problem.end.v)])
         t = np.array([0.0, problem.duration])
         zero = np.zeros((2, model.control_count))
-        empty = self._solution(t, x, np.zeros_like(x), zero, "none", False, message, math.inf, math.nan, math.nan)
+        outcome = SolverOutcome("none", False, message, math.inf, math.nan, math.nan)
+        empty = self._solution(PhaseSamples(t, x, np.zeros_like(x), zero), outcome)
         return dataclasses.replace(empty, status=status)
 
-    def _solution(
-        self,
-        t: Real,
-        x: Real,
-        w: Real,
-        u: Real | None,
-        method: str,
-        solved: bool,
-        message: str,
-        residual: float,
-        cost: float,
-        direct_cost: float,
-    ) -> PhaseSolution:
-        system: PontryaginSystem = self.extremal.system
+    def _solution(self, samples: PhaseSamples, outcome: SolverOutcome) -> PhaseSolution:
         return solution_from_samples(
             self.problem,
-            system,
-            t,
-            x,
-            w,
-            u,
-            method=method,
-            solved=solved,
-            message=message,
-            residual=residual,
-            cost=cost,
-            direct_cost=direct_cost,
-            log=tuple(self.log),
-            seconds=time.perf_counter() - self.started,
-            tolerances=self.options.tolerances,
+            self.extremal.system,
+            samples,
+            outcome,
+            tuple(self.log),
+            time.perf_counter() - self.started,
+            self.options.tolerances,
         )
 
 

@@ -3,6 +3,7 @@
 
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval
 from humanoid_planner.gait.trajectory.from_solution import gait_trajectory
+from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitSample, GaitTrajectory
 from humanoid_planner.gait.trajectory.trajectory_files import (
     load_gait_trajectory,
@@ -14,7 +15,9 @@ from humanoid_planner.gait.trajectory.trajectory_files import (
 __all__ = [
     "ContactInterval",
     "GaitSample",
+    "GaitSeries",
     "GaitTrajectory",
+    "gait_series",
     "gait_trajectory",
     "load_gait_trajectory",
     "save_gait_trajectory",

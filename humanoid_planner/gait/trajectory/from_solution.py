@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.contact.foot_series import foot_series
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.phases.phase_spec import PlannedPhase
-from humanoid_planner.gait.phases.synthesize_gait import GaitSolution
+from humanoid_planner.gait.optimal_control.foot_series import foot_series
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.specification.phase_spec import PlannedPhase
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval, merged, phase_contacts
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 from humanoid_planner.gait.trajectory.robot_motion import PlanarRootMotion, ProjectedMotion, RobotMotion
-
-Real = NDArray[np.floating[Any]]
 
 DEFAULT_RATE = 1000.0
 """Samples per second."""
@@ -72,7 +70,7 @@ def gait_trajectory(
             if not phase.converged:
                 raise InputError(
                     f"isn't solved: {phase.message}",
-                    element=planned.spec.kind.value,
+                    element=planned.spec.kind.label,
                     remedy="Give a gait that has converged",
                 )
     if exchanged is not None and [(p.spec.kind, s.duration) for p, s in _phases(exchanged)] != [
@@ -92,7 +90,7 @@ def gait_trajectory(
     starts = np.concatenate([[0.0], np.cumsum([phase.duration for phase in solution.phases * cycles])])
     grid = _grid(rate, times, float(starts[-1]))
     advance = plan.next_offset - plan.offsets[0]
-    pieces: list[dict[str, Real]] = []
+    pieces: list[dict[str, Reals]] = []
     contacts: list[ContactInterval] = []
     for index, swap in enumerate(plan.legs_exchanged(cycles)):
         repetition, own = divmod(index, count)
@@ -106,7 +104,7 @@ def gait_trajectory(
         piece = _piece(motion, given, own, local, offset, swap)
         piece["times"], piece["phase"] = at, np.full(len(at), index)
         if pieces:
-            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.value, tolerance, wraps=own == 0)
+            _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.label, tolerance, wraps=own == 0)
         pieces.append(piece)
         feet = (motion.soles[1], motion.soles[0]) if swap else motion.soles
         contacts += phase_contacts(phase, start, feet, plan.walker.foot_length > 0.0)
@@ -120,7 +118,7 @@ def gait_trajectory(
         joint_v=np.array([model.index_v(name) for name in names], dtype=np.int64),
         times=joined["times"],
         phase=joined["phase"].astype(np.int64),
-        kinds=tuple(phase.spec.kind.value for phase in plan.phases) * cycles,
+        kinds=tuple(phase.spec.kind.label for phase in plan.phases) * cycles,
         starts=starts,
         q=joined["q"],
         v=joined["v"],
@@ -144,7 +142,7 @@ def _phases(solution: GaitSolution) -> list[tuple[PlannedPhase, PhaseSolution]]:
     return list(zip(solution.plan.phases, solution.phases, strict=True))
 
 
-def _grid(rate: float, times: ArrayLike | None, duration: float) -> Real:
+def _grid(rate: float, times: ArrayLike | None, duration: float) -> Reals:
     if times is None:
         if not (math.isfinite(rate) and rate > 0.0):
             raise InputError(f"is {rate}", element="rate", remedy="Give samples per second, above 0")
@@ -164,8 +162,8 @@ def _foot_places(solution: GaitSolution) -> tuple[str, ...]:
 
 
 def _piece(
-    motion: RobotMotion, solution: GaitSolution, own: int, local: Real, offset: Real, swap: bool
-) -> dict[str, Real]:
+    motion: RobotMotion, solution: GaitSolution, own: int, local: Reals, offset: Reals, swap: bool
+) -> dict[str, Reals]:
     """All series of one phase."""
     phase = solution.phases[own]
     model = phase.problem.scaled_model
@@ -189,8 +187,8 @@ def _piece(
 
 
 def _forces(
-    phase: PhaseSolution, solution: GaitSolution, q: Real, v: Real, u: Real, offset: Real
-) -> tuple[Real, Real, Real]:
+    phase: PhaseSolution, solution: GaitSolution, q: Reals, v: Reals, u: Reals, offset: Reals
+) -> tuple[Reals, Reals, Reals]:
     """Normal forces (K, 2, k), tangential ones (K, 2) and places (K, 2, k, 2): rear or stance foot, other foot."""
     model, names = phase.problem.scaled_model, _foot_places(solution)
     double = bool(model.cut_forces)
@@ -223,7 +221,7 @@ def _columns(places: Sequence[str | float], names: tuple[str, ...]) -> list[int]
 
 
 def _check_joint(
-    before: dict[str, Real], after: dict[str, Real], kind: str, tolerance: float, wraps: bool
+    before: dict[str, Reals], after: dict[str, Reals], kind: str, tolerance: float, wraps: bool
 ) -> None:
     """Refuses phases that don't join, the last and the first one of repeated gaits among them."""
     gap = max(float(np.abs(after[name][0] - before[name][-1]).max()) for name in ("q", "v", "base"))

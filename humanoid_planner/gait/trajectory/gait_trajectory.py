@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval
-
-Real = NDArray[np.floating[Any]]
 
 Side = Literal["before", "after"]
 
@@ -33,15 +32,15 @@ class GaitSample(NamedTuple):
         phase: (L,) index of the phase.
     """
 
-    positions: Real
-    velocities: Real
-    accelerations: Real
-    torques: Real
-    base: Real
-    base_velocity: Real
-    normal: Real
-    tangential: Real
-    places: Real
+    positions: Reals
+    velocities: Reals
+    accelerations: Reals
+    torques: Reals
+    base: Reals
+    base_velocity: Reals
+    normal: Reals
+    tangential: Reals
+    places: Reals
     phase: NDArray[np.int64]
 
 
@@ -83,25 +82,25 @@ class GaitTrajectory:
     joint_names: tuple[str, ...]
     joint_q: NDArray[np.int64]
     joint_v: NDArray[np.int64]
-    times: Real
+    times: Reals
     phase: NDArray[np.int64]
     kinds: tuple[str, ...]
-    starts: Real
-    q: Real
-    v: Real
-    acceleration: Real
-    tau: Real
-    base: Real
-    base_velocity: Real
-    base_acceleration: Real
+    starts: Reals
+    q: Reals
+    v: Reals
+    acceleration: Reals
+    tau: Reals
+    base: Reals
+    base_velocity: Reals
+    base_acceleration: Reals
     legs: tuple[str, str]
     feet: tuple[str, str]
     foot_places: tuple[str, ...]
-    normal: Real
-    tangential: Real
-    places: Real
+    normal: Reals
+    tangential: Reals
+    places: Reals
     contacts: tuple[ContactInterval, ...]
-    next_offset: Real
+    next_offset: Reals
 
     @property
     def duration(self) -> float:
@@ -109,43 +108,43 @@ class GaitTrajectory:
         return float(self.times[-1])
 
     @property
-    def positions(self) -> Real:
+    def positions(self) -> Reals:
         """(K, nj) of the driven joints [rad]."""
         return np.asarray(self.q[:, self.joint_q])
 
     @property
-    def velocities(self) -> Real:
+    def velocities(self) -> Reals:
         """(K, nj) of the driven joints [rad/s]."""
         return np.asarray(self.v[:, self.joint_v])
 
     @property
-    def accelerations(self) -> Real:
+    def accelerations(self) -> Reals:
         """(K, nj) of the driven joints [rad/s²]."""
         return np.asarray(self.acceleration[:, self.joint_v])
 
     @property
-    def torques(self) -> Real:
+    def torques(self) -> Reals:
         """(K, nj) feed-forward torques of the driven joints [N m]."""
         return np.asarray(self.tau[:, self.joint_v])
 
     @property
-    def total_normal(self) -> Real:
+    def total_normal(self) -> Reals:
         """(K,) sum of all normal forces [N]."""
         return np.asarray(self.normal.sum(axis=(1, 2)))
 
     @property
-    def centre_of_pressure(self) -> Real:
+    def centre_of_pressure(self) -> Reals:
         """(K,) where the resultant of normal forces on level ground acts, along x; NaN where nothing presses [m]."""
         moment = (self.normal * self.places[..., 0]).sum(axis=(1, 2))
         return _divided(moment, self.total_normal)
 
     @property
-    def foot_centres_of_pressure(self) -> Real:
+    def foot_centres_of_pressure(self) -> Reals:
         """(K, 2) the same under each foot."""
         return _divided((self.normal * self.places[..., 0]).sum(axis=2), self.normal.sum(axis=2))
 
     @property
-    def transitions(self) -> Real:
+    def transitions(self) -> Reals:
         """(P - 1,) times at which one phase gives way to the next [s]."""
         return np.asarray(self.starts[1:-1])
 
@@ -196,7 +195,7 @@ class GaitTrajectory:
         values = _quintic(span, share, *(column[first] for column in known), *(column[second] for column in known))
         nj = len(self.joint_names)
 
-        def line(series: Real) -> Real:
+        def line(series: Reals) -> Reals:
             weight = share.reshape(-1, *([1] * (series.ndim - 1)))
             return np.asarray((1.0 - weight) * series[first] + weight * series[second])
 
@@ -214,7 +213,7 @@ class GaitTrajectory:
         )
 
 
-def _divided(above: Real, below: Real) -> Real:
+def _divided(above: Reals, below: Reals) -> Reals:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(below > 0.0, above / below, np.nan)
 
@@ -232,7 +231,7 @@ _HERMITE = np.array(
 """Coefficients of the powers of s of the six polynomials on [0, 1] for value, slope and curvature at 0 and at 1."""
 
 
-def _quintic(span: Real, share: Real, *ends: Real) -> tuple[Real, Real, Real]:
+def _quintic(span: Reals, share: Reals, *ends: Reals) -> tuple[Reals, Reals, Reals]:
     """Values, first and second derivatives (L, m) between values, slopes and curvatures of both ends."""
     h = span[:, None]
     scaled = [ends[0], h * ends[1], h**2 * ends[2], ends[3], h * ends[4], h**2 * ends[5]]

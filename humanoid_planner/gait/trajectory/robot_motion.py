@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.models.lateral_motion import has_planar_root
 from humanoid_planner.gait.models.sagittal_projection import SagittalLeg, SagittalProjection
-
-Real = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +31,12 @@ class RobotStates:
         base_acceleration: (K, 3) rates of those.
     """
 
-    q: Real
-    v: Real
-    acceleration: Real
-    base: Real
-    base_velocity: Real
-    base_acceleration: Real
+    q: Reals
+    v: Reals
+    acceleration: Reals
+    base: Reals
+    base_velocity: Reals
+    base_acceleration: Reals
 
 
 class RobotMotion(Protocol):
@@ -54,7 +52,9 @@ class RobotMotion(Protocol):
     legs: tuple[str, str]
     soles: tuple[str, str]
 
-    def states(self, model: PhaseModel, q: Real, v: Real, acceleration: Real, offset: Real, swap: bool) -> RobotStates:
+    def states(
+        self, model: PhaseModel, q: Reals, v: Reals, acceleration: Reals, offset: Reals, swap: bool
+    ) -> RobotStates:
         """Postures, velocities and accelerations of the robot.
 
         Args:
@@ -66,7 +66,7 @@ class RobotMotion(Protocol):
             swap: whether the legs have changed parts.
         """
 
-    def torques(self, model: PhaseModel, u: Real, swap: bool) -> Real:
+    def torques(self, model: PhaseModel, u: Reals, swap: bool) -> Reals:
         """(K, nv) joint torques that are the controls u (K, N) [N m]."""
 
 
@@ -97,7 +97,9 @@ class PlanarRootMotion:
         self.legs = _ordered_legs(robot, ("rear_leg", "front_leg"), first_leg)
         self.soles = (sole_of(robot, self.legs[0]), sole_of(robot, self.legs[1]))
 
-    def states(self, model: PhaseModel, q: Real, v: Real, acceleration: Real, offset: Real, swap: bool) -> RobotStates:
+    def states(
+        self, model: PhaseModel, q: Reals, v: Reals, acceleration: Reals, offset: Reals, swap: bool
+    ) -> RobotStates:
         """As :meth:`RobotMotion.states` says."""
         hip, trunk = model.points["hip"], model.tree.index("trunk")
         J = hip.jacobian(q)
@@ -118,7 +120,7 @@ class PlanarRootMotion:
             parts.append(values)
         return RobotStates(parts[0], parts[1], parts[2], base, speed, rate)
 
-    def torques(self, model: PhaseModel, u: Real, swap: bool) -> Real:
+    def torques(self, model: PhaseModel, u: Reals, swap: bool) -> Reals:
         """As :meth:`RobotMotion.torques` says."""
         result = np.zeros((len(u), self.robot.model.nv))
         for name, column in zip(self._joints(model, swap), model.robot_torques(u).T, strict=True):
@@ -163,7 +165,9 @@ class ProjectedMotion:
         self._turned = self.legs != names
         self.soles = (sole_of(self.robot, self.legs[0]), sole_of(self.robot, self.legs[1]))
 
-    def states(self, model: PhaseModel, q: Real, v: Real, acceleration: Real, offset: Real, swap: bool) -> RobotStates:
+    def states(
+        self, model: PhaseModel, q: Reals, v: Reals, acceleration: Reals, offset: Reals, swap: bool
+    ) -> RobotStates:
         """As :meth:`RobotMotion.states` says."""
         robot, swapped = self.robot, swap != self._turned
         hip, trunk = model.points["hip"], model.tree.index("trunk")
@@ -208,11 +212,11 @@ class ProjectedMotion:
             postures[k], velocities[k], rates[k] = posture, velocity, rate
         return RobotStates(postures, velocities, rates, base, base_velocity, base_acceleration)
 
-    def torques(self, model: PhaseModel, u: Real, swap: bool) -> Real:
+    def torques(self, model: PhaseModel, u: Reals, swap: bool) -> Reals:
         """As :meth:`RobotMotion.torques` says."""
         return np.stack([self._projection.torques(model, row, swap != self._turned) for row in u])
 
-    def _lever(self, posture: Real, hips: Real) -> Real:
+    def _lever(self, posture: Reals, hips: Reals) -> Reals:
         """(2,) from the hips to the origin of a planar base [m]."""
         data = self.robot.model.createData()
         pin.forwardKinematics(self.robot.model, data, posture)
@@ -239,7 +243,7 @@ def sole_of(robot: Robot, limb: str) -> str:
     )
 
 
-def _across(way: Real) -> Real:
+def _across(way: Reals) -> Reals:
     """What a forward pitch of 1 rad/s does to the end of a way (x, z): (z, -x)."""
     return np.array([way[1], -way[0]])
 

@@ -82,8 +82,7 @@ class CollisionTask(Task):
         self.distances = distances
         bodies = np.array([volume.body for volume in distances.volumes], dtype=np.int64)
         pairs = np.asarray(distances.pairs, dtype=np.int64).reshape(-1, 2)
-        self._first = np.ascontiguousarray(bodies[pairs[:, 0]])
-        self._second = np.ascontiguousarray(bodies[pairs[:, 1]])
+        self._bodies = bodies[pairs]
         names = [volume.name for volume in distances.volumes]
         self._labels = tuple(f"collision {names[a]} {names[b]}" for a, b in pairs)
         self._version = -1
@@ -113,12 +112,10 @@ class CollisionTask(Task):
         self._update(state)
         self.gradients += self.size
         kinematics = state.kinematics
-        tree = kinematics.tree
         J = np.zeros((self.size, state.size))
         normals = self.distances.slopes[:, None] * self.distances.normals
+        points_a, points_b = self.distances.points_a, self.distances.points_b
         pair_distance_jacobian(
-            self._first, self._second, self.distances.points_a, self.distances.points_b, normals,
-            kinematics.origins, kinematics.axes,
-            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
-        )  # fmt: skip
+            self._bodies, points_a, points_b, normals, kinematics.tree.table, kinematics.placements, J
+        )
         return J

@@ -44,11 +44,11 @@ class CompoundTask(Task):
         J = np.zeros((self.size, state.size))
         for row, limit in enumerate(self._limits):
             bodies = self._bodies[row]
-            gradient = limit.gradient(self._positions(state, row)) * tree.factors[bodies]
-            np.add.at(J[row], tree.columns[bodies], gradient)
+            gradient = limit.gradient(self._positions(state, row)) * tree.joints["factor"][bodies]
+            np.add.at(J[row], tree.joints["column"][bodies], gradient)
         return J
 
     def _positions(self, state: PostureState, row: int) -> NDArray[np.float64]:
         tree = state.kinematics.tree
-        bodies = self._bodies[row]
-        return np.asarray(tree.factors[bodies] * state.x[tree.columns[bodies]] + tree.offsets[bodies])
+        joints = tree.joints[self._bodies[row]]
+        return np.asarray(joints["factor"] * state.x[joints["column"]] + joints["offset"])

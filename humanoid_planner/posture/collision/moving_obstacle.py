@@ -20,6 +20,7 @@ class MovingObstacle:
     Attributes:
         volumes: of the robot, then the obstacle, which is a part of the world as far as derivatives are concerned.
         pairs: (m, 2) each of the robot's volumes with the obstacle.
+        clearance: smallest distance to the robot [m].
         placement: of the obstacle's frame in the world.
         values: (m,) signed distances [m].
         points_a: (m, 3) witness points on the robot, world frame [m].
@@ -28,8 +29,9 @@ class MovingObstacle:
         slopes: (m,) ones: the values are distances.
     """
 
-    def __init__(self, obstacle: PlacedVolume, volumes: Sequence[PlacedVolume]) -> None:
-        """Takes the obstacle, in a frame of its own, and the robot's volumes that have to keep away from it."""
+    def __init__(self, obstacle: PlacedVolume, volumes: Sequence[PlacedVolume], clearance: float = 0.0) -> None:
+        """Take the obstacle, in a frame of its own, and the robot's volumes that have to keep away from it."""
+        self.clearance = clearance
         count = len(volumes)
         self.volumes: Sequence[PlacedVolume] = (*volumes, replace(obstacle, body=0))
         self.pairs = np.array([(index, count) for index in range(count)], dtype=np.int64)

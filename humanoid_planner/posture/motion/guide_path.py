@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 
 #: Corners are left by at most this part of the shorter adjacent segment (specification 001 Appendix B).
@@ -68,8 +69,7 @@ class GuidePath:
             raise InputError(
                 f"has key points of shape {points.shape}", element="guide", remedy="Give two or more finite rows"
             )
-        if not (math.isfinite(deviation) and 0 <= deviation <= 1):
-            raise InputError(f"is {deviation}", element="guide deviation", remedy="Give a number from 0 to 1")
+        check_number(deviation, "guide deviation", upper=1.0)
         spans = np.diff(points, axis=0)
         lengths = np.linalg.norm(spans, axis=1)
         still = np.flatnonzero(np.linalg.norm(spans[:, self._root], axis=1) < 1e-9)

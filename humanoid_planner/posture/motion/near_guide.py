@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.motion.guide_path import DEVIATION, GuidePath
 from humanoid_planner.posture.problem.criterion import Criterion
 from humanoid_planner.posture.problem.state import PostureState
-from humanoid_planner.posture.tasks.task import check_number
 
 #: Metres that count as much as one radian (specification 001 Appendix B).
 RADIAN = 0.5
@@ -70,9 +70,9 @@ class NearGuide(Criterion):
         """The guide in the variables of ``kinematics``."""
         tree = kinematics.tree
         assert tree.base is not None
-        base = tree.columns[tree.base[0] : tree.base[1] + 1]
+        base = tree.joints["column"][tree.base[0] : tree.base[1] + 1]
         turning = np.zeros(tree.size, dtype=bool)
-        turning[tree.columns[1:][tree.kinds[1:] == 0]] = True
+        turning[tree.joints["column"][1:][tree.joints["kind"][1:] == 0]] = True
         self._scale = np.where(turning, RADIAN, 1.0)
         points = np.array([kinematics.coordinates(q) for q in self._postures])
         self.path = GuidePath(points * self._scale, base, self._deviation)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -17,13 +18,14 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.collision.moving_obstacle import MovingObstacle
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
-from humanoid_planner.posture.tasks.task import Task, check_vector
+from humanoid_planner.posture.tasks.task import Task
 
 
 class ReplaceableTask(Task):
@@ -90,51 +92,47 @@ class ReactivePosture:
         stance: Stance,
         task: Callable[[RobotKinematics, NDArray[np.float64]], GeometricTask],
         target: ArrayLike,
+        requirements: PostureRequirements | None = None,
         *,
-        tasks: Sequence[Task] = (),
         obstacle: MovingObstacle | None = None,
-        clearance: float = 0.0,
         reference: ArrayLike | None = None,
         alpha: float = 0.5,
         solver: str = DEFAULT_SOLVER,
         options: SolverOptions | None = None,
-        **problem: Any,
     ) -> None:
-        """Puts the problem together.
+        """Put the problem together.
 
         Args:
             robot: whose posture it is.
             stance: contacts to hold.
             task: makes the task for a target (3,) [m]; always of the same kind.
             target: (3,) first place of the target, world frame [m].
-            tasks: more to fulfil.
-            obstacle: that moves with the target.
-            clearance: its smallest distance to the robot [m].
+            requirements: what else the posture has to fulfil; its criterion is the blend.
+            obstacle: that moves with the target, and that the robot keeps its clearance from.
             reference: (nq,) posture to stay near to; None takes the robot's default posture.
             alpha: weight of the reference, from 0 to 1.
             solver: see :func:`humanoid_planner.posture.generate_posture`.
             options: likewise.
-            **problem: what else the posture has to fulfil, see :class:`PostureProblem`.
 
         Raises:
             InputError: something can't be used; it names field, value and remedy.
         """
-        self._reference = default_posture(robot) if reference is None else np.array(reference, dtype=float)
+        self._reference = robot.default_posture if reference is None else np.array(reference, dtype=float)
         kinematics = RobotKinematics(robot)
         self._make = task
-        self._task = ReplaceableTask(task(kinematics, check_vector(target, "target")))
+        self._task = ReplaceableTask(task(kinematics, check_array(target, "target")))
         self._obstacle = obstacle
+        wanted = requirements or PostureRequirements()
+        tasks = (self._task, *wanted.tasks)
         if obstacle is not None:
-            tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), clearance)))
+            tasks = (*tasks, CollisionTask(obstacle, np.full(len(obstacle.pairs), obstacle.clearance)))
         self.criterion = ReactiveBlend(kinematics, self._reference, alpha)
         self.problem = PostureProblem(
             robot,
             stance,
-            tasks=(self._task, *tasks),
-            criterion=self.criterion,
+            replace(wanted, tasks=tasks, criterion=self.criterion),
             start=self._reference,
             kinematics=kinematics,
-            **problem,
         )
         self._solver = solver
         self._options = options
@@ -149,7 +147,7 @@ class ReactivePosture:
         Raises:
             InputError: numbers that can't be used.
         """
-        place = check_vector(target, "target")
+        place = check_array(target, "target")
         problem, last = self.problem, self.last
         self._task.replace(self._make(problem.kinematics, place))
         if self._obstacle is not None:

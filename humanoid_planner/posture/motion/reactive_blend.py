@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.criterion import Criterion
 from humanoid_planner.posture.problem.state import PostureState
-from humanoid_planner.posture.tasks.task import check_number
 
 
 class ReactiveBlend(Criterion):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
@@ -16,6 +17,9 @@ from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.motion.spline import SplineBasis
 from humanoid_planner.posture.motion.trajectory_program import Grid, TrajectoryProgram
 from humanoid_planner.posture.problem.problem import PostureProblem
+
+#: Control points of a path for which no splines are given.
+_CONTROL_POINTS = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +115,7 @@ class TrajectoryProblem:
         initial: ArrayLike,
         final: ArrayLike | None = None,
         *,
-        count: int = 14,
-        degree: int = 5,
-        start: float = 0.0,
-        end: float = 1.0,
+        basis: SplineBasis | None = None,
         at_rest: bool = True,
         smoothness: float = 1e-3,
         margin: float = 1e-3,
@@ -126,10 +127,7 @@ class TrajectoryProblem:
             grids: posture problems and when they hold; criteria are integrated over the instants of their grid.
             initial: (nq,) first posture.
             final: (nq,) last posture; None leaves it to the grids.
-            count: number of control points.
-            degree: of the splines.
-            start: first instant.
-            end: last instant.
+            basis: splines, and the first and last instant; None for 14 control points from 0 to 1.
             at_rest: no velocity and no acceleration at both ends.
             smoothness: weight of the integral of the squared second derivative in the criterion.
             margin: reserve of inequalities at the instants of the grids, in the solver's scale.
@@ -142,16 +140,16 @@ class TrajectoryProblem:
         if not grids:
             raise InputError("there are none", element="grids", remedy="Give at least one grid")
         for name, value in (("smoothness", smoothness), ("margin", margin), ("slack", slack)):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"is {value}", element=name, remedy="Give a finite number of at least 0")
-        self.basis = SplineBasis(count, degree=degree, start=start, end=end)
+            check_number(value, name)
+        self.basis = basis or SplineBasis(_CONTROL_POINTS)
         self.grids = tuple(grids)
         self.kinematics = grids[0].at(grids[0].instants[0]).kinematics
         ends = 3 if at_rest else 1
+        count = self.basis.count
         free = count - ends - (ends if final is not None else 0)
         if free < 1:
             raise InputError(
-                f"{count} control points leave none free", element="count", remedy=f"Give at least {count + 1 - free}"
+                f"{count} control points leave none free", element="basis", remedy=f"Give at least {count + 1 - free}"
             )
         first = self.kinematics.coordinates(initial)
         last = None if final is None else self.kinematics.coordinates(final)

@@ -247,7 +247,7 @@ class TrajectoryProgram(NonlinearProgram):
         if not samples:
             return
         reference = samples[0].problem.kinematics.tree
-        if tree.names != reference.names or not np.allclose(tree.rotations, reference.rotations):
+        if tree.names != reference.names or not np.allclose(tree.joints["rotation"], reference.joints["rotation"]):
             raise InputError(
                 "two problems have different kinematic variables",
                 element="grids",

@@ -10,19 +10,21 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.contact import Contact, ContactKind, Stance, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
 from humanoid_planner.posture.observation.voxel_model import VoxelModel
 from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.link_tasks import gaze
 
@@ -114,20 +116,70 @@ class NextBestView:
     tried: int
 
 
+@dataclass(frozen=True, eq=False)
+class SlidingFeet:
+    """Two feet that slide freely on the ground.
+
+    Attributes:
+        ground: horizontal surface that they stand on.
+        first: name of a contact location.
+        second: of the other one.
+        margin: smallest distance of the centre of mass to the middles of the feet, along the line between them [m].
+    """
+
+    ground: Surface
+    first: str
+    second: str
+    margin: float = 0.0
+
+    def stance(self, robot: Robot) -> Stance:
+        """Contacts of a robot.
+
+        Raises:
+            InputError: the robot has no such locations.
+        """
+        contacts = []
+        for name in (self.first, self.second):
+            check_known(name, robot.contacts, f"robot '{robot.name}'", "contact location")
+            contacts.append(Contact(robot.contacts[name], self.ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING))
+        return Stance(tuple(contacts))
+
+
+@dataclass(frozen=True, eq=False)
+class ViewSearch:
+    """Views around an object that a search starts from.
+
+    Attributes:
+        distance: smallest distance from the camera to the middle of the voxels [m]; None takes the one at which all
+            of them are in the image.
+        heights: of the views [m]; none takes that of the camera in the reference posture, and 0.2 m below it.
+        azimuths: number of directions around the object.
+        tries: number of the best of these views that postures are generated from.
+
+    Raises:
+        InputError: a number below 1.
+    """
+
+    distance: float | None = None
+    heights: ArrayLike = ()
+    azimuths: int = 8
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("azimuths", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"is {getattr(self, name)}", element=name, remedy="Give at least 1")
+
+
 def next_best_view(
     robot: Robot,
-    ground: Surface,
-    feet: tuple[str, str],
+    feet: SlidingFeet,
     mounted: MountedCamera,
     model: VoxelModel,
+    search: ViewSearch | None = None,
     *,
-    distance: float | None = None,
-    heights: ArrayLike = (),
-    azimuths: int = 8,
-    tries: int = 3,
     scene: Scene | None = None,
     reference: ArrayLike | None = None,
-    stability_margin: float = 0.0,
     solver: str = DEFAULT_SOLVER,
     options: SolverOptions | None = None,
 ) -> NextBestView:
@@ -140,50 +192,34 @@ def next_best_view(
 
     Args:
         robot: that looks.
-        ground: horizontal surface that the feet stand on.
-        feet: names of the two contact locations.
+        feet: how it stands.
         mounted: camera.
         model: what is known of the object.
-        distance: smallest distance from the camera to the middle of the voxels [m]; None takes the one at which all
-            of them are in the image.
-        heights: of the views to start from [m]; none takes that of the camera in the reference posture, and 0.2 m
-            below it.
-        azimuths: number of directions around the object to start from.
-        tries: number of the best of these views that postures are generated from.
+        search: views to start from; None for the defaults.
         scene: that the ground belongs to; None puts it into the world.
         reference: (nq,) posture to stay near to where the area doesn't care; None takes the default posture.
-        stability_margin: smallest distance of the centre of mass to the middles of the feet, along the line [m].
         solver: see :func:`humanoid_planner.posture.generate_posture`.
         options: likewise.
 
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    for name, value in (("azimuths", azimuths), ("tries", tries)):
-        if value < 1:
-            raise InputError(f"is {value}", element=name, remedy="Give at least 1")
-    for name in feet:
-        if name not in robot.contacts:
-            raise InputError(
-                f"unknown contact location '{name}'",
-                element="feet",
-                remedy=f"Locations are {', '.join(robot.contacts)}",
-            )
-    q = default_posture(robot) if reference is None else np.asarray(reference, dtype=float)
-    stance = Stance(tuple(Contact(robot.contacts[n], ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING) for n in feet))
+    search = search or ViewSearch()
+    stance = feet.stance(robot)
+    q = robot.default_posture if reference is None else np.asarray(reference, dtype=float)
     kinematics = RobotKinematics(robot)
     kinematics.set(kinematics.coordinates(q))
     eye = mounted.placement(kinematics)
     centre, radius = model.bounding_ball
     camera = mounted.camera
     half_angle = math.atan(0.5 * min(camera.width, camera.height) / camera.focal)
-    distance = radius / math.sin(half_angle) if distance is None else distance
-    levels = np.asarray(heights, dtype=float).ravel()
+    distance = radius / math.sin(half_angle) if search.distance is None else search.distance
+    levels = np.asarray(search.heights, dtype=float).ravel()
     levels = levels if len(levels) else eye.translation[2] - np.array([0.0, 0.2])
-    views = _ranked_views(model, camera, centre, distance, levels, azimuths)
+    views = _ranked_views(model, camera, centre, distance, levels, search.azimuths)
     best: NextBestView | None = None
     last: NextBestView | None = None
-    for area, view in views[:tries]:
+    for area, view in views[: search.tries]:
         start = _posture_at(robot, q, eye, view)
         place = mounted.placement_link_camera
         task = gaze(
@@ -197,13 +233,22 @@ def next_best_view(
             ]
         )
         problem = PostureProblem(
-            robot, stance, scene=scene, tasks=(task,), criterion=criterion, stability="polygon",
-            stability_margin=stability_margin, start=start, kinematics=kinematics,
+            robot,
+            stance,
+            PostureRequirements(
+                scene=scene,
+                tasks=(task,),
+                criterion=criterion,
+                stability="polygon",
+                stability_margin=feet.margin,
+            ),
+            start=start,
+            kinematics=kinematics,
         )  # fmt: skip
         result = solve_problem(problem, start, solver=solver, options=options, explain=False)
         kinematics.set(kinematics.coordinates(result.q))
         seen = mounted.placement(kinematics)
-        last = NextBestView(result, seen, unknown_area(model, camera, seen), area, min(tries, len(views)))
+        last = NextBestView(result, seen, unknown_area(model, camera, seen), area, min(search.tries, len(views)))
         if result.success and (best is None or last.area > best.area):
             best = last
     found = best or last

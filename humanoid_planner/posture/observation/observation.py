@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -18,10 +19,11 @@ from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.generate import DEFAULT_SOLVER, default_posture, solve_problem
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.problem.posture_result import PostureResult
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_rows import COM
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
@@ -48,30 +50,38 @@ class Eye:
     axis: ArrayLike = (1.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is looked at, and from where.
+
+    Attributes:
+        target: (3,) what is looked at, world frame [m].
+        direction: (3,) v from the eye to the target, world frame.
+        distance: smallest distance from the eye to the target [m].
+    """
+
+    target: ArrayLike
+    direction: ArrayLike
+    distance: float = DEFAULT_DISTANCE
+
+
 def observation_task(
-    kinematics: RobotKinematics,
-    eye: Eye,
-    target: ArrayLike,
-    direction: ArrayLike,
-    distance: float = DEFAULT_DISTANCE,
-    name: str = "observation",
+    kinematics: RobotKinematics, eye: Eye, view: View, name: str = "observation"
 ) -> GeometricTask:
     """An object seen along a direction (section 9.2): v parallel to HX, the eye's axis parallel to v, HX >= distance.
 
     Args:
         kinematics: of the robot.
         eye: that looks.
-        target: (3,) what is looked at, world frame [m].
-        direction: (3,) v from the eye to the target, world frame.
-        distance: smallest distance from the eye to the target [m].
+        view: what it sees.
         name: for messages.
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
     """
-    along = axis_along(kinematics, eye.link, eye.axis, direction, name=name)
+    along = axis_along(kinematics, eye.link, eye.axis, view.direction, name=name)
     # With the axis along v, the target on the axis is the target seen along v.
-    aimed = gaze(kinematics, eye.link, eye.point, eye.axis, target, distance=distance, name=name)
+    aimed = gaze(kinematics, eye.link, eye.point, eye.axis, view.target, distance=view.distance, name=name)
     return GeometricTask(name, [*along.rows, *aimed.rows])
 
 
@@ -97,12 +107,7 @@ class PairedFeet:
             InputError: unknown locations, or feet that aren't parallel there.
         """
         for name in (first, second):
-            if name not in robot.contacts:
-                raise InputError(
-                    f"unknown contact location '{name}'",
-                    element=f"robot '{robot.name}'",
-                    remedy=f"Locations are {', '.join(robot.contacts)}",
-                )
+            check_known(name, robot.contacts, f"robot '{robot.name}'", "contact location")
         kinematics = RobotKinematics(robot)
         kinematics.set(kinematics.coordinates(q))
         places = []
@@ -209,10 +214,8 @@ def observation_postures(
     ground: Surface,
     feet: PairedFeet,
     eye: Eye,
-    target: ArrayLike,
-    directions: Iterable[ArrayLike],
+    views: Iterable[View],
     *,
-    distance: float = DEFAULT_DISTANCE,
     scene: Scene | None = None,
     initial: ArrayLike | None = None,
     stability_margin: float = 0.0,
@@ -230,9 +233,7 @@ def observation_postures(
         ground: horizontal surface that the feet stand on.
         feet: how they stand.
         eye: that looks.
-        target: (3,) what is looked at, world frame [m].
-        directions: (3,) each, from the eye to the target, world frame.
-        distance: smallest distance from the eye to the target [m].
+        views: of the object.
         scene: that the ground belongs to; None puts it into the world.
         initial: (nq,) start of the first search, and reference; None takes the robot's default posture.
         stability_margin: smallest distance of the centre of mass to the polygon's edge [m].
@@ -242,25 +243,22 @@ def observation_postures(
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    start = default_posture(robot) if initial is None else np.asarray(initial, dtype=float)
+    start = robot.default_posture if initial is None else np.asarray(initial, dtype=float)
     stance = Stance((Contact(feet.first, ground, 0.0, 0.0, 0.0, kind=ContactKind.SLIDING),))
     kinematics = RobotKinematics(robot)
     criterion = WeightedSum([(1.0, feet.centring()), (_REFERENCE_WEIGHT, NearReference(kinematics, start))])
     results: list[PostureResult] = []
     q = start
-    for direction in directions:
+    for view in views:
         tasks = (
             feet.relation(kinematics),
             feet.stability(kinematics, stability_margin),
-            observation_task(kinematics, eye, target, direction, distance),
+            observation_task(kinematics, eye, view),
         )
         problem = PostureProblem(
             robot,
             stance,
-            scene=scene,
-            tasks=tasks,
-            criterion=criterion,
-            stability="none",
+            PostureRequirements(scene=scene, tasks=tasks, criterion=criterion, stability="none"),
             start=q,
             kinematics=kinematics,
         )

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 
 
@@ -34,8 +35,7 @@ class PinholeCamera:
         for field in ("width", "height"):
             if getattr(self, field) < 1:
                 raise InputError(f"is {getattr(self, field)}", element=f"camera {field}", remedy="Give at least 1")
-        if not (math.isfinite(self.focal) and self.focal > 0):
-            raise InputError(f"is {self.focal}", element="camera focal", remedy="Give a positive number of pixels")
+        check_positive(self.focal, "camera focal", "number of pixels")
 
     @classmethod
     def with_field_of_view(cls, width: int, height: int, angle: float) -> PinholeCamera:

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 from humanoid_planner.posture.observation.pinhole_camera import DepthView
 
@@ -53,8 +54,7 @@ class VoxelModel:
                 element="voxel block",
                 remedy="Give two corners, the second beyond the first along all three axes",
             )
-        if not (math.isfinite(voxel_size) and voxel_size > 0):
-            raise InputError(f"is {voxel_size}", element="voxel_size", remedy="Give a positive length in metres")
+        check_positive(voxel_size, "voxel_size", "length in metres")
         self.voxel_size = float(voxel_size)
         # A length that is a whole number of voxels must not gain one by rounding.
         shape = np.ceil(extent / voxel_size - 1e-9).astype(int)

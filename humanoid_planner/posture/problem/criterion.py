@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.state import PostureState
@@ -219,10 +220,7 @@ class WeightedSum(Criterion):
             InputError: a weight is negative or not finite.
         """
         for weight, _ in terms:
-            if not (np.isfinite(weight) and weight >= 0):
-                raise InputError(
-                    f"weight is {weight}", element="criterion", remedy="Give a finite number of at least 0"
-                )
+            check_number(weight, "weight of a criterion")
         self.terms = tuple(terms)
 
     def bind(self, kinematics: RobotKinematics) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
 from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.posture_result import Violation
@@ -173,9 +173,9 @@ def _pushes(columns: NDArray[np.float64], pull: NDArray[np.float64]) -> NDArray[
     directions = columns / np.where(lengths > 0.0, lengths, 1.0)
     H = directions.T @ directions + _EVENNESS * np.eye(count)
     nothing = np.zeros(0)
-    solution = solve_quadratic_program(
-        H, directions.T @ pull, np.zeros((0, count)), nothing, nothing, np.zeros(count), np.full(count, np.inf)
-    )
+    rows = np.zeros((0, count)), nothing, nothing
+    program = QuadraticProgram(H, directions.T @ pull, *rows, np.zeros(count), np.full(count, np.inf))
+    solution = solve_quadratic_program(program)
     return np.zeros(count) if solution is None else solution.x
 
 

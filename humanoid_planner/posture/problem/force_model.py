@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.contact import ContactKind
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.kinematics.statics import (
+    ENTRY,
     external_wrench,
     external_wrench_jacobian,
     place_entries,
@@ -55,7 +56,7 @@ class ContactPoint:
 
 
 class ForceModel:
-    """All forces as entries of flat arrays, see :mod:`humanoid_planner.kinematics.statics`.
+    """All forces as entries, see :mod:`humanoid_planner.kinematics.statics`.
 
     Force variables are in units of the robot's weight and in the contact frame: two tangents, then the normal. A
     contact on another link of the robot acts on that link too, in the opposite direction.
@@ -133,23 +134,21 @@ class ForceModel:
             anchored.append(False)
             anchors.append(np.zeros(3))
         entries = len(bodies)
-        self._bodies = np.array(bodies, dtype=np.int64)
-        self._locals = np.array(locals_, dtype=float).reshape(entries, 3)
-        self._turning = np.array(turning, dtype=np.int64)
+        self._entries = np.zeros(entries, dtype=ENTRY)
+        self._entries["body"], self._entries["turning"], self._entries["variable"] = bodies, turning, variables
+        self._entries["anchored"] = anchored
+        self._entries["local"] = np.array(locals_, dtype=float).reshape(entries, 3)
         self._frames_local = np.array(frames, dtype=float).reshape(entries, 3, 3)
         self._fixed_local = np.array(fixed, dtype=float).reshape(entries, 3)
         self._couples_local = np.array(couples, dtype=float).reshape(entries, 3)
-        self._variables = np.array(variables, dtype=np.int64)
-        self._anchored = np.array(anchored, dtype=bool)
         self._anchors = np.array(anchors, dtype=float).reshape(entries, 3)
-        self._turning_entries = np.flatnonzero(self._turning)
-        self._with_variables = np.flatnonzero(self._variables >= 0)
-        self._variable_rows = self._variables[self._with_variables] // 3
-        self._frames = self._frames_local.copy()
-        self._couples = self._couples_local.copy()
-        self._at_body = np.zeros((entries, 3))
-        self.places = np.zeros((entries, 3))
-        self.forces = np.zeros((entries, 3))
+        self._anchored = self._entries["anchored"].copy()
+        self._turning_entries = np.flatnonzero(self._entries["turning"])
+        self._with_variables = np.flatnonzero(self._entries["variable"] >= 0)
+        self._variable_rows = self._entries["variable"][self._with_variables] // 3
+        self._frames, self._couples = self._entries["frame"], self._entries["couple"]
+        self._frames[:], self._couples[:] = self._frames_local, self._couples_local
+        self.places, self.forces = self._entries["place"], self._entries["force"]
         self.friction = np.array([point.placed.friction for point in self.points])
         self.bilateral = np.array([point.placed.contact.bilateral for point in self.points], dtype=bool)
         size = kinematics.size
@@ -182,12 +181,12 @@ class ForceModel:
             return
         kinematics = self._kinematics
         kinematics.place_bodies()
-        place_entries(self._bodies, self._locals, kinematics.rotations, kinematics.origins, self._at_body)
-        self.places[:] = self._at_body
+        place_entries(self._entries, kinematics.placements)
+        self.places[:] = self._entries["point"]
         self.places[self._anchored] = self._anchors[self._anchored]
         self.forces[:] = self._fixed_local
         for e in self._turning_entries:
-            R = kinematics.rotations[self._turning[e]]
+            R = kinematics.rotations[self._entries["turning"][e]]
             self._frames[e] = R @ self._frames_local[e]
             self._couples[e] = R @ self._couples_local[e]
             self.forces[e] = R @ self._fixed_local[e]
@@ -202,55 +201,37 @@ class ForceModel:
 
     def wrench(self) -> NDArray[np.float64]:
         """(6,) force [N] and moment about ``centre`` [N m] of gravity, contacts and loads; zero in equilibrium."""
-        external_wrench(
-            self._pull, self._kinematics.centre_of_mass(), self.centre, self._bodies, self.places,
-            self.forces, self._couples, self._wrench,
-        )  # fmt: skip
+        external_wrench(self._pull, self._kinematics.centre_of_mass(), self.centre, self._entries, self._wrench)
         return self._wrench
 
     def wrench_jacobian(self, size: int) -> NDArray[np.float64]:
         """(6, size) derivative of :meth:`wrench`."""
         kinematics = self._kinematics
-        tree = kinematics.tree
+        table, placements = kinematics.tree.table, kinematics.placements
         D = np.zeros((6, size))
-        external_wrench_jacobian(
-            self._pull, kinematics.centre_of_mass_jacobian(), self.centre,
-            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies,
-            kinematics.origins, kinematics.axes, self._bodies, self._turning, self._anchored, self.places,
-            self.forces, self._couples, self._frames, self._variables, kinematics.size, D,
-        )  # fmt: skip
+        J_com = kinematics.centre_of_mass_jacobian()
+        external_wrench_jacobian(self._pull, J_com, self.centre, table, placements, self._entries, D)
         return D
 
     def efforts(self) -> NDArray[np.float64]:
         """(nx,) efforts [N m] or [N] that hold every variable still, those of a floating base included (3.64)."""
         kinematics = self._kinematics
-        tree = kinematics.tree
-        static_efforts(
-            self.gravity, tree.masses, tree.coms, tree.kinds, tree.parents, tree.columns, tree.factors,
-            kinematics.rotations, kinematics.origins, kinematics.axes,
-            self._bodies, self._at_body, self.forces, self._couples, self._sums, self._efforts,
-        )  # fmt: skip
+        table, placements = kinematics.tree.table, kinematics.placements
+        static_efforts(self.gravity, table, placements, self._entries, self._sums, self._efforts)
         return self._efforts
 
     def efforts_jacobian(self) -> NDArray[np.float64]:
         """(nx, nx) derivative of :meth:`efforts` by the configuration."""
         kinematics = self._kinematics
-        tree = kinematics.tree
-        static_efforts_jacobian(
-            self.gravity, tree.masses, tree.coms, tree.kinds, tree.parents, tree.columns, tree.factors,
-            tree.chain_offsets, tree.chain_bodies, kinematics.rotations, kinematics.origins, kinematics.axes,
-            self._bodies, self._turning, self._at_body, self.forces, self._couples, self._sums, self._efforts_jacobian,
-        )  # fmt: skip
+        table, placements = kinematics.tree.table, kinematics.placements
+        static_efforts_jacobian(self.gravity, table, placements, self._entries, self._sums, self._efforts_jacobian)
         return self._efforts_jacobian
 
     def efforts_by_force(self) -> NDArray[np.float64]:
         """(nx, 3 k) derivative of :meth:`efforts` by the force variables: the A of (3.67), but for its sign."""
         kinematics = self._kinematics
-        tree = kinematics.tree
         self._efforts_by_force[:] = 0.0
         static_efforts_by_force(
-            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies,
-            kinematics.origins, kinematics.axes, self._bodies, self._at_body, self._frames, self._variables,
-            self._efforts_by_force,
-        )  # fmt: skip
+            kinematics.tree.table, kinematics.placements, self._entries, self._efforts_by_force
+        )
         return self._efforts_by_force

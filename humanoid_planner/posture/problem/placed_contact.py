@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.contact import Contact, ContactKind, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
@@ -80,8 +81,7 @@ def place_contact(
         ("distance", contact.distance, np.inf),
     ):
         lowest = 0.0 if field in ("tolerance", "distance") else -np.inf
-        if not (np.isfinite(value) and lowest <= value <= highest):
-            raise InputError(f"{field} is {value}", element=element, remedy="Give a finite number in range")
+        check_number(value, f"{field} of {element}", lower=lowest, upper=highest)
     body, placement_body_link = kinematics.body_of(location.link)
     ground, placement = _ground(surface, kinematics, scene, element)
     if ground == body:

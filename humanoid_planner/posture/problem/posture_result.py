@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.optimisation.result import ReturnCode, SolverResult
+from humanoid_planner.posture.balance.stance_equilibrium import StanceEquilibrium
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class PostureResult:
         residual: largest violation, scaled.
         time: wall-clock time [s].
         solution: what the solver said, to start the next one from.
+        balance: margin of equilibrium, where it was asked for; None without.
     """
 
     success: bool
@@ -92,3 +94,4 @@ class PostureResult:
     residual: float
     time: float
     solution: SolverResult
+    balance: StanceEquilibrium | None = None

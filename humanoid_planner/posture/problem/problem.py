@@ -10,10 +10,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array, check_known, check_number
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_model.scene import STANDARD_GRAVITY, Scene
+from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.collision.collision_model import CollisionModel
 from humanoid_planner.posture.collision.collision_task import CollisionTask
@@ -21,6 +22,7 @@ from humanoid_planner.posture.problem.criterion import Criterion, LeastTorque, N
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.program import PostureProgram
+from humanoid_planner.posture.problem.requirements import STABILITIES, PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.contact_task import ContactTask
 from humanoid_planner.posture.tasks.stability import (
@@ -34,12 +36,11 @@ from humanoid_planner.posture.tasks.stability import (
     polygon_task,
     polytope_task,
 )
-from humanoid_planner.posture.tasks.task import Task, check_number, check_vector
+from humanoid_planner.posture.tasks.task import Task
 
 #: Contact points that bear force in one posture, by how equilibrium is tested: each has a cone and eight facets of a
 #: pyramid, and a polytope's half-spaces grow with more than the square of their number.
 MOST_POINTS = {"forces": 256, "polytope": 64}
-STABILITIES = ("auto", "none", "polygon", "forces", "polytope")
 #: Beyond this pitch of the base the angles are counted from the start's orientation instead of the world's axes [rad].
 _STEEP = 1.0
 #: Median distance of contacts from their places beyond which a start is moved to them [m].
@@ -59,6 +60,8 @@ class PostureProblem:
         force_model: forces; without variables unless the stability is by forces.
         state: variables.
         criterion: what is minimised.
+        loads: known wrenches on links.
+        torque_limits: whether the joints' effort limits are respected.
         program: for solvers.
         collisions: the distances, None without.
     """
@@ -67,46 +70,17 @@ class PostureProblem:
         self,
         robot: Robot,
         stance: Stance,
+        requirements: PostureRequirements | None = None,
         *,
-        scene: Scene | None = None,
-        tasks: Sequence[Task] = (),
-        criterion: Criterion | None = None,
-        stability: str = "auto",
-        torque_limits: bool = False,
-        torque_variables: bool = False,
-        collisions: bool | CollisionModel | CollisionTask = False,
-        collision_margin: float = 0.0,
-        loads: Sequence[Load] = (),
-        friction: float | None = None,
-        gravity: ArrayLike | None = None,
-        joint_margin: float = 0.0,
-        stability_margin: float = 0.0,
-        extra_lower: ArrayLike = (),
-        extra_upper: ArrayLike = (),
         start: ArrayLike | None = None,
         kinematics: RobotKinematics | None = None,
     ) -> None:
-        """Puts a problem together.
+        """Put a problem together.
 
         Args:
             robot: whose posture it is.
             stance: contacts to hold.
-            scene: that the surfaces belong to; None puts them into the world.
-            tasks: more to fulfil.
-            criterion: to minimise; None takes any posture.
-            stability: how equilibrium is tested, one of STABILITIES; "auto" takes the polygon where it suffices.
-            torque_limits: respect the joints' effort limits; needs forces.
-            torque_variables: make the torques variables of their own instead of eliminating them by (3.67).
-            collisions: keep the robot clear of itself and of the scene; a model made before, or distances of one's own.
-            collision_margin: smallest distance of bodies that may not touch, beyond the margin of their volumes [m].
-            loads: known wrenches on links; need forces.
-            friction: coefficient of all contacts, whatever the scene says.
-            gravity: (3,) [m/s^2]; None takes the scene's.
-            joint_margin: distance from the joint limits [rad] or [m].
-            stability_margin: smallest margin: of the centre of mass to the polygon's edge [m], of every contact force
-                to its cone's boundary [N], or of the weight to the polytope [N].
-            extra_lower: lower bounds of extra variables that tasks use.
-            extra_upper: their upper bounds.
+            requirements: what else it has to fulfil; None for nothing but equilibrium.
             start: (nq,) posture near which the search will be; a steep base is described by angles counted from its
                 own.
             kinematics: of the robot, to be used again.
@@ -114,52 +88,56 @@ class PostureProblem:
         Raises:
             InputError: something can't be used; it names field, value and remedy.
         """
-        if stability not in STABILITIES:
-            raise InputError(f"is '{stability}'", element="stability", remedy=f"Give one of {', '.join(STABILITIES)}")
-        check_number(joint_margin, "joint_margin")
-        check_number(stability_margin, "stability_margin")
+        wanted = requirements or PostureRequirements()
+        check_known(wanted.stability, STABILITIES, "posture", "stability")
+        check_number(wanted.joint_margin, "joint_margin")
+        check_number(wanted.stability_margin, "stability_margin")
+        friction, scene = wanted.friction, wanted.scene
         if friction is not None:
             check_number(friction, "friction")
         self.kinematics = kinematics or RobotKinematics(robot)
         if start is not None:
             self._set_reference(np.asarray(start, dtype=float))
+        gravity = wanted.gravity
         if gravity is None:
             gravity = STANDARD_GRAVITY if scene is None else scene.gravity
-        self.gravity = check_vector(gravity, "gravity")
+        self.gravity = check_array(gravity, "gravity")
         self._check_links(stance)
         self.contacts = tuple(place_contact(contact, self.kinematics, scene, friction) for contact in stance.contacts)
-        _check_loads(loads, self.kinematics)
-        self.stability = self._choose(stability, torque_limits, torque_variables, loads, criterion)
+        _check_loads(wanted.loads, self.kinematics)
+        self.loads = tuple(wanted.loads)
+        self.torque_limits = wanted.torque_limits
+        self.stability = self._choose(wanted)
         bearing = self.contacts if self.stability == "forces" else ()
         _check_points(self.stability, self.contacts)
-        self.force_model = ForceModel(self.kinematics, bearing, loads, self.gravity)
-        driven = int(self.kinematics.tree.driven.sum()) if torque_variables else 0
-        extras = np.asarray(extra_lower, dtype=float), np.asarray(extra_upper, dtype=float)
+        self.force_model = ForceModel(self.kinematics, bearing, wanted.loads, self.gravity)
+        driven = int(self.kinematics.tree.driven.sum()) if wanted.torque_variables else 0
+        extras = np.asarray(wanted.extra_lower, dtype=float), np.asarray(wanted.extra_upper, dtype=float)
         self.state = PostureState(self.kinematics, self.force_model, driven + len(extras[0]))
-        check_number(collision_margin, "collision_margin", lower=-np.inf)
+        check_number(wanted.collision_margin, "collision_margin", lower=-np.inf)
         self.collisions: CollisionTask | None = None
         compound = None
-        if isinstance(collisions, CollisionTask):
-            self.collisions = collisions
-        elif collisions:
-            model = CollisionModel(robot, scene) if collisions is True else collisions
-            self.collisions = model.task(stance, margin=collision_margin)
+        if isinstance(wanted.collisions, CollisionTask):
+            self.collisions = wanted.collisions
+        elif wanted.collisions:
+            model = CollisionModel(robot, scene) if wanted.collisions is True else wanted.collisions
+            self.collisions = model.task(stance, margin=wanted.collision_margin)
             compound = model.compound_task(self.kinematics)
-        self.user_tasks = tuple(tasks)
+        self.user_tasks = tuple(wanted.tasks)
         self.tasks: tuple[Task, ...] = (
             *(ContactTask(placed) for placed in self.contacts),
-            *tasks,
-            *self._stability_tasks(torque_limits, torque_variables, loads, stability_margin),
+            *self.user_tasks,
+            *self._stability_tasks(wanted),
             *(task for task in (self.collisions, compound) if task is not None),
         )
-        self.criterion = criterion or NoCriterion()
+        self.criterion = wanted.criterion or NoCriterion()
         self.criterion.bind(self.kinematics)
-        lower, upper = self._bounds(joint_margin, stability_margin)
+        lower, upper = self._bounds(wanted.joint_margin, wanted.stability_margin)
         torque_bound: NDArray[np.float64] = np.ones(driven)
         if driven:
             torque_task = next(task for task in self.tasks if isinstance(task, TorqueVariables))
-            unlimited = ~np.isfinite(torque_task.limits)
-            torque_bound = np.where(unlimited | (not torque_limits), np.inf, np.minimum(torque_task.limits, 1.0))
+            free = ~np.isfinite(torque_task.limits) | (not wanted.torque_limits)
+            torque_bound = np.where(free, np.inf, np.minimum(torque_task.limits, 1.0))
         self.program = PostureProgram(
             self.state,
             self.tasks,
@@ -240,9 +218,9 @@ class PostureProblem:
         tree = self.kinematics.tree
         if tree.base is None:
             return
-        tree.rotations[tree.base[1] - 2] = np.eye(3)
+        tree.joints["rotation"][tree.base[1] - 2] = np.eye(3)
         x = self.kinematics.coordinates(q)  # raises for a posture that can't be used
-        if abs(x[tree.columns[tree.base[1] - 1]]) > _STEEP:
+        if abs(x[tree.joints["column"][tree.base[1] - 1]]) > _STEEP:
             self.kinematics.set_reference(q)
 
     def _check_links(self, stance: Stance) -> None:
@@ -257,15 +235,9 @@ class PostureProblem:
                 )
             seen[location.link] = location.name
 
-    def _choose(
-        self,
-        stability: str,
-        torque_limits: bool,
-        torque_variables: bool,
-        loads: Sequence[Load],
-        criterion: Criterion | None,
-    ) -> str:
-        needed = torque_limits or torque_variables or bool(loads) or _needs_forces(criterion)
+    def _choose(self, wanted: PostureRequirements) -> str:
+        stability, loads = wanted.stability, wanted.loads
+        needed = wanted.torque_limits or wanted.torque_variables or bool(loads) or _needs_forces(wanted.criterion)
         if stability == "auto":
             if not any(placed.contact.kind.bears for placed in self.contacts) and self.kinematics.tree.base is None:
                 return "forces" if needed else "none"
@@ -278,9 +250,8 @@ class PostureProblem:
             )
         return stability
 
-    def _stability_tasks(
-        self, torque_limits: bool, torque_variables: bool, loads: Sequence[Load], margin: float
-    ) -> list[Task]:
+    def _stability_tasks(self, wanted: PostureRequirements) -> list[Task]:
+        loads, margin = wanted.loads, wanted.stability_margin
         if self.stability == "none":
             return []
         if self.stability == "polygon":
@@ -295,10 +266,10 @@ class PostureProblem:
         cones = FrictionCones(model, margin)
         if cones.size:
             tasks += [cones, FrictionPyramids(model, margin)]
-        limits = TorqueLimits(model, self.state, torque_limits and not torque_variables)
+        limits = TorqueLimits(model, self.state, wanted.torque_limits and not wanted.torque_variables)
         if limits.size:
             tasks.append(limits)
-        if torque_variables:
+        if wanted.torque_variables:
             tasks.append(TorqueVariables(model, self.state))
         return tasks
 
@@ -349,7 +320,7 @@ def _check_loads(loads: Sequence[Load], kinematics: RobotKinematics) -> None:
     for index, load in enumerate(loads):
         kinematics.body_of(load.link)
         for field in ("force", "point", "couple"):
-            check_vector(getattr(load, field), f"{field} of load {index} on link '{load.link}'")
+            check_array(getattr(load, field), f"{field} of load {index} on link '{load.link}'")
 
 
 def surface_frame(placed: PlacedContact, kinematics: RobotKinematics) -> pin.SE3:

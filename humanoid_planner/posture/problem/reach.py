@@ -94,20 +94,21 @@ def _longest(tree: KinematicTree, one: _Anchor, other: _Anchor) -> float:
         end = anchor.point
         for body in reversed(chain[common:]):
             total += float(np.linalg.norm(end)) + _travel(tree, body)
-            end = tree.translations[body]
+            end = tree.joints["translation"][body]
         ends.append(end)
     return total + float(np.linalg.norm(ends[0] - ends[1]))
 
 
 def _chain(tree: KinematicTree, body: int) -> list[int]:
     """Bodies from the root to one; none for the world."""
-    return [int(b) for b in tree.chain_bodies[tree.chain_offsets[body] : tree.chain_offsets[body + 1]]]
+    return [int(b) for b in tree.chain(body)]
 
 
 def _travel(tree: KinematicTree, body: int) -> float:
     """How far a body's joint moves it at most [m]; inf for those of a floating base."""
-    if tree.kinds[body] != PRISMATIC:
+    joint = tree.joints[body]
+    if joint["kind"] != PRISMATIC:
         return 0.0
-    column = tree.columns[body]
-    ends = tree.factors[body] * np.array([tree.lower[column], tree.upper[column]]) + tree.offsets[body]
+    column = joint["column"]
+    ends = joint["factor"] * np.array([tree.lower[column], tree.upper[column]]) + joint["offset"]
     return float(np.abs(ends).max())

@@ -32,13 +32,35 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.arrays import Records
+from humanoid_planner.distance.frame_change import Vector
+from humanoid_planner.kinematics.tree_table import REVOLUTE, Placements, TreeTable
+
 POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE, ROTATION, ALIGN = range(11)
 _TINY = 1e-12
 
+#: A row: kind, bodies a and b (``a`` is the variable itself of a JOINT); points P, Q and directions u, w (3,) in their
+#: frames; orientations (3, 3) of frames in those of a and b. Kernels call arrays of them ``rows``, shape (m,).
+ROW = np.dtype(
+    [
+        ("kind", np.int64),
+        ("a", np.int64),
+        ("b", np.int64),
+        ("P", np.float64, (3,)),
+        ("Q", np.float64, (3,)),
+        ("u", np.float64, (3,)),
+        ("w", np.float64, (3,)),
+        ("frame_a", np.float64, (3, 3)),
+        ("frame_b", np.float64, (3, 3)),
+    ]
+)
+
 
 @njit(cache=True)
-def _point(R: np.ndarray, p: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, float, float]:
-    x, y, z = v[i, 0], v[i, 1], v[i, 2]
+def _point(placed: Placements, b: int, v: np.ndarray) -> Vector:
+    """A point fixed to a body, in the world."""
+    R, p = placed.rotations, placed.origins
+    x, y, z = v[0], v[1], v[2]
     return (
         p[b, 0] + R[b, 0, 0] * x + R[b, 0, 1] * y + R[b, 0, 2] * z,
         p[b, 1] + R[b, 1, 0] * x + R[b, 1, 1] * y + R[b, 1, 2] * z,
@@ -47,8 +69,10 @@ def _point(R: np.ndarray, p: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple
 
 
 @njit(cache=True)
-def _direction(R: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, float, float]:
-    x, y, z = v[i, 0], v[i, 1], v[i, 2]
+def _direction(placed: Placements, b: int, v: np.ndarray) -> Vector:
+    """A direction fixed to a body, in the world."""
+    R = placed.rotations
+    x, y, z = v[0], v[1], v[2]
     return (
         R[b, 0, 0] * x + R[b, 0, 1] * y + R[b, 0, 2] * z,
         R[b, 1, 0] * x + R[b, 1, 1] * y + R[b, 1, 2] * z,
@@ -57,7 +81,7 @@ def _direction(R: np.ndarray, b: int, v: np.ndarray, i: int) -> tuple[float, flo
 
 
 @njit(cache=True)
-def _rotation_vector(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) -> tuple[float, float, float]:
+def _rotation_vector(R: np.ndarray, a: int, b: int, frame_a: np.ndarray, frame_b: np.ndarray) -> Vector:
     """Axis times angle, in the world, of the rotation that takes b's frame to a's; the angle is at most pi."""
     A = np.empty((3, 3))
     B = np.empty((3, 3))
@@ -66,8 +90,8 @@ def _rotation_vector(R: np.ndarray, a: int, b: int, frames: np.ndarray, i: int) 
             s = 0.0
             t = 0.0
             for k in range(3):
-                s += R[a, r, k] * frames[i, 0, k, c]
-                t += R[b, r, k] * frames[i, 1, k, c]
+                s += R[a, r, k] * frame_a[k, c]
+                t += R[b, r, k] * frame_b[k, c]
             A[r, c] = s
             B[r, c] = t
     M = np.empty((3, 3))
@@ -103,29 +127,16 @@ def _angle_over_sine(cosine: float, sine: float) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def row_values(
-    kinds: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    U: np.ndarray,
-    W: np.ndarray,
-    frames: np.ndarray,
-    x: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    G: np.ndarray,
-    values: np.ndarray,
-) -> None:
+def row_values(rows: Records, x: np.ndarray, placed: Placements, G: np.ndarray, values: np.ndarray) -> None:
     """Values (m,) of all rows."""
-    for i in range(len(kinds)):
-        kind, a, b = kinds[i], first[i], second[i]
+    for i in range(len(rows)):
+        row = rows[i]
+        kind, a, b = row.kind, row.a, row.b
         if kind == JOINT:
             values[i] = x[a]
         elif kind in (DOT, ANGLE):
-            ux, uy, uz = _direction(R, a, U, i)
-            wx, wy, wz = _direction(R, b, W, i)
+            ux, uy, uz = _direction(placed, a, row.u)
+            wx, wy, wz = _direction(placed, b, row.w)
             dot = ux * wx + uy * wy + uz * wz
             if kind == DOT:
                 values[i] = dot
@@ -133,97 +144,68 @@ def row_values(
                 cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
                 values[i] = math.atan2(math.sqrt(cx * cx + cy * cy + cz * cz), dot)
         elif kind in (TURN, ROTATION):
-            tx, ty, tz = _rotation_vector(R, a, b, frames, i)
+            tx, ty, tz = _rotation_vector(placed.rotations, a, b, row.frame_a, row.frame_b)
             if kind == TURN:
                 values[i] = math.sqrt(tx * tx + ty * ty + tz * tz)
             else:
-                wx, wy, wz = _direction(R, b, W, i)
+                wx, wy, wz = _direction(placed, b, row.w)
                 values[i] = wx * tx + wy * ty + wz * tz
         elif kind == ALIGN:
-            ux, uy, uz = _direction(R, a, U, i)
-            wx, wy, wz = _direction(R, b, W, i)
-            mx, my, mz = _direction(R, b, Q, i)
+            ux, uy, uz = _direction(placed, a, row.u)
+            wx, wy, wz = _direction(placed, b, row.w)
+            mx, my, mz = _direction(placed, b, row.Q)
             cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
             k, _ = _angle_over_sine(ux * wx + uy * wy + uz * wz, math.sqrt(cx * cx + cy * cy + cz * cz))
             values[i] = k * (ux * mx + uy * my + uz * mz)
         else:
-            qx, qy, qz = _point(R, p, b, Q, i)
+            qx, qy, qz = _point(placed, b, row.Q)
             if kind in (COM, COM_DISTANCE):
                 dx, dy, dz = G[0] - qx, G[1] - qy, G[2] - qz
             else:
-                px, py, pz = _point(R, p, a, P, i)
+                px, py, pz = _point(placed, a, row.P)
                 dx, dy, dz = px - qx, py - qy, pz - qz
             if kind in (DISTANCE, COM_DISTANCE):
                 values[i] = math.sqrt(dx * dx + dy * dy + dz * dz)
             elif kind == AIM:
-                ux, uy, uz = _direction(R, a, U, i)
+                ux, uy, uz = _direction(placed, a, row.u)
                 cx, cy, cz = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
                 dot = -(ux * dx + uy * dy + uz * dz)
                 values[i] = math.atan2(math.sqrt(cx * cx + cy * cy + cz * cz), dot)
             else:
-                wx, wy, wz = _direction(R, b, W, i)
+                wx, wy, wz = _direction(placed, b, row.w)
                 values[i] = wx * dx + wy * dy + wz * dz
 
 
 @njit(cache=True)
 def add_twist_row(
-    body: int,
-    px: float,
-    py: float,
-    pz: float,
-    gx: float,
-    gy: float,
-    gz: float,
-    hx: float,
-    hy: float,
-    hz: float,
-    kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
-    p: np.ndarray,
-    a: np.ndarray,
-    row: np.ndarray,
+    body: int, point: Vector, g: Vector, h: Vector, tree: TreeTable, placed: Placements, row: np.ndarray
 ) -> None:
-    """Adds g . (velocity of the body's point at p) + h . (its angular velocity), as a row over the rates."""
-    for i in range(chain_offsets[body], chain_offsets[body + 1]):
-        k = chain_bodies[i]
+    """Adds g . (velocity of the body's point) + h . (its angular velocity), as a row over the rates."""
+    px, py, pz = point
+    gx, gy, gz = g
+    hx, hy, hz = h
+    p, a = placed.origins, placed.axes
+    joints = tree.joints
+    for i in range(joints[body].chain_begin, joints[body].chain_end):
+        k = tree.chains[i]
         ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
-        if kinds[k] == 0:
+        if joints[k].kind == REVOLUTE:
             # g . (a x r) = a . (r x g)
             rx, ry, rz = px - p[k, 0], py - p[k, 1], pz - p[k, 2]
             value = ax * (ry * gz - rz * gy + hx) + ay * (rz * gx - rx * gz + hy) + az * (rx * gy - ry * gx + hz)
         else:
             value = ax * gx + ay * gy + az * gz
-        row[columns[k]] += factors[k] * value
+        row[joints[k].column] += joints[k].factor * value
 
 
 @njit(cache=True)
 def row_jacobian(
-    kinds: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    U: np.ndarray,
-    W: np.ndarray,
-    frames: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a_world: np.ndarray,
-    G: np.ndarray,
-    J_com: np.ndarray,
-    joint_kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
-    J: np.ndarray,
+    rows: Records, tree: TreeTable, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
 ) -> None:
     """Jacobian of all rows, in the first columns of ``J``, which is zero before."""
-    for i in range(len(kinds)):
-        kind, a, b = kinds[i], first[i], second[i]
+    for i in range(len(rows)):
+        row = rows[i]
+        kind, a, b = row.kind, row.a, row.b
         if kind == JOINT:
             J[i, a] = 1.0
             continue
@@ -234,8 +216,8 @@ def row_jacobian(
         hax, hay, haz = 0.0, 0.0, 0.0
         hbx, hby, hbz = 0.0, 0.0, 0.0
         if kind in (DOT, ANGLE):
-            ux, uy, uz = _direction(R, a, U, i)
-            wx, wy, wz = _direction(R, b, W, i)
+            ux, uy, uz = _direction(placed, a, row.u)
+            wx, wy, wz = _direction(placed, b, row.w)
             cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
             scale = 1.0
             if kind == ANGLE:
@@ -244,7 +226,7 @@ def row_jacobian(
             hax, hay, haz = scale * cx, scale * cy, scale * cz
             hbx, hby, hbz = -hax, -hay, -haz
         elif kind in (TURN, ROTATION):
-            tx, ty, tz = _rotation_vector(R, a, b, frames, i)
+            tx, ty, tz = _rotation_vector(placed.rotations, a, b, row.frame_a, row.frame_b)
             square = tx * tx + ty * ty + tz * tz
             angle = math.sqrt(square)
             if kind == TURN:
@@ -253,16 +235,16 @@ def row_jacobian(
             else:
                 # Inverse right Jacobian of the rotation vector t: w + t x w / 2 + beta t x (t x w).
                 beta = 1.0 / 12.0 if angle < 1e-3 else 1.0 / square - 0.5 / (angle * math.tan(0.5 * angle))
-                wx, wy, wz = _direction(R, b, W, i)
+                wx, wy, wz = _direction(placed, b, row.w)
                 cx, cy, cz = ty * wz - tz * wy, tz * wx - tx * wz, tx * wy - ty * wx
                 hax = wx + 0.5 * cx + beta * (ty * cz - tz * cy)
                 hay = wy + 0.5 * cy + beta * (tz * cx - tx * cz)
                 haz = wz + 0.5 * cz + beta * (tx * cy - ty * cx)
             hbx, hby, hbz = -hax, -hay, -haz
         elif kind == ALIGN:
-            ux, uy, uz = _direction(R, a, U, i)
-            wx, wy, wz = _direction(R, b, W, i)
-            mx, my, mz = _direction(R, b, Q, i)
+            ux, uy, uz = _direction(placed, a, row.u)
+            wx, wy, wz = _direction(placed, b, row.w)
+            mx, my, mz = _direction(placed, b, row.Q)
             cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
             k, slope = _angle_over_sine(ux * wx + uy * wy + uz * wz, math.sqrt(cx * cx + cy * cy + cz * cz))
             slope *= ux * mx + uy * my + uz * mz
@@ -271,18 +253,18 @@ def row_jacobian(
             haz = k * (ux * my - uy * mx) + slope * cz
             hbx, hby, hbz = -hax, -hay, -haz
         else:
-            bx, by, bz = _point(R, p, b, Q, i)
+            bx, by, bz = _point(placed, b, row.Q)
             if kind in (COM, COM_DISTANCE):
                 ax, ay, az = G[0], G[1], G[2]
             else:
-                ax, ay, az = _point(R, p, a, P, i)
+                ax, ay, az = _point(placed, a, row.P)
             dx, dy, dz = ax - bx, ay - by, az - bz
             if kind in (DISTANCE, COM_DISTANCE):
                 norm = math.sqrt(dx * dx + dy * dy + dz * dz)
                 scale = 1.0 / norm if norm > _TINY else 0.0
                 gx, gy, gz = scale * dx, scale * dy, scale * dz
             elif kind == AIM:
-                ux, uy, uz = _direction(R, a, U, i)
+                ux, uy, uz = _direction(placed, a, row.u)
                 # e: unit axis of the turn from u to the target's direction -d.
                 ex, ey, ez = uz * dy - uy * dz, ux * dz - uz * dx, uy * dx - ux * dy
                 norm = math.sqrt(ex * ex + ey * ey + ez * ez)
@@ -297,21 +279,15 @@ def row_jacobian(
                         (ex * dy - ey * dx) / square,
                     )
             else:
-                gx, gy, gz = _direction(R, b, W, i)
+                gx, gy, gz = _direction(placed, b, row.w)
                 hbx, hby, hbz = gy * dz - gz * dy, gz * dx - gx * dz, gx * dy - gy * dx
         if kind in (COM, COM_DISTANCE):
             for c in range(J_com.shape[1]):
                 J[i, c] += gx * J_com[0, c] + gy * J_com[1, c] + gz * J_com[2, c]
         elif a != 0:
-            add_twist_row(
-                a, ax, ay, az, gx, gy, gz, hax, hay, haz,
-                joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
-            )  # fmt: skip
+            add_twist_row(a, (ax, ay, az), (gx, gy, gz), (hax, hay, haz), tree, placed, J[i])
         if b != 0:
-            add_twist_row(
-                b, bx, by, bz, -gx, -gy, -gz, hbx, hby, hbz,
-                joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
-            )  # fmt: skip
+            add_twist_row(b, (bx, by, bz), (-gx, -gy, -gz), (hbx, hby, hbz), tree, placed, J[i])
 
 
 #: Length or angle below which the curvature of its bound, one over it, no longer grows.
@@ -320,24 +296,13 @@ _FLATTENING = 1e-3
 
 @njit(cache=True)
 def add_row_curvature(
-    kinds: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    U: np.ndarray,
+    rows: Records,
     multipliers: np.ndarray,
     values: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    a_world: np.ndarray,
+    tree: TreeTable,
+    placed: Placements,
     G: np.ndarray,
     J_com: np.ndarray,
-    joint_kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
     J: np.ndarray,
     H: np.ndarray,
 ) -> None:
@@ -349,15 +314,16 @@ def add_row_curvature(
     n = H.shape[0]
     E = np.empty((3, n))
     axes = np.eye(3)
-    for i in range(len(kinds)):
-        kind, a, b = kinds[i], first[i], second[i]
+    for i in range(len(rows)):
+        row = rows[i]
+        kind, a, b = row.kind, row.a, row.b
         m = multipliers[i]
         if m <= 0.0 or kind not in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN):
             continue
         E[:] = 0.0
         size = values[i]
-        bx, by, bz = _point(R, p, b, Q, i)
-        ax, ay, az = _point(R, p, a, P, i)
+        bx, by, bz = _point(placed, b, row.Q)
+        ax, ay, az = _point(placed, a, row.P)
         # Rows of E: derivative of e along three axes; the row of J is that of its length.
         ux, uy, uz = 0.0, 0.0, 0.0
         if kind in (DISTANCE, COM_DISTANCE):
@@ -369,20 +335,14 @@ def add_row_curvature(
             for r in range(3):
                 gx, gy, gz = axes[r, 0], axes[r, 1], axes[r, 2]
                 if kind == DISTANCE and a != 0:
-                    add_twist_row(
-                        a, ax, ay, az, gx, gy, gz, 0.0, 0.0, 0.0,
-                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
-                    )  # fmt: skip
+                    add_twist_row(a, (ax, ay, az), (gx, gy, gz), (0.0, 0.0, 0.0), tree, placed, E[r])
                 if b != 0:
-                    add_twist_row(
-                        b, bx, by, bz, -gx, -gy, -gz, 0.0, 0.0, 0.0,
-                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
-                    )  # fmt: skip
+                    add_twist_row(b, (bx, by, bz), (-gx, -gy, -gz), (0.0, 0.0, 0.0), tree, placed, E[r])
         else:
             # Angles: e is the turn between two frames or directions; its rate is the relative angular velocity, for
             # directions less the part about them, and for a sight also what moves its ends.
             if kind != TURN:
-                ux, uy, uz = _direction(R, a, U, i)
+                ux, uy, uz = _direction(placed, a, row.u)
             dx, dy, dz = bx - ax, by - ay, bz - az
             square = dx * dx + dy * dy + dz * dz
             for r in range(3):
@@ -399,20 +359,11 @@ def add_row_curvature(
                         (hx * dy - hy * dx) / square,
                     )
                 if a != 0:
-                    add_twist_row(
-                        a, ax, ay, az, gx, gy, gz, hx, hy, hz,
-                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
-                    )  # fmt: skip
+                    add_twist_row(a, (ax, ay, az), (gx, gy, gz), (hx, hy, hz), tree, placed, E[r])
                 if b != 0 and kind == AIM:
-                    add_twist_row(
-                        b, bx, by, bz, -gx, -gy, -gz, 0.0, 0.0, 0.0,
-                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
-                    )  # fmt: skip
+                    add_twist_row(b, (bx, by, bz), (-gx, -gy, -gz), (0.0, 0.0, 0.0), tree, placed, E[r])
                 elif b != 0:
-                    add_twist_row(
-                        b, bx, by, bz, 0.0, 0.0, 0.0, -hx, -hy, -hz,
-                        joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, E[r],
-                    )  # fmt: skip
+                    add_twist_row(b, (bx, by, bz), (0.0, 0.0, 0.0), (-hx, -hy, -hz), tree, placed, E[r])
         weight = m / max(size, _FLATTENING)
         for c in range(n):
             for d in range(n):
@@ -422,28 +373,18 @@ def add_row_curvature(
 
 @njit(cache=True)
 def pair_distance_jacobian(
-    first: np.ndarray,
-    second: np.ndarray,
+    bodies: np.ndarray,
     points_a: np.ndarray,
     points_b: np.ndarray,
     normals: np.ndarray,
-    p: np.ndarray,
-    a_world: np.ndarray,
-    joint_kinds: np.ndarray,
-    columns: np.ndarray,
-    factors: np.ndarray,
-    chain_offsets: np.ndarray,
-    chain_bodies: np.ndarray,
+    tree: TreeTable,
+    placed: Placements,
     J: np.ndarray,
 ) -> None:
     """Jacobian (3.56) of distances between bodies from witness points and normals; ``J`` is zero before."""
-    for i in range(len(first)):
+    still = (0.0, 0.0, 0.0)
+    for i in range(len(bodies)):
+        a, b = (points_a[i, 0], points_a[i, 1], points_a[i, 2]), (points_b[i, 0], points_b[i, 1], points_b[i, 2])
         nx, ny, nz = normals[i, 0], normals[i, 1], normals[i, 2]
-        add_twist_row(
-            first[i], points_a[i, 0], points_a[i, 1], points_a[i, 2], nx, ny, nz, 0.0, 0.0, 0.0,
-            joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
-        )  # fmt: skip
-        add_twist_row(
-            second[i], points_b[i, 0], points_b[i, 1], points_b[i, 2], -nx, -ny, -nz, 0.0, 0.0, 0.0,
-            joint_kinds, columns, factors, chain_offsets, chain_bodies, p, a_world, J[i],
-        )  # fmt: skip
+        add_twist_row(bodies[i, 0], a, (nx, ny, nz), still, tree, placed, J[i])
+        add_twist_row(bodies[i, 1], b, (-nx, -ny, -nz), still, tree, placed, J[i])

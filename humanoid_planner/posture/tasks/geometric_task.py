@@ -15,6 +15,7 @@ from humanoid_planner.posture.tasks.geometric_rows import (
     ANGLE,
     COM_DISTANCE,
     DISTANCE,
+    ROW,
     TURN,
     add_row_curvature,
     row_jacobian,
@@ -104,38 +105,26 @@ class RowTable:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.size = len(rows)
-        self._kinds = np.array([row.kind for row in rows], dtype=np.int64)
         self.curved = any(row.kind in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN) for row in rows)
-        self._first = np.array([row.a for row in rows], dtype=np.int64)
-        self._second = np.array([row.b for row in rows], dtype=np.int64)
-        self._P = np.array([row.P for row in rows], dtype=float).reshape(-1, 3)
-        self._Q = np.array([row.Q for row in rows], dtype=float).reshape(-1, 3)
-        self._u = np.array([row.u for row in rows], dtype=float).reshape(-1, 3)
-        self._w = np.array([row.w for row in rows], dtype=float).reshape(-1, 3)
-        self._frames = np.array([(row.frame_a, row.frame_b) for row in rows], dtype=float).reshape(-1, 2, 3, 3)
+        self._rows = np.zeros(self.size, dtype=ROW)
+        for record, row in zip(self._rows, rows, strict=True):
+            for name in ROW.names or ():
+                record[name] = getattr(row, name)
         self._values = np.zeros(self.size)
 
     def values(self, state: PostureState) -> NDArray[np.float64]:
         """(m,) values, in an array of the table's own."""
         kinematics = state.kinematics
         kinematics.place_bodies()
-        row_values(
-            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames, state.x,
-            kinematics.rotations, kinematics.origins, kinematics.centre_of_mass(), self._values,
-        )  # fmt: skip
+        row_values(self._rows, state.x, kinematics.placements, kinematics.centre_of_mass(), self._values)
         return self._values
 
     def jacobian(self, state: PostureState, J: NDArray[np.float64]) -> None:
         """Adds the derivatives to ``J`` (m, >= nx), which is zero before."""
         kinematics = state.kinematics
-        tree = kinematics.tree
         kinematics.place_bodies()
-        row_jacobian(
-            self._kinds, self._first, self._second, self._P, self._Q, self._u, self._w, self._frames,
-            kinematics.rotations, kinematics.origins, kinematics.axes,
-            kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
-            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J,
-        )  # fmt: skip
+        G, J_com = kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian()
+        row_jacobian(self._rows, kinematics.tree.table, kinematics.placements, G, J_com, J)
 
     def add_curvature(
         self, state: PostureState, multipliers: NDArray[np.float64], J: NDArray[np.float64], H: NDArray[np.float64]
@@ -149,10 +138,6 @@ class RowTable:
             H: (nx, nx).
         """
         kinematics = state.kinematics
-        tree = kinematics.tree
-        add_row_curvature(
-            self._kinds, self._first, self._second, self._P, self._Q, self._u, multipliers, self._values,
-            kinematics.rotations, kinematics.origins, kinematics.axes,
-            kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian(),
-            tree.kinds, tree.columns, tree.factors, tree.chain_offsets, tree.chain_bodies, J, H,
-        )  # fmt: skip
+        G, J_com = kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian()
+        table, placements = kinematics.tree.table, kinematics.placements
+        add_row_curvature(self._rows, multipliers, self._values, table, placements, G, J_com, J, H)

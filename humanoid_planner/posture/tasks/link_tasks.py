@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_array, check_direction, check_known, check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.tasks.geometric_rows import (
@@ -28,7 +29,6 @@ from humanoid_planner.posture.tasks.geometric_rows import (
     TURN,
 )
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
-from humanoid_planner.posture.tasks.task import check_direction, check_number, check_vector
 
 _EYE = np.eye(3)
 
@@ -221,9 +221,9 @@ def gaze(
     """
     name = name or f"{link} gaze"
     body, place = kinematics.body_of(link)
-    P = place.act(check_vector(point, f"point of task '{name}'"))
+    P = place.act(check_array(point, f"point of task '{name}'"))
     u = place.rotation @ check_direction(axis, f"axis of task '{name}'")
-    Q = check_vector(target, f"target of task '{name}'")
+    Q = check_array(target, f"target of task '{name}'")
     check_number(angle_tolerance, f"angle_tolerance of task '{name}'", upper=math.pi)
     check_number(distance, f"distance of task '{name}'")
     if angle_tolerance > 0:
@@ -257,7 +257,7 @@ def centre_of_mass_at(
     Raises:
         InputError: numbers that can't be used.
     """
-    Q = check_vector(target, f"target of task '{name}'")
+    Q = check_array(target, f"target of task '{name}'")
     check_number(tolerance, f"tolerance of task '{name}'")
     if tolerance == 0:
         axes = range(2 if horizontal else 3)
@@ -280,10 +280,7 @@ def joint_at(
         InputError: unknown joint, or numbers that can't be used.
     """
     name = name or f"joint {joint}"
-    if joint not in kinematics.names:
-        raise InputError(
-            f"unknown joint '{joint}'", element=f"task '{name}'", remedy=f"Joints are {', '.join(kinematics.names)}"
-        )
+    check_known(joint, kinematics.names, f"task '{name}'", "joint")
     check_number(value, f"value of task '{name}'", lower=-np.inf)
     check_number(tolerance, f"tolerance of task '{name}'")
     column = kinematics.names.index(joint)
@@ -300,8 +297,8 @@ def _point_rows(
     other: int = 0,
 ) -> list[Row]:
     body, place = kinematics.body_of(link)
-    P = place.act(check_vector(point, f"point of task '{name}'"))
-    Q = check_vector(target, f"target of task '{name}'")
+    P = place.act(check_array(point, f"point of task '{name}'"))
+    Q = check_array(target, f"target of task '{name}'")
     check_number(tolerance, f"tolerance of task '{name}'")
     if tolerance > 0:
         return [Row(DISTANCE, "distance", -math.inf, tolerance, a=body, b=other, P=P, Q=Q)]
@@ -344,8 +341,8 @@ def _plane_row(
     upper: float,
 ) -> Row:
     body, place = kinematics.body_of(link)
-    P = place.act(check_vector(point, f"point of task '{name}'"))
-    Q = check_vector(target, f"target of task '{name}'")
+    P = place.act(check_array(point, f"point of task '{name}'"))
+    Q = check_array(target, f"target of task '{name}'")
     w = check_direction(direction, f"direction of task '{name}'")
     return Row(POINT, "", lower, upper, a=body, P=P, Q=Q, w=w)
 

@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
+from humanoid_model.checks import check_number
 from humanoid_model.contact import ContactLocation
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.tasks.geometric_rows import COM
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
-from humanoid_planner.posture.tasks.task import check_number
 
 
 class CentreOfMassOverPatch(GeometricTask):

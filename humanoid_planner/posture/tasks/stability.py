@@ -322,7 +322,7 @@ class TorqueLimits(Task):
 
     def __init__(self, model: ForceModel, state: PostureState, limited: bool) -> None:
         tree = state.kinematics.tree
-        base = set() if tree.base is None else set(tree.columns[tree.base[0] : tree.base[1] + 1])
+        base = set() if tree.base is None else set(tree.joints["column"][tree.base[0] : tree.base[1] + 1])
         lower, upper = -tree.effort.copy(), tree.effort.copy()
         sprung = tree.stiffness > 0
         floating = ~tree.driven

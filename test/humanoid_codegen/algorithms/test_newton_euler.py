@@ -5,11 +5,12 @@ import pytest
 from fixtures.pinocchio_dynamics import random_state
 from fixtures.random_urdf import random_urdf
 
-from humanoid_codegen.algorithms import newton_euler_body, newton_euler_world
+from humanoid_codegen.algorithms import newton_euler_body
 from humanoid_codegen.algorithms.forward_kinematics import body_placements
 from humanoid_codegen.base_parameters import group_inertias
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_model import load_robot
+from humanoid_studies.baselines import newton_euler_world
 
 ROBOTS = ("robot_2r_b", "tree4", "syn3p33r", "hrp2", "bip", "avatar")
 

@@ -234,9 +234,9 @@ def test_two_threads_get_what_one_gets(hrp2, backend):
 def test_progress_names_each_function_once(tree4):
     told = []
     module = Module("m", "m", tuple(tree4.function(name) for name in NEWTON_EULER), (), (), ())
-    model = compile_functions(module, progress=lambda done, total, what: told.append((done, total, what)))
-    assert [done for done, _, _ in told] == [1, 2, 3]
-    assert sorted(what for _, _, what in told) == sorted(NEWTON_EULER)
+    model = compile_functions(module, progress=told.append)
+    assert [item.fraction for item in told] == [1 / 3, 2 / 3, 1.0]
+    assert sorted(item.stage for item in told) == sorted(NEWTON_EULER)
     assert list(model.functions) == list(NEWTON_EULER)
     assert "bias" in dir(model)
     with pytest.raises(AttributeError, match="no compiled function 'energies'"):

@@ -82,7 +82,7 @@ def test_angle_past_1e5_takes_neighbours_along_unharmed():
 
 def test_very_long_functions_take_states_one_by_one(monkeypatch):
     function = DynamicModel("tree4").function("direct_dynamics_derivatives")
-    monkeypatch.setattr(source, "MOST_SIDE_BY_SIDE", len(function.nodes) - 1)
+    monkeypatch.setattr(source, "MAX_BATCHED_NODES", len(function.nodes) - 1)
     assert "several" not in c_source(function)
     f = compile_functions(function).direct_dynamics_derivatives
     states = np.random.default_rng(0).normal(size=(3, 21, 4))

@@ -33,7 +33,7 @@ def run(module, folder):
 @pytest.fixture
 def short_parts(monkeypatch):
     monkeypatch.setattr(c, "WHOLE", 5)
-    monkeypatch.setattr(c_parts, "LONGEST", 4)
+    monkeypatch.setattr(c_parts, "MAX_STATEMENTS", 4)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -54,7 +54,7 @@ def test_only_long_functions_are_cut():
 
 
 def test_values_are_handed_on_once(monkeypatch):
-    monkeypatch.setattr(c_parts, "LONGEST", 2)
+    monkeypatch.setattr(c_parts, "MAX_STATEMENTS", 2)
     steps = [
         Step("t1", ("const double t1 = q_a + 1.0;",)),
         Step("t2", ("const double t2 = t1*t1;", "r[0] = t2;")),

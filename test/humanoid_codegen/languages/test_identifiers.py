@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from humanoid_codegen.languages.identifiers import LONGEST, Identifiers, legal_identifier
+from humanoid_codegen.languages.identifiers import MAX_LENGTH, Identifiers, legal_identifier
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from humanoid_codegen.languages.identifiers import LONGEST, Identifiers, legal_i
         ("__a__b", "a_b"),
         ("_Bool", "Bool"),
         ("a.b/c", "a_b_c"),
-        ("x" * 80, "x" * LONGEST),
+        ("x" * 80, "x" * MAX_LENGTH),
     ],
 )
 def test_any_text_becomes_an_identifier(name: str, legal: str) -> None:
@@ -32,4 +32,4 @@ def test_long_names_stay_within_the_limit_when_numbered() -> None:
     names = Identifiers()
     given = [names.new("x" * 100 + str(k)) for k in range(12)]
     assert len(set(given)) == 12
-    assert max(map(len, given)) == LONGEST
+    assert max(map(len, given)) == MAX_LENGTH

@@ -5,7 +5,7 @@ from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Graph
 from humanoid_codegen.expression.naming import named
 from humanoid_codegen.languages.statements import (
-    LONGEST_STATEMENT,
+    MAX_STATEMENT_SIZE,
     Body,
     Spelling,
     wrap_expression,
@@ -79,8 +79,8 @@ def test_long_sums_are_cut_and_deep_ones_need_no_recursion() -> None:
     for symbol in symbols:
         total = total + symbol
     body = body_of(graph, total)
-    assert len(body.statements) > 5000 / LONGEST_STATEMENT
-    assert max(statement.text.count("+") for statement in body.statements) < LONGEST_STATEMENT
+    assert len(body.statements) > 5000 / MAX_STATEMENT_SIZE
+    assert max(statement.text.count("+") for statement in body.statements) < MAX_STATEMENT_SIZE
 
 
 @pytest.mark.parametrize("width", [30, 60, 120])

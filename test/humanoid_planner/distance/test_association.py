@@ -10,47 +10,42 @@ from scipy.spatial.transform import Rotation
 
 from humanoid_planner.distance.association import associate
 from humanoid_planner.distance.feature_walk import walk
+from humanoid_planner.distance.frame_change import Frames, vector_of
 from humanoid_planner.distance.gjk import hull_gjk
 from humanoid_planner.distance.narrow_phase import cold_start
 from humanoid_planner.distance.normal_regions import locate, region_excess
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_table import EDGE, FACE, STARTS, VERTEX, VolumeTable, volume_table
+from humanoid_planner.distance.volume_table import EDGE, FACE, STARTS, VERTEX, Pair, VolumeTable, volume_table
 from humanoid_planner.distance.workspace import Workspace, workspace
 
 
 @njit
 def hull_distances(
-    table: VolumeTable,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    normals: np.ndarray,
-    out: np.ndarray,
-    work: Workspace,
+    table: VolumeTable, frames: Frames, normals: np.ndarray, out: np.ndarray, work: Workspace
 ) -> None:
     for k in range(len(out)):
         a, b = 2 * k, 2 * k + 1
-        row_a, row_b = cold_start(table, rotations, origins, a % 6, b % 6, a, b, work)
-        out[k] = hull_gjk(table, rotations, origins, a % 6, b % 6, a, b, row_a, row_b, work)[0]
+        pair = Pair(a % 6, b % 6, a, b)
+        row_a, row_b = cold_start(table, frames, pair, work)
+        out[k] = hull_gjk(table, frames, pair, row_a, row_b, work)[0]
         normals[k] = work.n
 
 
 @njit
-def count_pairs_tried(
-    table: VolumeTable, rotations: np.ndarray, origins: np.ndarray, work: Workspace, tried: np.ndarray
-) -> None:
+def count_pairs_tried(table: VolumeTable, frames: Frames, work: Workspace, tried: np.ndarray) -> None:
     """Counts pairs with polyhedra apart by how many pairs of features a walk tries: 0 for none that it arrives with."""
     n = work.n
-    for k in range(len(origins) // 2):
+    for k in range(len(frames.origins) // 2):
         a, b = 2 * k, 2 * k + 1
-        volume_a, volume_b = a % 6, b % 6
-        row_a, row_b = cold_start(table, rotations, origins, volume_a, volume_b, a, b, work)
-        distance, row_a, row_b = hull_gjk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, work)
+        pair = Pair(a % 6, b % 6, a, b)
+        row_a, row_b = cold_start(table, frames, pair, work)
+        distance, row_a, row_b = hull_gjk(table, frames, pair, row_a, row_b, work)
         if distance == 0.0:
             continue
-        row_a, row_b = associate(table, rotations, origins, a, b, row_a, row_b, work.witnesses)
+        row_a, row_b = associate(table, frames, pair, row_a, row_b, work.witnesses)
         count = 0
         for most in range(1, len(tried)):
-            if walk(table, rotations, origins, volume_a, volume_b, a, b, row_a, row_b, n[0], n[1], n[2], most, -1.0)[6]:
+            if walk(table, frames, pair, row_a, row_b, vector_of(n), most, -1.0)[4]:
                 count = most
                 break
         tried[count] += 1
@@ -81,7 +76,7 @@ def test_distance_and_normal_of_the_polyhedra() -> None:
         hulls.append(coal.ConvexBase.convexHull(vector, False, ""))
     rotations, origins = placements(rng, 600, 1.0)
     values, normals = np.empty(600), np.empty((600, 3))
-    hull_distances(table, rotations, origins, normals, values, workspace())
+    hull_distances(table, Frames(rotations, origins), normals, values, workspace())
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     apart = 0
     for k in range(600):
@@ -114,9 +109,9 @@ def test_features_under_directions_by_looking_at_all() -> None:
         # Exactly across faces of a box, along the borders of its triangles, and the opposite.
         for direction in np.vstack([directions, STARTS]):
             u = direction / np.linalg.norm(direction)
-            excess = [region_excess(table, *u, row) for row in range(first, last)]
+            excess = [region_excess(table, tuple(u), row) for row in range(first, last)]
             starts = range(first, last) if np.abs(u).max() == 1.0 else rng.integers(first, last, 3)
-            rows = {locate(table, *u, int(start), first, last) for start in starts}
+            rows = {locate(table, tuple(u), int(start), first, last) for start in starts}
             assert all(excess[row - first] <= 1e-11 for row in rows)
             support = volumes[volume].support(u)
             for row in rows:
@@ -136,7 +131,7 @@ def association(count: int, R: float) -> np.ndarray:
     table = volume_table([SphereTorusVolume.from_points(cloud, 0.01, R) for cloud in clouds(rng)])
     rotations, origins = placements(rng, count, 1.0)
     tried = np.zeros(9, dtype=np.int64)
-    count_pairs_tried(table, rotations, origins, workspace(), tried)
+    count_pairs_tried(table, Frames(rotations, origins), workspace(), tried)
     return tried
 
 

@@ -17,17 +17,17 @@ def circle(centre: np.ndarray, axis: np.ndarray, radius: float, count: int) -> n
 
 
 def test_centres() -> None:
-    length, *n, found = sphere_sphere(1.0, -2.0, 2.0)
+    length, n, found = sphere_sphere((1.0, -2.0, 2.0))
     assert (length, found) == (3.0, True)
     assert np.allclose(n, [1 / 3, -2 / 3, 2 / 3])
-    assert not sphere_sphere(0.0, 0.0, 0.0)[4]
+    assert not sphere_sphere((0.0, 0.0, 0.0))[2]
 
 
 def test_centre_and_circle_by_sampling() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         d, axis, radius = rng.normal(size=3), unit(rng), rng.uniform(0.1, 5.0)
-        length, *n, found = sphere_torus(*d, *axis, radius)
+        length, n, found = sphere_torus(tuple(d), tuple(axis), radius)
         sampled = np.linalg.norm(circle(d, axis, radius, 20000), axis=1).max()
         assert found
         assert sampled - 1e-12 <= length <= sampled + 1e-6
@@ -41,7 +41,7 @@ def test_centre_and_circle_by_sampling() -> None:
 
 
 def test_centre_on_the_axis_has_no_farthest_point() -> None:
-    assert not sphere_torus(0.0, 0.0, 0.3, 0.0, 0.0, 1.0, 2.0)[4]
+    assert not sphere_torus((0.0, 0.0, 0.3), (0.0, 0.0, 1.0), 2.0)[2]
 
 
 def gap(d: np.ndarray, axes: np.ndarray, radii: np.ndarray, n: np.ndarray) -> float:
@@ -60,7 +60,8 @@ def test_two_circles_by_sampling(radii: tuple[float, float]) -> None:
         if d @ normal < 0.02:
             continue
         start = normal + 0.02 * rng.normal(size=3)
-        length, *n, found = torus_torus(*d, *axes[0], radii[0], *axes[1], radii[1], *(start / np.linalg.norm(start)))
+        near = tuple(start / np.linalg.norm(start))
+        length, n, found = torus_torus(tuple(d), tuple(axes[0]), radii[0], tuple(axes[1]), radii[1], near)
         assert found
         assert length == pytest.approx(gap(d, axes, np.array(radii), np.array(n)), abs=1e-13)
         assert length >= gap(d, axes, np.array(radii), start / np.linalg.norm(start)) - 1e-13
@@ -75,7 +76,9 @@ def test_two_circles_by_sampling(radii: tuple[float, float]) -> None:
 def test_alternating_projections_of_the_thesis_climb_to_the_same_points() -> None:
     # Farthest point of one circle from the last one of the other, again and again: never down, and slowly.
     d, axes, radii = np.array([0.1, 0.2, 1.0]), np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]]), np.array([1.5, 2.0])
-    length, *n, found = torus_torus(*d, *axes[0], radii[0], *axes[1], radii[1], 0.0, 0.0, 1.0)
+    length, n, found = torus_torus(
+        tuple(d), tuple(axes[0]), radii[0], tuple(axes[1]), radii[1], (0.0, 0.0, 1.0)
+    )
     assert found
     point = np.array([0.0, 0.0, -2.0])
     lengths = []
@@ -91,4 +94,4 @@ def test_alternating_projections_of_the_thesis_climb_to_the_same_points() -> Non
 
 
 def test_stuck_on_an_axis_says_so() -> None:
-    assert not torus_torus(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 1.0)[4]
+    assert not torus_torus((0.0, 0.0, 1.0), (0.0, 0.0, 1.0), 2.0, (1.0, 0.0, 0.0), 2.0, (0.0, 0.0, 1.0))[2]

@@ -14,6 +14,7 @@ from humanoid_model.robot import load_robot
 from humanoid_planner.distance.placed_volume import part_names
 from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.rounded_hull import rounded_hull
+from humanoid_planner.distance.volume_mesh import volume_mesh
 
 
 def in_own_frame(robot):
@@ -106,6 +107,5 @@ def test_names_of_parts():
 def test_visual_mesh_of_a_volume_is_closed():
     robot = load_robot("hrp2")
     for placed in robot_volumes(robot, in_own_frame(robot))[:8]:
-        mesh = placed.volume.mesh(0.5)
-        assert isinstance(mesh, trimesh.Trimesh)
+        mesh = trimesh.Trimesh(*volume_mesh(placed.volume, 0.5), process=False)
         assert mesh.is_watertight

@@ -52,5 +52,5 @@ def test_table_is_named_by_its_parts():
 
 def test_radius_that_cannot_be_used_names_the_body():
     crate = body("crate", Box(np.array([0.1, 0.1, 0.1])), 1.0, np.eye(3))
-    with pytest.raises(InputError, match="body 'crate', r: radius is 0"):
+    with pytest.raises(InputError, match="body 'crate', r: is 0"):
         scene_volumes(scene(crate), r=0.0)

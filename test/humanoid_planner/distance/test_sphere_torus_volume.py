@@ -223,8 +223,8 @@ def test_unusable_points_are_refused():
         (broken, 0.01, 20.0, "point 3 is .*nan"),
         (np.zeros((0, 3)), 0.01, 20.0, r"points have shape \(0, 3\)"),
         (np.zeros((4, 2)), 0.01, 20.0, r"points have shape \(4, 2\)"),
-        (cube, 0.0, 20.0, "r: radius is 0"),
-        (cube, 0.01, np.inf, "R: radius is inf"),
+        (cube, 0.0, 20.0, "r: is 0"),
+        (cube, 0.01, np.inf, "R: is inf"),
         (cube, 0.01, 0.01, "doesn't exceed the small one"),
         (cube, 0.01, 0.09, "big spheres are too small: R - r is 0.08 m"),
     ):

@@ -416,7 +416,7 @@ def test_level_ground_with_any_friction(mu):
 
 @pytest.mark.parametrize("mu", [1.1e4, 1e7, math.inf, -0.1])
 def test_friction_that_numbers_cannot_hold_is_refused(mu):
-    with pytest.raises(InputError, match=r"friction: (coefficient 0 is|not finite)"):
+    with pytest.raises(InputError, match=r"friction: (coefficient 0 is|is \[)"):
         ContactPoints.of_normals(CORNERS, [0, 0, 1], mu)
 
 
@@ -429,7 +429,7 @@ def test_a_mass_that_no_robot_has_is_refused(mass):
         lambda: centre_of_mass_region(contacts, mass),
         lambda: WrenchCone.of_contacts(contacts).centre_of_mass_halfspaces(mass),
     ):
-        with pytest.raises(InputError, match=r"mass: .* kg\. Give a finite mass"):
+        with pytest.raises(InputError, match=r"mass: is .*\. Give a finite number"):
             ask()
     with pytest.raises(InputError, match="mass: the load is too large"):
         check_equilibrium(contacts, 1e300, [0, 0, 1])

@@ -11,12 +11,12 @@ from fixtures.random_steps import random_walk
 from humanoid_model.errors import InputError
 from humanoid_planner.gait import synthesize_gait
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.phases.gait_plan import plan_gait
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, phase_problem
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.solvers import synthesize
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, phase_problem
+from humanoid_planner.gait.specification.gait_plan import plan_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 _LIGHT = PhaseSettings(QuadraticEffort(force_weight=0.1, force_scale=1e-2))
 ROBOTS = {

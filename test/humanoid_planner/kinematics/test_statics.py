@@ -55,11 +55,11 @@ def test_couples_load_a_joint_by_their_part_along_its_axis() -> None:
     with_couple.set(x)
     kinematics.place_bodies()
     tree = kinematics.tree
-    chain = tree.chain_bodies[tree.chain_offsets[body] : tree.chain_offsets[body + 1]]
+    chain = tree.chain(body)
     expected = np.zeros(kinematics.size)
     for b in chain:
-        if tree.kinds[b] == 0:
-            expected[tree.columns[b]] = -kinematics.axes[b] @ couple
+        if tree.joints["kind"][b] == 0:
+            expected[tree.joints["column"][b]] = -kinematics.axes[b] @ couple
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(with_couple.efforts, expected, atol=1e-12)
 

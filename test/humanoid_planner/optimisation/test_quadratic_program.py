@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_planner.optimisation.quadratic_program import solve_quadratic_program
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
 
 def _random(seed: int, n: int = 30, equalities: int = 8, inequalities: int = 20):
@@ -18,13 +18,14 @@ def _random(seed: int, n: int = 30, equalities: int = 8, inequalities: int = 20)
     lower, upper = A @ inside - rng.uniform(0, 0.3, len(A)), A @ inside + rng.uniform(0, 0.3, len(A))
     lower[:equalities] = upper[:equalities] = A[:equalities] @ inside
     lower[-5:] = -math.inf
-    return root @ root.T + np.eye(n), 5 * rng.normal(size=n), A, lower, upper, np.full(n, -1.0), np.full(n, 1.0)
+    H, g = root @ root.T + np.eye(n), 5 * rng.normal(size=n)
+    return QuadraticProgram(H, g, A, lower, upper, np.full(n, -1.0), np.full(n, 1.0))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_hard_program_satisfies_the_conditions_of_optimality(seed: int) -> None:
     H, g, A, lower, upper, low, high = program = _random(seed)
-    solution = solve_quadratic_program(*program)
+    solution = solve_quadratic_program(program)
     assert solution is not None
     x, lam, z = solution.x, solution.multipliers, solution.bound_multipliers
     assert_allclose(H @ x + g + A.T @ lam + z, 0, atol=1e-9)
@@ -41,25 +42,16 @@ def test_hard_program_satisfies_the_conditions_of_optimality(seed: int) -> None:
 
 def test_contradiction_has_no_hard_solution() -> None:
     rows, ones = np.array([[1.0, 0.0], [1.0, 0.0]]), np.full(2, 5.0)
-    assert (
-        solve_quadratic_program(np.eye(2), np.zeros(2), rows, np.array([0.0, 1.0]), np.array([0.0, 1.0]), -ones, ones)
-        is None
-    )
+    values = np.array([0.0, 1.0])
+    assert solve_quadratic_program(QuadraticProgram(np.eye(2), np.zeros(2), rows, values, values, -ones, ones)) is None
 
 
 def test_elastic_constraints_share_a_contradiction_by_their_weights() -> None:
     """x = 0 and x = 1 with weights 1 and 2: the least of x² + 4 (x - 1)² is at 0.8; y stays free of it."""
     free = np.full(2, math.inf)
-    solution = solve_quadratic_program(
-        np.eye(2),
-        np.array([0.0, -3.0]),
-        np.array([[1.0, 0.0], [1.0, 0.0]]),
-        np.array([0.0, 1.0]),
-        np.array([0.0, 1.0]),
-        -free,
-        free,
-        weights=np.array([1.0, 2.0]),
-    )
+    rows, values = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, 1.0])
+    program = QuadraticProgram(np.eye(2), np.array([0.0, -3.0]), rows, values, values, -free, free)
+    solution = solve_quadratic_program(program, weights=np.array([1.0, 2.0]))
     assert solution is not None
     assert_allclose(solution.x, [0.8, 3.0], atol=1e-6)
     # Multipliers are the slopes of the elastic costs: weight² times violation over compliance.
@@ -78,7 +70,9 @@ def test_elastic_program_is_the_penalised_one(seed: int) -> None:
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     weights = np.random.default_rng(seed).uniform(0.5, 5.0, len(A))
     compliance = 1e-5
-    solution = solve_quadratic_program(H, g, A, lower, upper, low, high, weights=weights, compliance=compliance)
+    solution = solve_quadratic_program(
+        QuadraticProgram(H, g, A, lower, upper, low, high), weights=weights, compliance=compliance
+    )
     assert solution is not None
     x = solution.x
     violation = np.maximum(A @ x - upper, 0) - np.maximum(lower - A @ x, 0)
@@ -91,10 +85,10 @@ def test_elastic_program_is_the_penalised_one(seed: int) -> None:
 
 def test_working_set_of_the_solution_needs_no_changes() -> None:
     program = _random(1)
-    cold = solve_quadratic_program(*program, weights=np.ones(28))
+    cold = solve_quadratic_program(program, weights=np.ones(28))
     assert cold is not None
     known = np.concatenate([cold.bound_multipliers, cold.multipliers])
-    warm = solve_quadratic_program(*program, weights=np.ones(28), working_set=known)
+    warm = solve_quadratic_program(program, weights=np.ones(28), working_set=known)
     assert warm is not None
     assert warm.iterations <= 2 < cold.iterations
     assert_allclose(warm.x, cold.x, atol=1e-8)
@@ -106,7 +100,8 @@ def test_no_constraints_and_fixed_variables() -> None:
     free_low[1] = 2.0
     free[1] = 2.0
     none = np.zeros(0)
-    solution = solve_quadratic_program(np.eye(3), np.ones(3), np.zeros((0, 3)), none, none, free_low, free)
+    program = QuadraticProgram(np.eye(3), np.ones(3), np.zeros((0, 3)), none, none, free_low, free)
+    solution = solve_quadratic_program(program)
     assert solution is not None
     assert_allclose(solution.x, [-1, 2, -1], atol=1e-12)
     assert_allclose(solution.bound_multipliers, [0, -3, 0], atol=1e-9)

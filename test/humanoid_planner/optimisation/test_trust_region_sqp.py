@@ -17,6 +17,7 @@ from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
 from humanoid_planner.optimisation.trust_region_sqp import solve_sqp
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 INF = math.inf
 EXACT = SolverOptions(optimality_tolerance=1e-6, equality_tolerance=1e-8, inequality_tolerance=1e-8)
@@ -315,7 +316,7 @@ def _posture(far: float = 0.0) -> PostureProblem:
                 for c in stance.contacts
             )
         )
-    return PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none")
+    return PostureProblem(HRP2, stance, PostureRequirements(stability="none"), start=HALF_SITTING)
 
 
 def test_postures_from_perturbed_starts_and_their_impossible_variants() -> None:

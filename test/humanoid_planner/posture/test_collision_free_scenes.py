@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from benchmark.posture_problems import HAND, Case, collision_options, perturbed, scene_case
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture import CollisionModel, PostureProblem, PostureResult, solve_problem
+from humanoid_planner.posture import CollisionModel, PostureProblem, PostureRequirements, PostureResult, solve_problem
 
 pytestmark = pytest.mark.slow
 #: What may touch: contacts and what a hand grasps.
@@ -32,10 +32,12 @@ def solved(request: pytest.FixtureRequest) -> tuple[Case, PostureResult, Posture
     """A scene's case, its posture without regard to collisions, and one without collisions."""
     case = scene_case(request.param)
     options = SolverOptions(max_iterations=300)
-    free = PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **case.options)
+    free = PostureProblem(
+        case.robot, case.stance, PostureRequirements(scene=case.scene, **case.options), start=case.start
+    )
     careless = solve_problem(free, case.start, options=options)
     more = {**case.options, **collision_options(case, CollisionModel(case.robot, case.scene))}
-    problem = PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **more)
+    problem = PostureProblem(case.robot, case.stance, PostureRequirements(scene=case.scene, **more), start=case.start)
     rng = np.random.default_rng(0)
     result = solve_problem(problem, case.start, options=options, explain=False)
     for _ in range(11):  # a local search: some starts lead into dead ends
@@ -94,7 +96,9 @@ def test_contacts_and_hands_are_where_they_should_be(solved: tuple[Case, Posture
 def test_the_car_is_entered_on_the_left_foot_alone() -> None:
     """The right foot bears nothing: the centre of mass is above the left sole."""
     case = scene_case("car")
-    problem = PostureProblem(case.robot, case.stance, scene=case.scene, start=case.start, **case.options)
+    problem = PostureProblem(
+        case.robot, case.stance, PostureRequirements(scene=case.scene, **case.options), start=case.start
+    )
     result = solve_problem(problem, case.start)
     assert result.success
     G = pin.centerOfMass(case.robot.model, case.robot.model.createData(), result.q)

@@ -10,6 +10,7 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_studies.feasible_sqp.tube import TubeProgram
 
 
@@ -17,7 +18,9 @@ from humanoid_studies.feasible_sqp.tube import TubeProgram
 def test_posture_with_forces_and_torque_limits(seed: int) -> None:
     """From perturbed starts; without cutting planes none of these ends within the iterations allowed."""
     kinematics = RobotKinematics(HRP2)
-    problem = PostureProblem(HRP2, feet_and_hand(), kinematics=kinematics, stability="forces", torque_limits=True)
+    problem = PostureProblem(
+        HRP2, feet_and_hand(), PostureRequirements(stability="forces", torque_limits=True), kinematics=kinematics
+    )
     rng = np.random.default_rng(seed)
     x = kinematics.coordinates(HALF_SITTING) + 0.1 * rng.normal(size=kinematics.size)
     start = problem.start(kinematics.configuration(np.clip(x, kinematics.lower, kinematics.upper)))
@@ -28,7 +31,7 @@ def test_posture_with_forces_and_torque_limits(seed: int) -> None:
 
 def test_hand_out_of_reach_fails_in_phase_one() -> None:
     """F065: the tube tells within phase 1; without it the solver goes on for long."""
-    problem = PostureProblem(HRP2, Stance((*feet(), hand_on_wall(height=2.6))), stability="none")
+    problem = PostureProblem(HRP2, Stance((*feet(), hand_on_wall(height=2.6))), PostureRequirements(stability="none"))
     start = problem.start(HALF_SITTING)
     without = solve(problem.program, start, solver="feasible_sqp")
     within = solve(TubeProgram(problem.program, -0.05, 0.05), start, solver="feasible_sqp")

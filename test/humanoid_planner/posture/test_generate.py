@@ -11,6 +11,7 @@ from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, TABLE, feet, kinematics_at, where_it_is
 from fixtures.scenes import box, place, scene
 
+import humanoid_studies  # noqa: F401 feasible_sqp
 from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
@@ -21,6 +22,7 @@ from humanoid_planner.posture import (
     Load,
     NearReference,
     PostureProblem,
+    PostureRequirements,
     PostureResult,
     Task,
     generate_posture,
@@ -168,7 +170,7 @@ def test_on_the_moon_the_feet_bear_a_sixth() -> None:
 
 def test_a_start_takes_the_forces_that_are_known() -> None:
     """F088: those of a posture found before, in the world; without them the weight is shared."""
-    problem = PostureProblem(HRP2, ON_TABLE, stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, ON_TABLE, PostureRequirements(stability="forces"), start=HALF_SITTING)
     known = solve_problem(problem, HALF_SITTING)
     assert known.success
     problem.state.set(problem.start(known.q, known.forces))
@@ -302,7 +304,7 @@ def test_crossed_arms_are_taken_apart() -> None:
     assert free.success
 
     def worst(q: np.ndarray) -> float:
-        problem = PostureProblem(HRP2, Stance(feet()), collisions=model, start=q)
+        problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(collisions=model), start=q)
         problem.state.set(problem.start(q))
         assert problem.collisions is not None
         return float(problem.collisions.value(problem.state).min())
@@ -342,7 +344,9 @@ def test_different_criteria_and_starts_give_different_valid_postures() -> None:
 
 def test_a_warm_start_takes_fewer_iterations() -> None:
     """F088."""
-    problem = PostureProblem(HRP2, ON_TABLE, criterion=NEAR, stability="forces", torque_limits=True, start=HALF_SITTING)
+    problem = PostureProblem(
+        HRP2, ON_TABLE, PostureRequirements(criterion=NEAR, stability="forces", torque_limits=True), start=HALF_SITTING
+    )
     cold = solve_problem(problem, HALF_SITTING)
     again = solve_problem(problem, HALF_SITTING, warm_start=cold.solution)
     assert cold.success
@@ -539,7 +543,7 @@ def test_a_posture_that_may_not_be_the_best_is_a_posture_all_the_same() -> None:
 
 def test_the_time_limit_is_for_the_explanation_too() -> None:
     beyond = Stance((*feet(), dataclasses.replace(HAND_ON_TABLE, x=3.0)))
-    problem = PostureProblem(HRP2, beyond, criterion=NEAR)
+    problem = PostureProblem(HRP2, beyond, PostureRequirements(criterion=NEAR))
     asked = solve_problem(problem, HALF_SITTING)
     assert asked.removal
     hurried = solve_problem(problem, HALF_SITTING, options=SolverOptions(time_limit=0.0))
@@ -562,7 +566,7 @@ def test_unknown_solver_is_named() -> None:
 
 def test_a_start_far_away_is_moved_to_the_contacts() -> None:
     far = pin.SE3(pin.utils.rotate("z", 2.5), np.array([30.0, -12.0, 1.0])) * HRP2.placement_base(HALF_SITTING)
-    problem = PostureProblem(HRP2, ON_TABLE, stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, ON_TABLE, PostureRequirements(stability="forces"), start=HALF_SITTING)
     near = problem.start(HALF_SITTING)
     moved = problem.start(HRP2.place_base(HALF_SITTING, far))
     # Feet and hand of one posture don't fit exactly; the feet's share of it is within the hand's way to the table.

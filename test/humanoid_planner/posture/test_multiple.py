@@ -21,6 +21,7 @@ from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture.multiple import MultiplePostures
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.coupling import SameFootprint, SamePlacement
 
 BACKWARDS = pin.SE3(pin.utils.rotate("z", 0.8), np.array([-0.6, 0.2, 0.0]))
@@ -32,7 +33,9 @@ def _two_problems() -> list[PostureProblem]:
     for stance, stability in ((Stance(feet()), "polygon"), (feet_and_hand(), "forces")):
         kinematics = RobotKinematics(HRP2)
         criterion = NearReference(kinematics, HALF_SITTING)
-        problems.append(PostureProblem(HRP2, stance, kinematics=kinematics, criterion=criterion, stability=stability))
+        problems.append(PostureProblem(
+            HRP2, stance, PostureRequirements(criterion=criterion, stability=stability), kinematics=kinematics
+        ))
     return problems
 
 

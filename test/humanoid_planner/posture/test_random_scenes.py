@@ -12,7 +12,14 @@ from humanoid_model import Contact, PairRule, Scene, SceneBody, Stance, Surface,
 from humanoid_model.description import Box, Cylinder, Geometry, HalfSpace, Shape
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture import CollisionModel, NearReference, PostureProblem, PostureResult, solve_problem
+from humanoid_planner.posture import (
+    CollisionModel,
+    NearReference,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    solve_problem,
+)
 
 HRP2 = load_robot("hrp2")
 HALF_SITTING = HRP2.postures["half_sitting"]
@@ -38,7 +45,10 @@ def feet(floor: Surface, x_left: float, x_right: float, yaw: float) -> tuple[Con
 
 def find(scene: Scene, stance: Stance) -> PostureResult:
     problem = PostureProblem(
-        HRP2, stance, scene=scene, start=HALF_SITTING, criterion=NEAR, collisions=CollisionModel(HRP2, scene)
+        HRP2,
+        stance,
+        PostureRequirements(scene=scene, criterion=NEAR, collisions=CollisionModel(HRP2, scene)),
+        start=HALF_SITTING,
     )
     return solve_problem(problem, HALF_SITTING, explain=False, options=SolverOptions(max_iterations=80))
 

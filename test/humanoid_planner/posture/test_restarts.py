@@ -10,10 +10,11 @@ import pytest
 from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet, hand_on_wall
 
+import humanoid_studies  # noqa: F401 feasible_sqp
 from humanoid_model import Contact, InputError, Stance, Surface, load_robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
-from humanoid_planner.posture import NearReference, PostureProblem, generate_posture
+from humanoid_planner.posture import NearReference, PostureProblem, PostureRequirements, generate_posture
 from humanoid_planner.posture.generate import RESTARTS
 from humanoid_planner.posture.problem.reach import out_of_reach
 from humanoid_planner.posture.tasks import link_tasks
@@ -144,7 +145,7 @@ def test_more_contact_points_than_can_be_worked_with_are_refused(stability: str,
         many = dataclasses.replace(left, location=dataclasses.replace(left.location, patch=patch))
         if count == most - 4:
             if stability == "forces":
-                PostureProblem(HRP2, Stance((many, right)), stability=stability)
+                PostureProblem(HRP2, Stance((many, right)), PostureRequirements(stability=stability))
             continue
         with pytest.raises(InputError, match=rf"stance: {most + 1} points bear force, {count} of them of 'left_sole'"):
-            PostureProblem(HRP2, Stance((many, right)), stability=stability)
+            PostureProblem(HRP2, Stance((many, right)), PostureRequirements(stability=stability))

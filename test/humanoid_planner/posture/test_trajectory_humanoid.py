@@ -15,6 +15,7 @@ from humanoid_planner.posture.motion.trajectory import TrajectoryProblem
 from humanoid_planner.posture.motion.trajectory_program import Grid
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.geometric_rows import POINT
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 
@@ -28,13 +29,14 @@ def test_step_of_hrp2() -> None:
     bearing = PostureProblem(
         HRP2,
         Stance((left,)),
-        stability="none",
-        criterion=NearReference(kinematics, HALF_SITTING),
+        PostureRequirements(stability="none", criterion=NearReference(kinematics, HALF_SITTING)),
         kinematics=kinematics,
     )
-    balanced = PostureProblem(HRP2, Stance((left,)), stability="polygon", stability_margin=0.01)
-    before = PostureProblem(HRP2, Stance((right,)), stability="none")
-    after = PostureProblem(HRP2, Stance((dataclasses.replace(right, x=right.x + STEP),)), stability="none")
+    balanced = PostureProblem(HRP2, Stance((left,)), PostureRequirements(stability="polygon", stability_margin=0.01))
+    before = PostureProblem(HRP2, Stance((right,)), PostureRequirements(stability="none"))
+    after = PostureProblem(
+        HRP2, Stance((dataclasses.replace(right, x=right.x + STEP),)), PostureRequirements(stability="none")
+    )
     body, placement = kinematics.body_of(right.location.link)
 
     def lifted(instant: float) -> PostureProblem:
@@ -44,7 +46,9 @@ def test_step_of_hrp2() -> None:
             Row(POINT, f"corner {corner}", height, math.inf, a=body, P=placement.act(vertex), w=up)
             for corner, vertex in enumerate(right.location.vertices_link)
         ]
-        return PostureProblem(HRP2, Stance(()), tasks=[GeometricTask("clearance", rows)], stability="none")
+        return PostureProblem(
+            HRP2, Stance(()), PostureRequirements(tasks=[GeometricTask("clearance", rows)], stability="none")
+        )
 
     step = TrajectoryProblem(
         [

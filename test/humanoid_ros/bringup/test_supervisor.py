@@ -74,10 +74,11 @@ def test_colours_differ_between_processes():
 
 
 def test_stop_ends_processes_by_interrupt():
+    # It is ready once an interrupt is caught: one that came between the two would end it with a traceback.
     program = """
 import time
-print('ready', flush=True)
 try:
+    print('ready', flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     print('interrupted')

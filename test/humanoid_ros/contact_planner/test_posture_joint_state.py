@@ -11,7 +11,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_model import Robot, load_robot
 from humanoid_ros.contact_planner.posture_joint_state import joint_state
-from humanoid_ros.contact_planner.posture_markers import link_placements
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_members_of_ball_joints_turn_as_the_ball_does(avatar: Robot) -> None:
     q = random_configuration(avatar, 8)
     state = joint_state(avatar, q, {}, "world")
     positions = dict(zip(state.name, state.position, strict=True))
-    links = link_placements(avatar, q)
+    links = avatar.link_placements(q)
     for members in avatar.ball_joints.values():
         joints = [avatar.description.joints[member] for member in members]
         turn = np.eye(3)

@@ -15,7 +15,7 @@ from humanoid_stack.msg import ContactForce
 from visualization_msgs.msg import Marker
 
 from humanoid_model import load_robot
-from humanoid_ros.contact_planner.posture_markers import FAILED, FOUND, ShownPosture, link_placements, posture_markers
+from humanoid_ros.contact_planner.posture_markers import FAILED, FOUND, ShownPosture, posture_markers
 from humanoid_ros.messages.conversions import array, fill_vector, placement
 
 SQUARE = np.array([[0.0, 0.0, 0.1], [1.0, 0.0, 0.1], [1.0, 1.0, 0.1], [0.0, 1.0, 0.1]])
@@ -54,7 +54,7 @@ def test_the_robot_stands_in_its_posture(shown: ShownPosture) -> None:
     ghost = markers(shown)["posture"]
     visuals = [(link.name, visual) for link in shown.robot.description.links.values() for visual in link.visuals]
     assert shown.q is not None
-    placements = link_placements(shown.robot, shown.q)
+    placements = shown.robot.link_placements(shown.q)
     capsules = len(ghost) - len(visuals)  # of a capsule there are three markers
     assert capsules >= 0
     name, visual = visuals[0]

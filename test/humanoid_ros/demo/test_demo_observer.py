@@ -67,11 +67,12 @@ def test_waiting_ends_when_the_check_raises() -> None:
 def test_topics_are_recorded() -> None:
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=DOMAIN)
-    observer = DemoObserver(("trunk",), context)
+    node = rclpy.create_node("demo", context=context)
+    observer = DemoObserver(("trunk",), node)
     executor = SingleThreadedExecutor(context=context)
-    executor.add_node(observer)
-    transforms = observer.create_publisher(TFMessage, "/tf", 100)
-    contacts = observer.create_publisher(ContactForces, "contacts", 10)
+    executor.add_node(node)
+    transforms = node.create_publisher(TFMessage, "/tf", 100)
+    contacts = node.create_publisher(ContactForces, "contacts", 10)
 
     def publish(seconds: int, z: float, forces: dict[str, float]) -> None:
         frame = TransformStamped(child_frame_id="trunk")
@@ -110,5 +111,5 @@ def test_topics_are_recorded() -> None:
         assert recording.transform_times == [2.0, 3.0]
     finally:
         executor.shutdown()
-        observer.destroy_node()
+        node.destroy_node()
         rclpy.shutdown(context=context)

@@ -29,8 +29,7 @@ from humanoid_model.robot import Robot
 from humanoid_ros.demo import run_demo as demo
 from humanoid_ros.demo.demo_observer import DemoError
 from humanoid_ros.demo.headless_browser import BrowserError, find_browser
-from humanoid_ros.demo.run_demo import Demo, feet, free_port, take_picture, trajectory_message
-from humanoid_ros.demo.squat import SquatMotion
+from humanoid_ros.demo.run_demo import Demo, feet, free_port, take_picture
 
 DOMAIN = claim_domain()
 
@@ -59,29 +58,12 @@ def standing(robot: Robot, turn: np.ndarray | None = None, height: float = 0.0) 
         placement=placements.get,
         placements=lambda links: {link: placements[link] for link in links},
         contacts=contacts,
-        create_client=lambda *_: None,
     )
 
 
-@pytest.fixture
-def make_demo(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(demo, "GuardedActionClient", lambda *_: None)
-    return lambda robot, observer: Demo(robot, observer, lambda: None)
-
-
-def test_trajectory_message_carries_the_motion() -> None:
-    motion = SquatMotion(
-        joint_names=("a", "b"),
-        times=np.array([0.0, 0.3, 2.9999999999999996]),
-        positions=np.arange(6.0).reshape(3, 2),
-        velocities=np.ones((3, 2)),
-        depth=0.1,
-    )
-    message = trajectory_message(motion)
-    assert message.joint_names == ["a", "b"]
-    assert [list(point.positions) for point in message.points] == [[0, 1], [2, 3], [4, 5]]
-    stamps = [(p.time_from_start.sec, p.time_from_start.nanosec) for p in message.points]
-    assert stamps == [(0, 0), (0, 300_000_000), (3, 0)]
+def make_demo(robot: Robot, observer: Any) -> Demo:
+    nobody: Any = None
+    return Demo(robot, nobody, observer, lambda: None)
 
 
 def test_free_port_steps_over_a_taken_one() -> None:
@@ -96,18 +78,18 @@ def test_feet_are_the_last_links_of_the_legs(robot: Robot) -> None:
     assert feet(robot) == {"right foot": "RLEG_LINK5", "left foot": "LLEG_LINK5"}
 
 
-def test_standing_robot_passes_the_check(robot: Robot, make_demo: Any) -> None:
+def test_standing_robot_passes_the_check(robot: Robot) -> None:
     make_demo(robot, standing(robot)).check()
 
 
 @pytest.mark.parametrize(("turn", "height"), [(pin.utils.rotate("y", 1.2), 0.0), (None, -0.45)], ids=["leans", "low"])
-def test_fallen_robot_is_a_fault(robot: Robot, make_demo: Any, turn: np.ndarray | None, height: float) -> None:
+def test_fallen_robot_is_a_fault(robot: Robot, turn: np.ndarray | None, height: float) -> None:
     with pytest.raises(DemoError, match="hrp2 fell"):
         make_demo(robot, standing(robot, turn, height)).check()
 
 
 def test_without_a_browser_the_scene_is_drawn_all_the_same(
-    robot: Robot, make_demo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_browser(*_: object) -> None:
         raise BrowserError("no browser found")

@@ -14,11 +14,12 @@ from humanoid_stack.msg import GaitFigure
 from visualization_msgs.msg import Marker
 
 from humanoid_planner.gait.models.bip import load_bip
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, GaitSolution, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
-from humanoid_ros.gait_generator.gait_figure import chain_figure, figure_forces, figure_points, gait_figure
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker
+from humanoid_planner.gait.trajectory.moving_figure import chain_figure, walk_figure
+from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_message, figure_points
 from humanoid_ros.gait_generator.gait_markers import footprints, moment_markers, strip_markers
 
 
@@ -30,7 +31,7 @@ def gait() -> GaitSolution:
 
 @pytest.fixture(scope="module")
 def figure(gait: GaitSolution) -> GaitFigure:
-    return gait_figure(gait, 3)
+    return figure_message(walk_figure(gait, 3))
 
 
 def track(figure: GaitFigure, name: str) -> np.ndarray:
@@ -116,7 +117,7 @@ def test_markers_show_all_of_it(figure: GaitFigure) -> None:
 
 def test_a_chain_is_drawn_link_by_link(gait: GaitSolution) -> None:
     phase = gait.phases[1]
-    figure = chain_figure([phase, phase], [1.0, 0.5])
+    figure = figure_message(chain_figure([phase, phase], [1.0, 0.5]))
     points = figure_points(figure)
     np.testing.assert_allclose(points[:, 0], 0.0)
     np.testing.assert_allclose(np.linalg.norm(points[:, 2] - points[:, 1], axis=1), 0.5)

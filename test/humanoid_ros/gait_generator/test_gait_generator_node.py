@@ -53,12 +53,11 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
-from humanoid_planner.gait.boundary import seven_link  # noqa: E402
-from humanoid_planner.gait.boundary.step_data import load_walk  # noqa: E402
 from humanoid_planner.gait.models.bip import load_bip  # noqa: E402
 from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
 from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
+from humanoid_planner.gait.specification import seven_link  # noqa: E402
+from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 
 pytestmark = pytest.mark.ros
@@ -541,7 +540,7 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         (phase(step=GaitStep()), "phases[0].step: is empty, but a phase of kind DOUBLE_SUPPORT needs it"),
         (phase(next_step=STEP), "phases[0].next_step: is given, but a phase of kind DOUBLE_SUPPORT has none"),
         (phase(rest=GaitRest(hip_height=0.7)), "phases[0].rest: is given, but a phase of kind DOUBLE_SUPPORT has none"),
-        (phase(kind=GaitPhaseRequest.BRAKE), "phases[0].step.final_hip_velocity.x: is 1 m/s, not below 0.99 m/s"),
+        (phase(kind=GaitPhaseRequest.BRAKE), "phases[0].step.final_hip_velocity: is 1 m/s, not below 0.99 m/s"),
         (cycle(phases=[single("rabbit", next_step=GaitStep())]), "phases[0].next_step: is empty"),
         (
             cycle(phases=[GaitPhaseRequest(kind=GaitPhaseRequest.START, duration=0.4, next_step=STEP)]),
@@ -584,7 +583,7 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
         (bounds(friction=-0.1), "bounds.friction: is -0.1. Give a finite number above 0"),
         (bounds(min_normal_force=5.0), "bounds.min_normal_force: is 5, but enforce_unilateral is false"),
         (bounds(clearance=-0.1), "bounds.clearance: is -0.1"),
-        (bounds(obstacles=[GaitObstacle(width=0.1)]), "bounds.obstacles[0].height: is 0. Give more than 0"),
+        (bounds(obstacles=[GaitObstacle(width=0.1)]), "bounds.obstacles[0].height: is 0.0. Give a length above 0"),
         (
             cycle(phases=[double("rabbit")], bounds=GaitBounds(obstacles=[GaitObstacle(width=0.1, height=0.1)])),
             "bounds.obstacles: are given, but no phase has a swinging foot",
@@ -711,7 +710,7 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     assert figures.messages
     robot = load_robot("rabbit")
     assert 'name="rabbit"' in description.wait().data
-    links = link_placements(robot, trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
+    links = robot.link_placements(trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
     # Each topic arrives in its own time.
     last = frames.wait(lambda heard: any(abs(frame.transform.translation.x - end) < 1e-6 for frame in heard.transforms))
     assert {frame.child_frame_id for frame in last.transforms} <= {f"gait/{link}" for link in links}

@@ -14,10 +14,9 @@ from fixtures.gait_requests import BIP, cycle
 from humanoid_stack.msg import Gait, GaitSolverOptions
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_planner.gait.phases.exchange_legs import exchange_legs
-from humanoid_ros.gait_generator import gait_task
-from humanoid_ros.gait_generator.gait_request import GaitDefaults
-from humanoid_ros.gait_generator.gait_task import GaitNews, StageNews, generate
+from humanoid_planner.gait import GaitDefaults, generation
+from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
+from humanoid_ros.gait_generator.gait_task import generate
 
 
 def bip_step() -> bytes:
@@ -28,20 +27,20 @@ def test_the_other_legs_step_is_told_as_it_is_solved() -> None:
     news: list[Any] = []
     answer = generate(bip_step(), GaitDefaults(), news.append)
     assert answer.success, answer.message
-    stages = [item for item in news if isinstance(item, StageNews) and item.stage.startswith("legs exchanged")]
-    assert {item.phase for item in stages} == {1}
+    stages = [item for item in news if item.stage.startswith("legs exchanged")]
+    assert {item.part for item in stages} == {1}
     # What is told before has no trajectory yet: it would have the first leg's torques.
-    partial = [deserialize_message(item.gait, Gait) for item in news if isinstance(item, GaitNews)]
+    partial = [deserialize_message(item.result, Gait) for item in news if item.result is not None]
     assert [len(gait.phases) for gait in partial] == [1, 2]
     assert not any(gait.trajectory.joints.points for gait in partial)
     assert deserialize_message(answer.gait, Gait).trajectory.joints.points
 
 
 def test_without_the_other_legs_step_there_is_no_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(gait: Any, options: Any, cycles: int, watch: Any) -> Any:
+    def stopped(gait: Any, options: Any, cycles: int, progress: Any) -> Any:
         return exchange_legs(gait, dataclasses.replace(options, time_limit=1e-3), cycles, lambda *_: True)
 
-    monkeypatch.setattr(gait_task, "exchange_legs", stopped)
+    monkeypatch.setattr(generation, "exchange_legs", stopped)
     answer = generate(bip_step(), GaitDefaults(), lambda _: None)
     gait = deserialize_message(answer.gait, Gait)
     assert not answer.success

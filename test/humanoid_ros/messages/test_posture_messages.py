@@ -17,9 +17,8 @@ from humanoid_stack.msg import Posture
 
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
-from humanoid_ros.contact_planner.posture_markers import link_placements
 from humanoid_ros.messages.conversions import placement
-from humanoid_ros.messages.posture_messages import configuration, default_posture, posture_message
+from humanoid_ros.messages.posture_messages import configuration, posture_message
 
 MIMIC = """
 <robot name="gripper">
@@ -77,14 +76,14 @@ def test_a_configuration_comes_back(name: str, request: pytest.FixtureRequest) -
     robot = request.getfixturevalue(name)
     q = random_configuration(robot, 3)
     again = configuration(posture_message(robot, q), robot, "initial")
-    for one, other in zip(link_placements(robot, q).values(), link_placements(robot, again).values(), strict=True):
+    for one, other in zip(robot.link_placements(q).values(), robot.link_placements(again).values(), strict=True):
         np.testing.assert_allclose(one.homogeneous, other.homogeneous, atol=1e-12)
 
 
 def test_the_base_is_the_root_links_place(hrp2: Robot) -> None:
     q = random_configuration(hrp2, 4)
     base = placement(posture_message(hrp2, q).base, "base")
-    np.testing.assert_allclose(base.homogeneous, link_placements(hrp2, q)["WAIST"].homogeneous, atol=1e-12)
+    np.testing.assert_allclose(base.homogeneous, hrp2.link_placements(q)["WAIST"].homogeneous, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["avatar", "ball"])
@@ -93,7 +92,7 @@ def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(
 ) -> None:
     robot = request.getfixturevalue(name)
     q = random_configuration(robot, 5)
-    links, message = link_placements(robot, q), posture_message(robot, q)
+    links, message = robot.link_placements(q), posture_message(robot, q)
     assert list(message.ball_joint_names) == list(robot.ball_joints)
     assert message.ball_joint_names
     for ball, turn in zip(message.ball_joint_names, message.ball_joint_orientations, strict=True):
@@ -106,9 +105,9 @@ def test_ball_joints_tell_the_child_links_orientation_in_the_parent_link(
 def test_an_empty_posture_is_the_robots_default_one(hrp2: Robot) -> None:
     q = configuration(Posture(), hrp2, "initial")
     np.testing.assert_array_equal(q, hrp2.postures["half_sitting"])
-    np.testing.assert_array_equal(q, default_posture(hrp2))
+    np.testing.assert_array_equal(q, hrp2.default_posture)
     bare = load_robot("tree4", geometry=False)
-    np.testing.assert_array_equal(default_posture(bare), bare.postures["zero"])
+    np.testing.assert_array_equal(bare.default_posture, bare.postures["zero"])
 
 
 def test_a_base_alone_moves_the_default_posture_there(hrp2: Robot) -> None:
@@ -175,4 +174,4 @@ def test_a_fixed_robots_base_is_not_read(tmp_path: Path) -> None:
     robot = load_robot("hrp2", floating_base=False, geometry=False)
     message = Posture()
     message.base.position.x = 2.0
-    np.testing.assert_array_equal(configuration(message, robot, "initial"), default_posture(robot))
+    np.testing.assert_array_equal(configuration(message, robot, "initial"), robot.default_posture)

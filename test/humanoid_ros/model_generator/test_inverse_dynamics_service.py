@@ -18,11 +18,11 @@ from geometry_msgs.msg import Point, Twist, Vector3, Wrench
 from humanoid_stack.msg import LinkWrench
 from humanoid_stack.srv import InverseDynamics
 
+from humanoid_codegen.model_cache import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, fill_pose, point, vector
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
-from humanoid_ros.model_generator.model_cache import ModelCache
 
 GRAVITY = (0.3, -0.2, -9.81)
 FOLLOWING = """

@@ -11,6 +11,8 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, StageTime
 
+import humanoid_studies  # noqa: F401 solvers to compare with
+from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
 
@@ -25,11 +27,11 @@ def test_unsolved_steps_are_counted_and_warned_of() -> None:
     assert (unsolved.total, unsolved.recent, unsolved.iterations) == (7, 7, 3)
     assert unsolved.worst == max(residuals)
     status = SimulationStatus(requested_real_time_factor=1.0, real_time_factor=1.0)
-    answer = diagnostics(status, unsolved, "simulator", 0, "", Time()).status[0]
+    answer = diagnostics(status, unsolved, "simulator", Refusals(None), Time()).status[0]
     assert answer.level == DiagnosticStatus.WARN
     assert f"contacts of 7 steps not solved to the tolerance: residual up to {max(residuals):.2g}" in answer.message
     unsolved.forget()
-    assert diagnostics(status, unsolved, "simulator", 0, "", Time()).status[0].level == DiagnosticStatus.OK
+    assert diagnostics(status, unsolved, "simulator", Refusals(None), Time()).status[0].level == DiagnosticStatus.OK
     assert unsolved.total == 7
     solved = Simulation("box_on_slope")
     solved.step()
@@ -54,7 +56,9 @@ def test_unsolved_steps_are_counted_and_warned_of() -> None:
 def test_levels(fields: dict, level: bytes, message: str) -> None:
     status = SimulationStatus(**{"requested_real_time_factor": 1.0, "scene": "stand", **fields})
     status.profile = [StageTime(stage="dynamics", last=1e-5, mean=2e-5)]
-    answer = diagnostics(status, UnsolvedSteps(), "simulator", 2, "step: steps: is 0.", Time(sec=7)).status[0]
+    refusals = Refusals(None)
+    refusals.count, refusals.last = 2, "step: steps: is 0."
+    answer = diagnostics(status, UnsolvedSteps(), "simulator", refusals, Time(sec=7)).status[0]
     assert answer.level == level
     assert message in answer.message
     values = {value.key: value.value for value in answer.values}

@@ -10,7 +10,7 @@ import viser
 from humanoid_ros.viewer.gait_panel import STRIP, GaitPanel
 from humanoid_ros.viewer.gait_plots import GaitCurves
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.request import CancelGait, GaitRequest, GenerateGait, ShowGait
+from humanoid_ros.viewer.panels.request import CancelGait, GaitRequest, GenerateGait, ShowGait
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from rclpy.node import Node  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
-from humanoid_ros.contact_planner.posture_markers import link_placements  # noqa: E402
 from humanoid_ros.gait_generator.gait_figure import figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 from humanoid_ros.gait_generator.gait_request import GaitDefaults  # noqa: E402
@@ -151,7 +150,7 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     wait_for(lambda: page.nodes["/gait"]["position"][1] == pytest.approx(0.8), "it is beside the robot")
     names = list(gait.figure.point_names)
     hip = figure_points(gait.figure)[:, names.index("hip")]
-    links = link_placements(load_robot("rabbit"), trajectory_posture(gait.trajectory, load_robot("rabbit"), 0))
+    links = load_robot("rabbit").link_placements(trajectory_posture(gait.trajectory, load_robot("rabbit"), 0))
     trunk = next(name for name in links if "trunk" in name)
     wait_for(lambda: f"/gait/robot/{trunk}" in page.nodes, "the robot is drawn")
     seen: set[tuple[float, ...]] = set()

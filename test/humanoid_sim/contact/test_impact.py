@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.impact import solve_impact
-from humanoid_studies.contact.lemke import LcpStatus
+from humanoid_sim.contact.lemke import LcpStatus
 
 
 def box(mass: float = 2.0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import pytest
 from fixtures.contact_problems import box_problem, random_problem
 from numpy.testing import assert_allclose
 
+import humanoid_studies  # noqa: F401 the solvers to compare with
 from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, Simulation, solve_contacts
 from humanoid_sim.contact import solve
@@ -285,7 +286,8 @@ def test_a_solver_of_ones_own_is_used_in_a_simulation(registry: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kernel", "says"), [("", len, "name is ''"), (" x", len, "' x'"), ("x", 3, "an? int")]
+    ("name", "kernel", "says"),
+    [("", len, "name is ''"), (" x", len, "' x'"), ("x", 3, "'x' is 3"), ("x", "mine", "'x' is 'mine'")],
 )
 def test_bad_registrations_are_refused(registry: dict, name: str, kernel: object, says: str) -> None:
     with pytest.raises(InputError, match=says):

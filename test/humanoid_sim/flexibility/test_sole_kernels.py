@@ -10,6 +10,8 @@ from humanoid_model.sole import TwoPadSole
 from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
 from humanoid_sim.flexibility.force_distribution import distribution_matrix
 from humanoid_sim.flexibility.sole_kernels import (
+    ContactsOfSole,
+    FoundContacts,
     add_body_motion,
     add_compliance,
     ball_contacts,
@@ -22,19 +24,6 @@ from humanoid_sim.flexibility.sole_mesh import sole_mesh
 
 SIZE = np.array([0.22, 0.13, 0.02])
 DT = 1e-3
-
-
-class Found:
-    """Room for contacts, and what a detection wrote there."""
-
-    def __init__(self, capacity: int) -> None:
-        self.positions, self.normals, self.gaps = np.empty((capacity, 3)), np.empty((capacity, 3)), np.empty(capacity)
-        self.vertices, self.weights = np.empty((capacity, 3), dtype=np.int64), np.empty((capacity, 3))
-        self.other = np.empty(capacity, dtype=np.int64)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.positions, self.normals, self.gaps, self.vertices, self.weights
 
 
 def small_sole() -> DeformableSole:
@@ -63,8 +52,8 @@ def test_nodes_below_a_plane_are_those_of_the_definition() -> None:
         rest = placement.rotation @ sole.vertices.T + placement.translation[:, None]
         world = sole.world_vertices(placement)
         offset = np.quantile(normal @ rest, 0.3)
-        found = Found(sole.free)
-        count = half_space_nodes(placement.rotation, world, sole.U, normal, offset, 0.0, 0, *found.arrays)
+        found = FoundContacts.of_size(sole.free)
+        count = half_space_nodes(placement.rotation, world, sole.U, normal, offset, 0.0, 0, found)
         expected = [i for i in range(sole.free) if normal @ world[i] <= offset or normal @ rest[:, i] <= offset]
         assert found.vertices[:count, 0].tolist() == expected
         np.testing.assert_allclose(found.gaps[:count], world[expected] @ normal - offset, atol=1e-14)
@@ -84,12 +73,12 @@ def test_balls_touch_where_a_box_is_closest() -> None:
     local[0] = [0.112, -0.067, 0.001]  # near a corner
     local[1:60, 0], local[1:60, 2] = 0.11, -0.0205  # under an edge, in the plane of a side
     radii = rng.uniform(0.0, 0.01, 400)
-    found = Found(400)
+    found = FoundContacts.of_size(400)
     reach = 0.005
     world = sole.world_vertices(placement)
     centres = local @ placement.rotation.T + placement.translation
     count = ball_contacts(
-        world, sole.triangles, centres, radii, reach, 0.02, 0, *found.arrays, found.other
+        world, sole.triangles, centres, radii, reach, 0.02, 0, found
     )  # fmt: skip
     q = np.abs(local - centre) - 0.5 * SIZE
     distance = np.linalg.norm(np.maximum(q, 0.0), axis=1) + np.minimum(q.max(axis=1), 0.0)
@@ -121,9 +110,9 @@ def test_balls_between_two_pads_are_outside() -> None:
     q = np.abs(points[:, None] - middle) - half
     inside = (q < 0.0).all(axis=2).any(axis=1)
     distance = np.linalg.norm(np.maximum(q, 0.0), axis=2).min(axis=1)
-    found = Found(600)
+    found = FoundContacts.of_size(600)
     count = ball_contacts(
-        sole.vertices, sole.triangles, points, np.zeros(600), 0.1, 0.02, 0, *found.arrays, found.other
+        sole.vertices, sole.triangles, points, np.zeros(600), 0.1, 0.02, 0, found
     )  # fmt: skip
     assert count == 600
     np.testing.assert_array_equal(found.gaps < 0.0, inside)
@@ -142,8 +131,8 @@ def test_nodes_on_a_ground_of_triangles() -> None:
     sole = DeformableSole(block_mesh(SIZE, (8, 5, 2)), RUBBER)
     placement = pin.SE3(np.eye(3), np.array([1e-4, 0.0041, 0.018]))
     world = sole.world_vertices(placement)
-    found = Found(sole.free)
-    count = triangle_nodes(world, sole.free, corners, 0.0, 0.05, 0, *found.arrays, found.other)
+    found = FoundContacts.of_size(sole.free)
+    count = triangle_nodes(world, sole.free, corners, 0.0, 0.05, 0, found)
     free = world[: sole.free]
     gaps = (free[:, 2] + slope * np.abs(free[:, 0])) / np.hypot(1.0, slope)
     touching = np.flatnonzero(gaps <= 0.0)
@@ -191,12 +180,13 @@ def test_contact_problem_with_a_sole() -> None:
     rng = np.random.default_rng(8)
     W_rigid, v_rigid, f = rng.normal(size=(3 * m, 3 * m)), rng.normal(size=3 * m), rng.normal(size=3 * m)
     W, v = W_rigid.copy(), v_rigid.copy()
-    add_compliance(R, sole.S, sole.U, contacts, 3 * contacts, signs, vertices, weights, frames, DT, W, v)
+    of_sole = ContactsOfSole(contacts, 3 * contacts, signs, vertices, weights, frames)
+    add_compliance(R, sole.S, sole.U, of_sole, DT, W, v)
     size = np.abs(W - W_rigid).max()
     np.testing.assert_allclose(W - W_rigid, P @ sole.S @ P.T / DT, atol=1e-12 * size)
     np.testing.assert_allclose(v - v_rigid, -P @ sole.U / DT, atol=1e-12)
     before = sole.U.copy()
-    deform(R, sole.S, contacts, 3 * contacts, signs, vertices, weights, frames, f, sole.U)
+    deform(R, sole.S, of_sole, f, sole.U)
     np.testing.assert_allclose(sole.U, sole.S @ P.T @ f, atol=1e-14)
     # what the contact problem adds is the velocity of the deformation, seen in the contact frames
     np.testing.assert_allclose((W - W_rigid) @ f + v - v_rigid, P @ (sole.U - before) / DT, rtol=1e-9, atol=1e-9)

@@ -14,12 +14,12 @@ from fixtures.scenes import floor, scene, standing
 from numpy.testing import assert_allclose
 
 from humanoid_model import Robot, load_robot
+from humanoid_model.convex_polygon import polygon_area, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.monitoring import BalanceMonitor, robot_balance
 from humanoid_sim.monitoring.balance import horizontal_axes
 from humanoid_sim.monitoring.centroidal_momentum import MomentumMeter
-from humanoid_sim.monitoring.support_polygon import polygon_area, polygon_margin
 from humanoid_sim.monitoring.zero_moment_point import inertial_zero_moment_point
 
 matplotlib.use("Agg")

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, solve_contacts
+from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
 from humanoid_studies.contact.complementarity import faceted_lcp, faceted_size, pyramid_residual, solve_faceted
-from humanoid_studies.contact.lemke import LcpStatus, solve_lcp
 
 
 def faceted_forces(problem: ContactProblem, facets: int, *, circumscribed: bool = False) -> np.ndarray:
@@ -130,10 +130,3 @@ def test_staggered_projections_find_the_faceted_solution(seed: int) -> None:
 def test_bad_facets_are_refused(facets: int) -> None:
     with pytest.raises(InputError, match=f"{facets} facets"):
         faceted_lcp(box_problem(0.0), facets)
-
-
-def test_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "daqp", None)
-    for method in ("qp_frictionless", "staggered_projections"):
-        with pytest.raises(InputError, match="daqp"):
-            solve_contacts(box_problem(0.0), method)

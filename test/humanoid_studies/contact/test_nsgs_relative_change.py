@@ -11,6 +11,7 @@ from fixtures.contact_problems import random_problem
 from fixtures.hard_contact_problems import stack
 from numpy.testing import assert_allclose
 
+import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_sim import ContactProblem, solve_contacts
 from humanoid_sim.contact.problem import ContactStatus
 

@@ -11,6 +11,7 @@ import pytest
 from fixtures.contact_problems import box_problem
 from numpy.testing import assert_allclose
 
+import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, Simulation, solve_contacts
 

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_sim.errors import SimulationError
 from humanoid_studies.integration.contact_step import ContactSolver, solve_contact_step
-from humanoid_studies.integration.integrator import ContactForces, ImpulseRecord
-from humanoid_studies.integration.mechanical_system import ContactSet
+from humanoid_studies.integration.integrator import ImpulseRecord
+from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet
 
 
 def random_contacts(rng: np.random.Generator, m: int, nv: int, friction: float = 0.4) -> ContactSet:

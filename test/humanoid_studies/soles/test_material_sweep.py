@@ -15,8 +15,8 @@ import pytest
 from humanoid_model.elastic_material import RUBBER, Material
 from humanoid_model.errors import InputError
 from humanoid_model.sole import BlockSole
-from humanoid_sim.flexibility.sole_trial import SoleTrial
 from humanoid_studies.soles.material_sweep import SweepTable, sweep_materials
+from humanoid_studies.soles.sole_trial import SoleTrial
 
 E, NU = (1e6, 3e6, 10e6), (0.1, 0.4)
 TRIAL = SoleTrial(BlockSole((0.22, 0.13, 0.02), (8, 1, 1)))
@@ -89,7 +89,7 @@ def test_table_and_plot(tmp_path: Path) -> None:
 def test_mistakes() -> None:
     with pytest.raises(InputError, match="no material to try"):
         sweep_materials(constants, [], NU)
-    with pytest.raises(InputError, match="Young's modulus is -1"):
+    with pytest.raises(InputError, match="Young's modulus: is -1"):
         sweep_materials(constants, [-1.0], NU)
     with pytest.raises(InputError, match=r"gave 0\.4, others 0\.1"):
         sweep_materials(inconsistent, E, NU)

@@ -7,8 +7,8 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 from humanoid_planner.gait.global_step.global_problem import global_problem
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 
 @pytest.mark.parametrize("name", ["rabbit per metre", "rabbit in all", "bip"])

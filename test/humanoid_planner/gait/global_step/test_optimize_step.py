@@ -11,6 +11,7 @@ import pytest
 from fixtures.gait_models import BIP, RABBIT, RABBIT_WALK
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress
 from humanoid_planner.gait.global_step.global_gait import (
     GlobalGait,
     GlobalStatus,
@@ -25,10 +26,10 @@ from humanoid_planner.gait.global_step.optimize_step import optimize_step
 from humanoid_planner.gait.global_step.transcribed_conditions import TranscribedConditions, check_transcription
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, plan_phase
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
-from humanoid_planner.gait.report.gait_series import gait_series, leg_roles
 from humanoid_planner.gait.solvers.direct import DirectOptions, solve_direct
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, plan_phase
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.trajectory.gait_series import gait_series, leg_roles
 
 COARSE = GlobalSettings(double_intervals=10, single_intervals=20)
 #: RABBIT's foot passes a narrow hill, which coarser meshes step through.
@@ -301,8 +302,8 @@ def test_a_program_written_plainly_finds_the_same_step():
 def test_feedback_is_told_and_cancels():
     told = []
 
-    def feedback(stage: str, residual: float, cost: float) -> bool:
-        told.append((stage, residual, cost))
+    def feedback(progress: Progress) -> bool:
+        told.append((progress.stage, progress.residual, progress.cost))
         return len(told) >= 5
 
     found = optimize_step(RabbitWalker(RABBIT), 0.8, 0.4, COARSE, feedback)
@@ -315,7 +316,7 @@ def test_feedback_is_told_and_cancels():
 
 
 def test_what_the_feedback_raises_comes_out():
-    def feedback(stage: str, residual: float, cost: float) -> bool:
+    def feedback(progress: Progress) -> bool:
         raise RuntimeError("the watcher broke")
 
     with pytest.raises(RuntimeError, match="watcher broke"):

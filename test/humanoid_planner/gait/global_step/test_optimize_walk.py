@@ -6,12 +6,12 @@ import pytest
 from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import RestData
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_walk
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.step_data import RestData
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 COARSE = GlobalSettings(double_intervals=8, single_intervals=14)
 
@@ -41,9 +41,9 @@ def test_speed_and_step_length_may_be_asked():
     walk = scaled_walk(walker, 0.6, 0.35)
     rest = RestData(hip_height=0.75)
     specs = (
-        PhaseSpec(PhaseKind.START, 0.6, next=walk.step, rest=rest),
-        PhaseSpec(PhaseKind.DOUBLE, 0.1, step=walk.step),
-        PhaseSpec(PhaseKind.STOP, 0.6, previous=walk.step, rest=rest),
+        PhaseSpec(PhaseKind.START, 0.6, next_step=walk.step, rest=rest),
+        PhaseSpec(PhaseKind.DOUBLE_SUPPORT, 0.1, step=walk.step),
+        PhaseSpec(PhaseKind.STOP, 0.6, step=walk.step, rest=rest),
     )
     found = optimize_walk(walker, specs, speed=0.3, step_length=0.35, settings=COARSE, prove=False)
     assert found.converged, found.message
@@ -65,11 +65,11 @@ def test_what_is_no_walk_between_rests_is_refused(wrong):
 
 
 def test_stairs_beside_a_rest_are_refused():
-    step = CYCLIC.step.replace(step_height=0.08, hip_end=0.2 + 0.87j, hip_start=0.07 + 0.84j)
+    step = CYCLIC.step.replace(step_height=0.08, final_hip=0.2 + 0.87j, initial_hip=0.07 + 0.84j)
     specs = (
-        PhaseSpec(PhaseKind.START, 0.5, next=step, rest=CYCLIC.rest),
-        PhaseSpec(PhaseKind.DOUBLE, 0.2, step=step),
-        PhaseSpec(PhaseKind.STOP, 0.5, previous=step, rest=BRAKING.rest),
+        PhaseSpec(PhaseKind.START, 0.5, next_step=step, rest=CYCLIC.rest),
+        PhaseSpec(PhaseKind.DOUBLE_SUPPORT, 0.2, step=step),
+        PhaseSpec(PhaseKind.STOP, 0.5, step=step, rest=BRAKING.rest),
     )
     with pytest.raises(InputError, match="next to a rest"):
         optimize_walk(BipWalker(BIP), specs, step_length=0.5)

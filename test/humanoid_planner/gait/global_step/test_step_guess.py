@@ -4,15 +4,15 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.step_guess import scaled_walk
-from humanoid_planner.gait.phases.gait_plan import plan_gait
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.gait_plan import plan_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 
 def test_the_published_step_comes_back_as_it_is():
     walk = scaled_walk(BipWalker(BIP), CYCLIC.mean_speed, CYCLIC.step.step_length)
-    assert walk.step.hip_start == pytest.approx(CYCLIC.step.hip_start)
-    assert walk.step.hip_velocity_end == pytest.approx(CYCLIC.step.hip_velocity_end)
+    assert walk.step.initial_hip == pytest.approx(CYCLIC.step.initial_hip)
+    assert walk.step.final_hip_velocity == pytest.approx(CYCLIC.step.final_hip_velocity)
     assert walk.duration == pytest.approx(CYCLIC.duration)
 
 

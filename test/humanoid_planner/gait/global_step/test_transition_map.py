@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 from fixtures.gait_models import BIP, RABBIT
 
-from humanoid_planner.gait.boundary.boundary_state import BoundaryState
 from humanoid_planner.gait.global_step.transition_map import TransitionMap
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
+from humanoid_planner.gait.specification.boundary_state import BoundaryState
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 WALKERS = {"bip": (BipWalker(BIP), 7), "rabbit": (RabbitWalker(RABBIT), 5)}
 

@@ -24,10 +24,10 @@ from humanoid_planner.gait.lift.level_walk import (
 )
 from humanoid_planner.gait.lift.lifted_gait import lift_gait
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import PhaseKind, plan_phase, walk_through
-from humanoid_planner.gait.phases.synthesize_gait import phase_problem, synthesize_gait
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, ViolationKind
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
+from humanoid_planner.gait.solvers.synthesize_gait import phase_problem, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import PhaseKind, plan_phase, walk_through
 
 
 def changed_bip(directory, changes, contacts=()):
@@ -102,7 +102,7 @@ def test_a_stride_that_leaves_the_loop_open_is_not_called_converged():
     """HRP-2 at 0.7 of its stride: the front heel is 20 mm off the place where it stands at the end of the phase."""
     projection = with_reserves(project_to_sagittal_plane(load_robot("hrp2", geometry=False)))
     walker, settings = level_walker(projection), level_settings(projection)
-    steady = next(spec for spec in level_phases(projection, 1, 0.7)[3:] if spec.kind is PhaseKind.DOUBLE)
+    steady = next(spec for spec in level_phases(projection, 1, 0.7)[3:] if spec.kind is PhaseKind.DOUBLE_SUPPORT)
     planned = plan_phase(walker, steady)
     solution = synthesize_phase(phase_problem(walker, planned, settings), settings.synthesis)
     assert solution.status is PhaseStatus.LIMIT_VIOLATION

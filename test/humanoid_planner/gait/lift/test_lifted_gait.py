@@ -10,16 +10,16 @@ import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import load_walk
 from humanoid_planner.gait.lift.bearing import Part
 from humanoid_planner.gait.lift.level_walk import LAST, STEADY, level_settings, level_walk, level_walker, with_reserves
 from humanoid_planner.gait.lift.lifted_gait import LiftSettings, lift_gait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_through
-from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
 from humanoid_planner.gait.solvers.phase_solution import closure_gap, find_violations
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_through
+from humanoid_planner.gait.specification.step_data import load_walk
 
 ROBOT = load_robot("bip")
 PROJECTION = with_reserves(project_to_sagittal_plane(ROBOT))

@@ -13,10 +13,10 @@ from fixtures.gait_models import BIP, CYCLIC, FIVE_BAR
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
-from humanoid_planner.gait.boundary import seven_link
-from humanoid_planner.gait.contact.foot_series import foot_series
-from humanoid_planner.gait.contact.stance_foot import stance_forces
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
+from humanoid_planner.gait.optimal_control.foot_series import foot_series
+from humanoid_planner.gait.optimal_control.stance_foot import stance_forces
+from humanoid_planner.gait.specification import seven_link
 
 
 def odd_biped(folder, floating):
@@ -249,7 +249,7 @@ def test_robots_can_take_steps():
     for name, scale in (("hrp2", 0.68), ("bip", 0.98)):
         projection = PROJECTIONS[name]
         step = CYCLIC.step.replace(
-            step_length=0.4 * scale, hip_start=scale * (0.05 + 0.845j), hip_end=scale * (0.15 + 0.83j)
+            step_length=0.4 * scale, initial_hip=scale * (0.05 + 0.845j), final_hip=scale * (0.15 + 0.83j)
         )
         for state in (
             seven_link.double_support_start(projection.bip, step),
@@ -272,7 +272,7 @@ def test_robots_can_take_steps():
 
 def test_what_is_refused():
     hrp2 = load_robot("hrp2")
-    with pytest.raises(InputError, match="unknown posture 'sleeping'"):
+    with pytest.raises(InputError, match="no posture 'sleeping'"):
         project_to_sagittal_plane(hrp2, "sleeping")
     with pytest.raises(InputError, match="posture of shape"):
         project_to_sagittal_plane(hrp2, np.zeros(3))

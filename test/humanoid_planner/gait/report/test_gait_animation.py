@@ -7,13 +7,13 @@ from fixtures.gait_models import BIP
 from PIL import Image
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import load_walk
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk
-from humanoid_planner.gait.phases.synthesize_gait import synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker
 from humanoid_planner.gait.report.gait_animation import frame_times, gait_strip, write_animation, write_strip
-from humanoid_planner.gait.report.gait_series import gait_series
 from humanoid_planner.gait.report.stick_figure import force_arrows, leg_outline, sample_at
+from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk
+from humanoid_planner.gait.specification.step_data import load_walk
+from humanoid_planner.gait.specification.walker import BipWalker
+from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 
 def test_film_has_the_frames_that_its_length_asks_for(rabbit_gait, tmp_path):
@@ -75,7 +75,7 @@ def test_later_phase_is_shown_at_a_transition(bip_gait):
 
 def test_stairs_are_drawn():
     walk = load_walk("bip_stairs_up")
-    gait = synthesize_gait(BipWalker(BIP), cyclic_walk(walk), feedback=lambda *_: True)
+    gait = synthesize_gait(BipWalker(BIP), cyclic_walk(walk), progress=lambda _: True)
     heights = {float(y) for axes in gait_strip(gait, 2).axes for line in axes.lines for y in line.get_ydata()}
     assert {0.0, 0.08, 0.16} <= {round(value, 9) for value in heights}
 

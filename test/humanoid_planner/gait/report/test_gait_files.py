@@ -7,7 +7,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.report.gait_files import write_gait_csv, write_gait_folder, write_gait_json
-from humanoid_planner.gait.report.gait_series import gait_series
+from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 
 def test_tables_hold_every_series(bip_gait, tmp_path):

@@ -11,6 +11,7 @@ from fixtures.gait_problems import oracle_problem, stance
 from scipy.integrate import trapezoid
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress
 from humanoid_planner.gait.optimal_control.control_rows import root_point
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
@@ -20,7 +21,7 @@ from humanoid_planner.gait.solvers.collocation import CollocationOptions, solve_
 from humanoid_planner.gait.solvers.continuation import Stage
 from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus, Tolerances, ViolationKind
-from humanoid_planner.gait.solvers.synthesize import Progress, SynthesisOptions, synthesize_phase
+from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
 
 QUICK = ("5bar_A", "5bar_B", "5bar_C", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_dsp_brake")
 SLOWER = ("bip_ssp_cyclic", "bip_ssp_start", "bip_ssp_stop")
@@ -363,11 +364,11 @@ def test_failure_is_told_with_the_best_iterate():
 def test_call_can_be_cancelled():
     stages = []
 
-    def cancel(stage: str, residual: float, cost: float) -> bool:
-        stages.append(stage)
+    def cancel(progress: Progress) -> bool:
+        stages.append(progress.stage)
         return True
 
-    solution = synthesize_phase(oracle_problem("5bar_A"), feedback=cancel)
+    solution = synthesize_phase(oracle_problem("5bar_A"), progress=cancel)
     assert solution.status is PhaseStatus.NOT_CONVERGED
     assert len(stages) == 1
     assert solution.message == "stopped"
@@ -545,7 +546,7 @@ def test_a_watch_sees_each_mesh_and_may_stop_there():
         seen.append(progress)
         return len(seen) == 3
 
-    stopped = synthesize_phase(oracle_problem("5bar_B"), watch=watch)
+    stopped = synthesize_phase(oracle_problem("5bar_B"), progress=watch)
     assert not stopped.converged
     assert len(stopped.q) > 2  # the best iterate is there
     assert [item.nodes for item in seen[:2]] == [41, 41]

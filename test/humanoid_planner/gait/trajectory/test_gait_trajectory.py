@@ -12,14 +12,14 @@ from scipy.integrate import trapezoid
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.boundary.step_data import StepData, WalkData
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.phases.phase_spec import cyclic_walk, walk_between_rests
-from humanoid_planner.gait.phases.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.phases.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
+from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_between_rests
+from humanoid_planner.gait.specification.step_data import StepData, WalkData
+from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_planner.gait.trajectory import (
     gait_trajectory,
     load_gait_trajectory,
@@ -43,9 +43,9 @@ def gaits():
         SCALE * (0.16 + 0.815j),
         0.6 - 0.1j,
         0.6 + 0.04j,
-        sole_angle=math.radians(5.0),
-        rear_foot_turn=math.radians(-15.0),
-        rear_foot_rate=-2.0,
+        initial_sole_angle=math.radians(5.0),
+        final_rear_foot_angle=math.radians(-15.0),
+        final_rear_foot_rate=-2.0,
         step_height=0.03,
     )
     return {
@@ -186,7 +186,7 @@ def test_cycles_repeat(gaits, name):
     once = gait_trajectory(gait, target, times=times)
     starts = gait.duration * np.arange(3)
     thrice = gait_trajectory(gait, target, times=(times + starts[:, None]).ravel(), cycles=3)
-    step = gait.plan.phases[0].spec.step
+    step = gait.plan.phases[0].spec.own
     np.testing.assert_allclose(once.next_offset, [step.step_length, step.step_height], atol=1e-15)
     np.testing.assert_allclose(thrice.next_offset, 3 * once.next_offset)
     assert thrice.duration == pytest.approx(3 * once.duration)
@@ -361,7 +361,7 @@ def test_what_is_refused(gaits, tmp_path):
         gait_trajectory(gait, load_robot("hrp2"))
     with pytest.raises(InputError, match="joint 'rear_ankle' is none of its legs"):
         gait_trajectory(gaits["bip_planar"][0], robot)
-    stopped = synthesize_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK), SETTINGS, feedback=lambda *_: True)
+    stopped = synthesize_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK), SETTINGS, progress=lambda _: True)
     with pytest.raises(InputError, match="double_support: isn't solved"):
         gait_trajectory(stopped, robot)
     trajectory = gait_trajectory(gait, robot)

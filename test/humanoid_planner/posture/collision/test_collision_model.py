@@ -19,7 +19,13 @@ from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture import CollisionModel, NearReference, PostureProblem, generate_posture
+from humanoid_planner.posture import (
+    CollisionModel,
+    NearReference,
+    PostureProblem,
+    PostureRequirements,
+    generate_posture,
+)
 from humanoid_planner.posture.collision.collision_store import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.collision.compound_task import CompoundTask
 from humanoid_planner.posture.tasks.link_tasks import point_at
@@ -89,7 +95,9 @@ def test_the_users_margins_count_beside_a_contact_too(model: CollisionModel) -> 
 
 def test_links_around_a_compound_joint_that_collide_by_coals_word_are_a_violation(model: CollisionModel) -> None:
     """F041, F076: a centimetre deeper in each other than in any of the robot's own postures, which count as free."""
-    problem = PostureProblem(HRP2, Stance(()), collisions=model, stability="none", start=HALF_SITTING)
+    problem = PostureProblem(
+        HRP2, Stance(()), PostureRequirements(collisions=model, stability="none"), start=HALF_SITTING
+    )
     program, rng = problem.program, np.random.default_rng(0)
 
     def gap(q: np.ndarray, pairs: tuple[tuple[str, str], ...]) -> float:
@@ -122,7 +130,7 @@ def test_links_around_a_compound_joint_that_collide_by_coals_word_are_a_violatio
 
 
 def test_derivatives_of_compound_limits(model: CollisionModel) -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), start=HALF_SITTING, stability="none")
+    problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
     task = model.compound_task(problem.kinematics)
     assert isinstance(task, CompoundTask)
     x = problem.start(HALF_SITTING) + 0.1 * np.random.default_rng(0).standard_normal(problem.state.size)
@@ -164,7 +172,9 @@ def test_pairs_are_found_again_on_disk(model: CollisionModel, tmp_path: Path) ->
 
 def test_derivatives_of_distances(model: CollisionModel) -> None:
     """F131: of links from each other, both of which move, and from the scene."""
-    problem = PostureProblem(HRP2, Stance(()), collisions=model, stability="none", start=HALF_SITTING)
+    problem = PostureProblem(
+        HRP2, Stance(()), PostureRequirements(collisions=model, stability="none"), start=HALF_SITTING
+    )
     task, state = problem.collisions, problem.state
     assert task is not None
     x = problem.start(HALF_SITTING) + 0.05 * np.random.default_rng(0).standard_normal(state.size)
@@ -188,7 +198,7 @@ def test_a_robot_without_neighbours_has_nothing_to_avoid() -> None:
 
 
 def test_distances_are_computed_once_per_posture(model: CollisionModel) -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), start=HALF_SITTING, collisions=model)
+    problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(collisions=model), start=HALF_SITTING)
     task = problem.collisions
     assert task is not None
     x = problem.start(HALF_SITTING)
@@ -212,7 +222,7 @@ def test_links_beside_a_contact_may_come_as_near_as_their_shapes() -> None:
     step = next(surface for surface in scene.surfaces if surface.name == "step_1")
     task = model.task(Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),)))
     assert task is not None
-    problem = PostureProblem(HRP2, Stance(()), start=HALF_SITTING, stability="none")
+    problem = PostureProblem(HRP2, Stance(()), PostureRequirements(stability="none"), start=HALF_SITTING)
     state = problem.state
     gaps = []
     for lowered in np.linspace(0.0, 0.3, 7):
@@ -273,7 +283,7 @@ def test_a_margin_larger_than_usual_asks_no_more_than_it_says(model: CollisionMo
     """What is violated is what the distances say, however far the bodies are."""
     task = model.task(Stance(feet()), margin=margin)
     assert task is not None
-    problem = PostureProblem(HRP2, Stance(()), start=HALF_SITTING, stability="none")
+    problem = PostureProblem(HRP2, Stance(()), PostureRequirements(stability="none"), start=HALF_SITTING)
     exact = DistancePairs(task.distances.volumes, task.distances.pairs)
     near = 0
     for pose in range(5):
@@ -313,7 +323,9 @@ def test_own_postures_leave_their_margin(tmp_path: Path) -> None:
     # Faces 10 mm apart; on either side 10 mm of margin and a bulge of half a diagonal squared by 2 R.
     assert overlap.distance == pytest.approx(-0.010 - 2 * 0.005 / 40.0, abs=1e-5)
     for margin in (0.0, 0.02):
-        problem = PostureProblem(robot, Stance(()), stability="none", collisions=model, collision_margin=margin)
+        problem = PostureProblem(
+            robot, Stance(()), PostureRequirements(stability="none", collisions=model, collision_margin=margin)
+        )
         assert problem.collisions is not None
         assert problem.collisions.lower[0] == pytest.approx(overlap.distance - 1e-3)
         values = problem.program.constraints(problem.start(robot.postures["ahead"]))

@@ -85,13 +85,13 @@ def test_the_robot_gives_way_to_a_ball_that_it_looks_at(robot: Robot) -> None:
     smallest = {}
     for clearance in (None, 0.07):
         ball = ball_among(robot, kinematics)
+        ball.clearance = clearance or 0.0
         follow = ReactivePosture(
             robot,
             stance,
             lambda kinematics, place: gaze(kinematics, target=place, **eye),  # type: ignore[arg-type]
             path[0],
             obstacle=None if clearance is None else ball,
-            clearance=clearance or 0.0,
         )
         gaps = []
         for place in path:

@@ -29,10 +29,12 @@ from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture.motion.spline import SplineBasis
 from humanoid_planner.posture.motion.trajectory import TrajectoryProblem, TrajectoryResult
 from humanoid_planner.posture.motion.trajectory_program import Grid, TrajectoryProgram
 from humanoid_planner.posture.problem.criterion import NearReference
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 OPTIONS = SolverOptions(max_iterations=300, optimality_tolerance=1e-5)
 SLACK = 1e-4
@@ -76,10 +78,12 @@ def test_derivatives_with_forces_and_criterion(final: np.ndarray | None, at_rest
     """Force variables of each sample, criteria in the integral, ends fixed or free."""
     kinematics = RobotKinematics(HRP2)
     criterion = NearReference(kinematics, HALF_SITTING)
-    problem = PostureProblem(HRP2, feet_and_hand(), kinematics=kinematics, criterion=criterion, stability="forces")
-    path = TrajectoryProblem(
-        [Grid(problem, [0.3, 0.9])], HALF_SITTING, final, count=8, degree=3, at_rest=at_rest, smoothness=0.1
+    problem = PostureProblem(
+        HRP2, feet_and_hand(), PostureRequirements(criterion=criterion, stability="forces"), kinematics=kinematics
     )
+    basis = SplineBasis(8, degree=3)
+    grids = [Grid(problem, [0.3, 0.9])]
+    path = TrajectoryProblem(grids, HALF_SITTING, final, basis=basis, at_rest=at_rest, smoothness=0.1)
     rng = np.random.default_rng(1)
     x = path.start() + 0.02 * rng.normal(size=path.program.size)
     free = 8 - (3 if at_rest else 1) - ((3 if at_rest else 1) if final is not None else 2 * at_rest)
@@ -91,14 +95,16 @@ def test_criterion_is_integrated() -> None:
     """A motionless path: the integral over [0, 1] is the criterion times the time that the grid covers."""
     kinematics = RobotKinematics(BIPED)
     criterion = NearReference(kinematics, BIPED.postures["zero"])
-    problem = PostureProblem(BIPED, Stance(()), kinematics=kinematics, criterion=criterion, stability="none")
+    problem = PostureProblem(
+        BIPED, Stance(()), PostureRequirements(criterion=criterion, stability="none"), kinematics=kinematics
+    )
     path = TrajectoryProblem([Grid(problem, [0.1, 0.2, 0.6, 0.9])], STANDING, STANDING)
     assert_allclose(path.program.objective(path.start()), 0.8 * problem.program.objective(problem.start(STANDING)))
 
 
 def test_smoothness_is_the_integral_of_squared_accelerations() -> None:
-    problem = PostureProblem(BIPED, Stance(()), stability="none")
-    path = TrajectoryProblem([Grid(problem, [0.5])], STANDING, end=2.0, smoothness=3.0)
+    problem = PostureProblem(BIPED, Stance(()), PostureRequirements(stability="none"))
+    path = TrajectoryProblem([Grid(problem, [0.5])], STANDING, basis=SplineBasis(14, end=2.0), smoothness=3.0)
     rng = np.random.default_rng(2)
     x = path.start() + rng.normal(size=path.program.size)
     instants = np.linspace(0.0, 2.0, 20_001)
@@ -153,8 +159,10 @@ def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
 @pytest.mark.parametrize("degree", [3, 5])
 def test_a_path_is_of_the_degree_and_the_interval_that_were_asked_for(degree: int) -> None:
     """F091: on [1, 3] a cubic has no fourth derivative, a quintic has one."""
-    problem = PostureProblem(BIPED, Stance(()), stability="none")
-    path = TrajectoryProblem([Grid(problem, [1.0, 3.0])], STANDING, degree=degree, start=1.0, end=3.0)
+    problem = PostureProblem(BIPED, Stance(()), PostureRequirements(stability="none"))
+    path = TrajectoryProblem(
+        [Grid(problem, [1.0, 3.0])], STANDING, basis=SplineBasis(14, degree=degree, start=1.0, end=3.0)
+    )
     x = path.start() + 0.1 * np.random.default_rng(0).normal(size=path.program.size)
     trajectory = path.trajectory(x)
     assert_allclose(trajectory.posture(1.0), STANDING, atol=1e-12)
@@ -212,7 +220,7 @@ def test_final_posture_is_reached() -> None:
     goal = STANDING.copy()
     goal[3:] += 0.1
     kinematics = RobotKinematics(BIPED)
-    problem = PostureProblem(BIPED, Stance(()), stability="none", kinematics=kinematics)
+    problem = PostureProblem(BIPED, Stance(()), PostureRequirements(stability="none"), kinematics=kinematics)
     path = TrajectoryProblem([Grid(problem, [0.5])], STANDING, goal)
     result = path.solve(solver="sqp")
     assert result.success
@@ -232,7 +240,7 @@ def test_start_follows_a_guess(step: TrajectoryProblem) -> None:
 
 
 def test_bad_input() -> None:
-    problem = PostureProblem(BIPED, Stance((foot_on_floor("front_sole", 0.0),)), stability="none")
+    problem = PostureProblem(BIPED, Stance((foot_on_floor("front_sole", 0.0),)), PostureRequirements(stability="none"))
     grid = Grid(problem, [0.5])
     with pytest.raises(InputError, match="rising"):
         Grid(problem, [0.2, 0.2])
@@ -243,15 +251,15 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="instant 1"):
         TrajectoryProblem([Grid(problem, [0.5, 1.5])], STANDING)
     with pytest.raises(InputError, match="none free"):
-        TrajectoryProblem([grid], STANDING, STANDING, count=6)
+        TrajectoryProblem([grid], STANDING, STANDING, basis=SplineBasis(6))
     for name in ("smoothness", "margin", "slack"):
         with pytest.raises(InputError, match=name):
             TrajectoryProblem([grid], STANDING, **{name: -1.0})
         with pytest.raises(InputError, match=name):
             TrajectoryProblem([grid], STANDING, **{name: math.nan})
-    other = PostureProblem(HRP2, Stance(()), stability="none")
+    other = PostureProblem(HRP2, Stance(()), PostureRequirements(stability="none"))
     with pytest.raises(InputError, match="different kinematic variables"):
         TrajectoryProblem([grid, Grid(other, [0.2])], STANDING)
-    twin = PostureProblem(BIPED, Stance(()), stability="none", kinematics=problem.kinematics)
+    twin = PostureProblem(BIPED, Stance(()), PostureRequirements(stability="none"), kinematics=problem.kinematics)
     with pytest.raises(InputError, match="share their kinematics"):
         TrajectoryProblem([grid, Grid(twin, [0.2])], STANDING)

@@ -9,7 +9,14 @@ from numpy.testing import assert_allclose
 
 from humanoid_model import InputError, Robot, Surface, load_robot
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.observation.next_best_view import MountedCamera, NextBestView, UnknownArea, next_best_view
+from humanoid_planner.posture.observation.next_best_view import (
+    MountedCamera,
+    NextBestView,
+    SlidingFeet,
+    UnknownArea,
+    ViewSearch,
+    next_best_view,
+)
 from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import unknown_area
 from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
@@ -30,7 +37,7 @@ CAMERA = MountedCamera(
     "HEAD_LINK1",
     pin.SE3(np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]]), np.array([0.1, 0.0, 0.12])),
 )
-FEET = ("left_sole", "right_sole")
+FEET = SlidingFeet(GROUND, "left_sole", "right_sole")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +54,7 @@ def seen_once() -> VoxelModel:
 
 @pytest.fixture(scope="module")
 def view(robot: Robot) -> NextBestView:
-    return next_best_view(robot, GROUND, FEET, CAMERA, seen_once(), tries=2)
+    return next_best_view(robot, FEET, CAMERA, seen_once(), ViewSearch(tries=2))
 
 
 def test_gradient_by_finite_differences(robot: Robot) -> None:
@@ -87,7 +94,7 @@ def test_more_of_the_unknown_is_seen(robot: Robot, view: NextBestView) -> None:
 
 def test_the_best_of_several_views_is_taken(robot: Robot, view: NextBestView) -> None:
     """Of the two first, the second one leads to more of the unknown, although its start shows less."""
-    alone = next_best_view(robot, GROUND, FEET, CAMERA, seen_once(), tries=1)
+    alone = next_best_view(robot, FEET, CAMERA, seen_once(), ViewSearch(tries=1))
     assert alone.result.success
     assert view.started_from < alone.started_from
     assert view.area > alone.area
@@ -100,7 +107,7 @@ def test_posture_stands_and_looks(robot: Robot, view: NextBestView) -> None:
     G = pin.centerOfMass(model, data, q)[:2]
     pin.forwardKinematics(model, data, q)
     middles = []
-    for name in FEET:
+    for name in (FEET.first, FEET.second):
         location = robot.contacts[name]
         place = robot.parts.links[location.link]
         patch = data.oMi[place.joint_id] * place.placement_joint_link * location.placement_link_patch
@@ -124,7 +131,7 @@ def test_posture_stands_and_looks(robot: Robot, view: NextBestView) -> None:
 def test_maximising_beats_where_it_started(robot: Robot) -> None:
     """From one view beside the best one, the criterion alone leads to more unknown than is seen there."""
     model = seen_once()
-    worst = next_best_view(robot, GROUND, FEET, CAMERA, model, azimuths=1, heights=[1.15], tries=1)
+    worst = next_best_view(robot, FEET, CAMERA, model, ViewSearch(azimuths=1, heights=[1.15], tries=1))
     assert worst.result.success
     assert worst.tried == 1
     assert worst.area > worst.started_from
@@ -133,6 +140,6 @@ def test_maximising_beats_where_it_started(robot: Robot) -> None:
 def test_bad_input_is_refused(robot: Robot) -> None:
     model = seen_once()
     with pytest.raises(InputError, match="azimuths"):
-        next_best_view(robot, GROUND, FEET, CAMERA, model, azimuths=0)
+        ViewSearch(azimuths=0)
     with pytest.raises(InputError, match="unknown contact location 'sole'"):
-        next_best_view(robot, GROUND, ("sole", "right_sole"), CAMERA, model)
+        next_best_view(robot, SlidingFeet(GROUND, "sole", "right_sole"), CAMERA, model)

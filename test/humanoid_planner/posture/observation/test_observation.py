@@ -14,6 +14,7 @@ from humanoid_planner.posture.observation.observation import (
     CentreOfMassOver,
     Eye,
     PairedFeet,
+    View,
     observation_postures,
     observation_task,
 )
@@ -76,7 +77,7 @@ def test_angles_from_0_to_70_degrees(robot: Robot, feet: PairedFeet, turned: str
     """X04, both ways to read the angle of Fig. 3.12: around the object, and from above it."""
     target = np.array([1.0, 0.0, 1.1]) if turned == "around" else np.array([0.8, 0.0, 0.75])
     directions = [direction(a, 15) if turned == "around" else direction(0, a) for a in range(0, 71, 10)]
-    results = observation_postures(robot, GROUND, feet, EYE, target, directions, distance=DISTANCE)
+    results = observation_postures(robot, GROUND, feet, EYE, [View(target, v, DISTANCE) for v in directions])
     assert len(results) == 8
     for v, result in zip(directions, results, strict=True):
         check(robot, feet, result, target, v)
@@ -86,7 +87,7 @@ def test_angles_from_0_to_70_degrees(robot: Robot, feet: PairedFeet, turned: str
 
 def test_criterion_brings_the_centre_of_mass_to_the_middle(robot: Robot, feet: PairedFeet) -> None:
     (result,) = observation_postures(
-        robot, GROUND, feet, EYE, [1.0, 0.3, 1.1], [direction(20, 10)], distance=DISTANCE, stability_margin=0.02
+        robot, GROUND, feet, EYE, [View([1.0, 0.3, 1.1], direction(20, 10), DISTANCE)], stability_margin=0.02
     )
     check(robot, feet, result, np.array([1.0, 0.3, 1.1]), direction(20, 10))
     place = link_frame(robot, result.q, feet.first.link) * feet.first.placement_link_patch
@@ -98,7 +99,7 @@ def test_the_robot_steps_back_from_what_is_too_near(robot: Robot, feet: PairedFe
     """An object right before the head: at the distance asked for, and not farther than that without need."""
     target = np.array([0.3, 0.0, 1.35])
     for distance in (0.4, 0.9):
-        (result,) = observation_postures(robot, GROUND, feet, EYE, target, [direction(0, 5)], distance=distance)
+        (result,) = observation_postures(robot, GROUND, feet, EYE, [View(target, direction(0, 5), distance)])
         assert result.success
         H = link_frame(robot, result.q, EYE.link).act(np.asarray(EYE.point))
         assert distance - 1e-4 < np.linalg.norm(target - H) < distance + 0.2
@@ -106,7 +107,7 @@ def test_the_robot_steps_back_from_what_is_too_near(robot: Robot, feet: PairedFe
 
 def test_impossible_views_are_explained(robot: Robot, feet: PairedFeet) -> None:
     """An object 3 m up can't be seen from above."""
-    (result,) = observation_postures(robot, GROUND, feet, EYE, [1.0, 0, 3.0], [direction(0, 60)], distance=DISTANCE)
+    (result,) = observation_postures(robot, GROUND, feet, EYE, [View([1.0, 0, 3.0], direction(0, 60), DISTANCE)])
     assert not result.success
     assert result.explanation
 
@@ -124,7 +125,7 @@ def test_derivatives_by_finite_differences(robot: Robot, feet: PairedFeet) -> No
     state = random_state(robot)
     kinematics = state.kinematics
     tasks = [
-        observation_task(kinematics, EYE, [0.8, 0.2, 1.0], direction(10, 20)),
+        observation_task(kinematics, EYE, View([0.8, 0.2, 1.0], direction(10, 20))),
         feet.relation(kinematics),
         feet.stability(kinematics),
     ]
@@ -174,8 +175,8 @@ def test_bad_input_is_refused(robot: Robot, feet: PairedFeet) -> None:
     with pytest.raises(InputError, match="Give at most"):
         feet.stability(kinematics, 0.5)
     with pytest.raises(InputError, match="Give at most"):
-        observation_postures(robot, GROUND, feet, EYE, [1, 0, 1], [[1, 0, 0]], stability_margin=0.5)
+        observation_postures(robot, GROUND, feet, EYE, [View([1, 0, 1], [1, 0, 0])], stability_margin=0.5)
     with pytest.raises(InputError, match="no direction"):
-        observation_task(kinematics, EYE, [1, 0, 1], [0, 0, 0])
+        observation_task(kinematics, EYE, View([1, 0, 1], [0, 0, 0]))
     with pytest.raises(InputError, match="unknown link 'EYE'"):
-        observation_task(kinematics, Eye("EYE"), [1, 0, 1], [1, 0, 0])
+        observation_task(kinematics, Eye("EYE"), View([1, 0, 1], [1, 0, 0]))

@@ -8,7 +8,7 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, w
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_planner.equilibrium import ContactPoints, check_equilibrium
-from humanoid_planner.posture import PostureProblem, generate_posture
+from humanoid_planner.posture import PostureProblem, PostureRequirements, generate_posture
 from humanoid_planner.posture.problem.centring import centre_in_polygon, centre_in_wrenches
 
 #: Of the soles and the hand.
@@ -17,7 +17,7 @@ GRAVITY = [0.0, 0.0, -9.81]
 
 
 def contacts_of(stance: Stance) -> PostureProblem:
-    return PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none")
+    return PostureProblem(HRP2, stance, PostureRequirements(stability="none"), start=HALF_SITTING)
 
 
 @pytest.mark.parametrize("make", [centre_in_polygon, centre_in_wrenches])
@@ -43,7 +43,7 @@ def test_on_flat_ground_with_friction_both_agree() -> None:
 def test_a_hand_on_a_wall_moves_the_middle_of_the_wrenches_alone() -> None:
     """K6 against K5: where the centre of mass is held, sampled by the exact cones, and the room around the middles."""
     stance = feet_and_hand()
-    problem = PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none", friction=FRICTION)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="none", friction=FRICTION), start=HALF_SITTING)
     points = ContactPoints.of_stance(stance, lambda body: pin.SE3.Identity(), FRICTION)
     xs, ys = np.arange(-0.3, 0.7, 0.02), np.arange(-0.6, 0.4, 0.02)
     places = np.array([(x, y) for x in xs for y in ys])
@@ -64,9 +64,9 @@ def test_a_steep_ramp_moves_the_middle_uphill() -> None:
     """Near the friction angle only the edges that press hardest hold: the region isn't the patch's projection."""
     ramp = Surface("ramp", "world", pin.SE3(pin.utils.rotate("y", -0.4), np.zeros(3)))
     stance = Stance((Contact(HRP2.contacts["left_sole"], ramp, 0.0, 0.0, 0.0),))
-    problem = PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none", friction=0.9)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="none", friction=0.9), start=HALF_SITTING)
     assert np.isfinite(centre_in_wrenches(problem.kinematics, problem.contacts, GRAVITY).target).all()
-    slippery = PostureProblem(HRP2, stance, start=HALF_SITTING, stability="none", friction=0.1)
+    slippery = PostureProblem(HRP2, stance, PostureRequirements(stability="none", friction=0.1), start=HALF_SITTING)
     with pytest.raises(InputError, match="nowhere can the contacts hold"):
         centre_in_wrenches(slippery.kinematics, slippery.contacts, GRAVITY)
 

@@ -20,6 +20,7 @@ from humanoid_planner.posture.problem.criterion import (
     near_middle,
 )
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 
 KINEMATICS = RobotKinematics(HRP2)
 WEIGHT = 9.81 * KINEMATICS.total_mass
@@ -41,7 +42,7 @@ def criteria() -> dict:
 
 @pytest.fixture(scope="module")
 def problem() -> PostureProblem:
-    return PostureProblem(HRP2, feet_and_hand(), stability="forces", start=HALF_SITTING)
+    return PostureProblem(HRP2, feet_and_hand(), PostureRequirements(stability="forces"), start=HALF_SITTING)
 
 
 @pytest.mark.parametrize("name", criteria())
@@ -121,7 +122,9 @@ def test_a_steep_base_is_measured_from_the_same_orientation_as_the_variables() -
     for term in (NearReference, ReactiveBlend):
         options = {"base": True} if term is NearReference else {}
         criterion = WeightedSum([(2.0, term(RobotKinematics(HRP2), lying, **options))])
-        problem = PostureProblem(HRP2, Stance(()), criterion=criterion, stability="none", start=lying)
+        problem = PostureProblem(
+            HRP2, Stance(()), PostureRequirements(criterion=criterion, stability="none"), start=lying
+        )
         problem.state.set(problem.start(lying))
         np.testing.assert_allclose(problem.state.x[3:6], 0.0, atol=1e-12)
         assert criterion.value(problem.state) == pytest.approx(0.0, abs=1e-20)
@@ -139,5 +142,5 @@ def test_the_base_counts_only_when_asked_for(problem: PostureProblem) -> None:
 def test_bad_weights_are_refused() -> None:
     with pytest.raises(InputError, match="weights have shape"):
         NearReference(KINEMATICS, HALF_SITTING, [1.0, 2.0])
-    with pytest.raises(InputError, match="weight is -1"):
+    with pytest.raises(InputError, match="weight of a criterion: is -1"):
         WeightedSum([(-1.0, NoCriterion())])

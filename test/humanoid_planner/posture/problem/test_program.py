@@ -9,7 +9,7 @@ from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, kinematics_at
 
 from humanoid_model import Stance
-from humanoid_planner.posture import NearReference, PostureProblem, generate_posture
+from humanoid_planner.posture import NearReference, PostureProblem, PostureRequirements, generate_posture
 from humanoid_planner.posture.problem.program import FORCE_WEIGHT
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.geometric_rows import ANGLE
@@ -26,7 +26,9 @@ def problem() -> PostureProblem:
         link_tasks.gaze(KINEMATICS, "HEAD_LINK1", [0, 0, 0], [1, 0, 0], [2, 0, 1.2], 0.1),
     ]
     return PostureProblem(
-        HRP2, feet_and_hand(), tasks=tasks, torque_limits=True, criterion=NearReference(KINEMATICS, HALF_SITTING)
+        HRP2,
+        feet_and_hand(),
+        PostureRequirements(tasks=tasks, torque_limits=True, criterion=NearReference(KINEMATICS, HALF_SITTING)),
     )
 
 
@@ -81,7 +83,7 @@ def test_objective_weighs_forces_a_little(problem: PostureProblem) -> None:
 
 def test_a_joint_margin_keeps_joints_from_both_limits() -> None:
     """F040: what the URDF says, less the margin; nothing bounds the base's place."""
-    program = PostureProblem(HRP2, Stance(feet()), joint_margin=0.05, stability="none").program
+    program = PostureProblem(HRP2, Stance(feet()), PostureRequirements(joint_margin=0.05, stability="none")).program
     for name, lower, upper in zip(KINEMATICS.names, program.lower, program.upper, strict=True):
         if not name.startswith("root_joint/"):
             limit = HRP2.description.joints[name].limit

@@ -13,11 +13,12 @@ from scipy.spatial import ConvexHull
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_planner.posture.problem.placed_contact import place_contact
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.contact_task import ContactTask
 
 
 def task_of(contact: Contact) -> tuple[ContactTask, PostureProblem]:
-    problem = PostureProblem(HRP2, Stance((contact,)), stability="none", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, Stance((contact,)), PostureRequirements(stability="none"), start=HALF_SITTING)
     task = problem.tasks[0]
     assert isinstance(task, ContactTask)
     problem.state.set(problem.start(HALF_SITTING))
@@ -248,10 +249,10 @@ def test_bearing_points_of_a_turned_foot_enclose_what_is_on_patch_and_surface() 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"x": float("nan")}, "contact left_sole on floor: x is nan"),
+        ({"x": float("nan")}, "x of contact left_sole on floor: is nan"),
         ({"kind": ContactKind.RELAXED, "tolerance": 0.0}, "tolerance is 0"),
-        ({"tolerance": 2.0}, "tolerance is 2"),
-        ({"distance": -0.1}, "distance is -0.1"),
+        ({"tolerance": 2.0}, "tolerance of contact left_sole on floor: is 2"),
+        ({"distance": -0.1}, "distance of .*: is -0.1"),
         ({"surface": Surface("own", "LLEG_LINK5", pin.SE3.Identity())}, "holds a link on itself"),
         (
             {"surface": Surface("far", "world", pin.SE3.Identity(), np.array([[5, 5], [6, 5], [6, 6]], dtype=float))},

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.coupling import Coupling, SameFootprint, SamePlacement
 
@@ -27,7 +28,7 @@ MAKERS: list[Callable[[], Coupling]] = [
 
 @pytest.fixture
 def states() -> list[PostureState]:
-    problems = [PostureProblem(HRP2, Stance(()), stability="none") for _ in range(2)]
+    problems = [PostureProblem(HRP2, Stance(()), PostureRequirements(stability="none")) for _ in range(2)]
     rng = np.random.default_rng(4)
     for problem in problems:
         problem.state.set(random_variables(problem.kinematics, rng))

@@ -14,6 +14,7 @@ from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.over_patch import CentreOfMassOverPatch
 
 SOLE = HRP2.contacts["left_sole"]
@@ -22,7 +23,9 @@ SOLE = HRP2.contacts["left_sole"]
 def test_jacobian() -> None:
     kinematics = RobotKinematics(HRP2)
     task = CentreOfMassOverPatch(kinematics, SOLE, 0.01)
-    problem = PostureProblem(HRP2, Stance(()), kinematics=kinematics, tasks=[task], stability="none")
+    problem = PostureProblem(
+        HRP2, Stance(()), PostureRequirements(tasks=[task], stability="none"), kinematics=kinematics
+    )
     state = problem.state
     rng = np.random.default_rng(0)
     for _ in range(3):
@@ -40,7 +43,9 @@ def test_jacobian() -> None:
 def test_rows_are_the_support_polygon_of_a_flat_foot() -> None:
     kinematics = RobotKinematics(HRP2)
     task = CentreOfMassOverPatch(kinematics, SOLE)
-    problem = PostureProblem(HRP2, Stance(()), kinematics=kinematics, tasks=[task], stability="none")
+    problem = PostureProblem(
+        HRP2, Stance(()), PostureRequirements(tasks=[task], stability="none"), kinematics=kinematics
+    )
     state = problem.state
     for shift in (np.zeros(3), np.array([0.3, -0.2, 0.1])):
         q = HALF_SITTING.copy()
@@ -57,15 +62,14 @@ def test_standing_on_one_sliding_foot() -> None:
     problem = PostureProblem(
         HRP2,
         Stance((contact,)),
+        PostureRequirements(tasks=[CentreOfMassOverPatch(kinematics, SOLE, 0.02)], stability="none"),
         kinematics=kinematics,
-        tasks=[CentreOfMassOverPatch(kinematics, SOLE, 0.02)],
-        stability="none",
     )
     result = solve(problem.program, problem.start(HALF_SITTING))
     assert result.success
     q = problem.posture(result.x)
     placed = where_it_is("left_sole", q=q)
-    again = PostureProblem(HRP2, Stance((placed,)), stability="polygon", stability_margin=0.019)
+    again = PostureProblem(HRP2, Stance((placed,)), PostureRequirements(stability="polygon", stability_margin=0.019))
     values = again.program.constraints(again.start(q))
     excess = np.maximum(again.program.constraint_lower - values, values - again.program.constraint_upper)
     assert excess.max() < 1e-5

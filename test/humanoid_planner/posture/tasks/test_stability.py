@@ -23,6 +23,7 @@ from humanoid_planner.equilibrium.force_distribution import check_equilibrium
 from humanoid_planner.posture.problem.criterion import LeastTorque
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
 from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.tasks.line_stability import CentreOfMassOnLine
 from humanoid_planner.posture.tasks.stability import (
     ForceBalance,
@@ -79,7 +80,7 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_derivatives_of_all_rows(name: str) -> None:
     stance, options = PROBLEMS[name]
-    problem = PostureProblem(HRP2, stance, stability="forces", start=HALF_SITTING, **options)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="forces", **options), start=HALF_SITTING)
     program = problem.program
     rng = np.random.default_rng(1)
     x = problem.start(HALF_SITTING) + 0.1 * rng.standard_normal(program.size)
@@ -90,7 +91,7 @@ def test_derivatives_of_all_rows(name: str) -> None:
 
 
 def test_balance_is_newton_and_euler() -> None:
-    problem = PostureProblem(HRP2, feet_and_hand(), stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, feet_and_hand(), PostureRequirements(stability="forces"), start=HALF_SITTING)
     state = problem.state
     x = problem.start(HALF_SITTING)
     x[state.first_force :] = np.random.default_rng(0).uniform(0, 0.2, state.size - state.first_force)
@@ -108,7 +109,7 @@ def test_balance_is_newton_and_euler() -> None:
 
 def test_wrench_of_a_contact_on_another_link_cancels() -> None:
     stance, _ = PROBLEMS["hand on hand"]
-    problem = PostureProblem(HRP2, stance, stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="forces"), start=HALF_SITTING)
     state = problem.state
     x = problem.start(HALF_SITTING)
     hand = [i for i, point in enumerate(problem.force_model.points) if point.placed.ground]
@@ -134,7 +135,10 @@ def test_wrench_of_a_contact_on_another_link_cancels() -> None:
 def test_cone_rows_have_the_sign_of_the_quadratic_cone(margin: float) -> None:
     """Not positive where a force is inside its cone, at least the margin [N] from its boundary."""
     problem = PostureProblem(
-        HRP2, Stance(feet()), stability="forces", friction=0.6, stability_margin=margin, start=HALF_SITTING
+        HRP2,
+        Stance(feet()),
+        PostureRequirements(stability="forces", friction=0.6, stability_margin=margin),
+        start=HALF_SITTING,
     )
     cones, state = task_of(problem, FrictionCones), problem.state
     rng = np.random.default_rng(0)
@@ -161,9 +165,14 @@ def test_margin_keeps_forces_that_far_from_the_cone() -> None:
 
 def test_torque_variables_and_elimination_say_the_same() -> None:
     """F083: tau within its limits is A f + b <= 0 with tau eliminated (3.67, E-08)."""
-    eliminated = PostureProblem(HRP2, feet_and_hand(), stability="forces", torque_limits=True, start=HALF_SITTING)
+    eliminated = PostureProblem(
+        HRP2, feet_and_hand(), PostureRequirements(stability="forces", torque_limits=True), start=HALF_SITTING
+    )
     explicit = PostureProblem(
-        HRP2, feet_and_hand(), stability="forces", torque_limits=True, torque_variables=True, start=HALF_SITTING
+        HRP2,
+        feet_and_hand(),
+        PostureRequirements(stability="forces", torque_limits=True, torque_variables=True),
+        start=HALF_SITTING,
     )
     limits, statics = task_of(eliminated, TorqueLimits), task_of(explicit, TorqueVariables)
     rng = np.random.default_rng(0)
@@ -182,7 +191,10 @@ def test_torque_variables_and_elimination_say_the_same() -> None:
 @pytest.mark.parametrize("limited", [False, True])
 def test_torques_as_variables_are_limited_only_when_asked_for(limited: bool) -> None:
     problem = PostureProblem(
-        HRP2, feet_and_hand(), stability="forces", torque_variables=True, torque_limits=limited, start=HALF_SITTING
+        HRP2,
+        feet_and_hand(),
+        PostureRequirements(stability="forces", torque_variables=True, torque_limits=limited),
+        start=HALF_SITTING,
     )
     torques = slice(problem.state.first_extra, None)
     expected = HRP2.limits.effort[6:] if limited else np.inf
@@ -193,7 +205,7 @@ def test_torques_as_variables_are_limited_only_when_asked_for(limited: bool) -> 
 
 def test_polygon_polytope_and_forces_agree_on_flat_ground() -> None:
     """Friction is ample: all three are the support polygon."""
-    problem = PostureProblem(HRP2, Stance(feet()), stability="none", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
     kinematics = problem.kinematics
     polygon = polygon_task(kinematics, problem.contacts, GRAVITY, 0.0)
     model = ForceModel(kinematics, problem.contacts, (), GRAVITY)
@@ -217,14 +229,16 @@ def test_polygon_polytope_and_forces_agree_on_flat_ground() -> None:
 
 
 def test_stability_margin_shrinks_the_polygon() -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), stability="polygon", start=HALF_SITTING)
-    tight = PostureProblem(HRP2, Stance(feet()), stability="polygon", stability_margin=0.03, start=HALF_SITTING)
+    problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="polygon"), start=HALF_SITTING)
+    tight = PostureProblem(
+        HRP2, Stance(feet()), PostureRequirements(stability="polygon", stability_margin=0.03), start=HALF_SITTING
+    )
     np.testing.assert_allclose(problem.tasks[-1].upper - tight.tasks[-1].upper, 0.03)
 
 
 def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
     """Pyramids are inside the cones: where they leave 20 N, the cones do; where they balance at all, not everywhere."""
-    problem = PostureProblem(HRP2, Stance(feet()), stability="none", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
     kinematics = problem.kinematics
     model = ForceModel(kinematics, problem.contacts, (), GRAVITY)
     held, safe = (polytope_task(model, kinematics.total_mass, (), margin) for margin in (0.0, 20.0))
@@ -245,7 +259,7 @@ def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
 def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     """F099."""
     stance = Stance(feet(kind=ContactKind.SLIDING))
-    problem = PostureProblem(HRP2, stance, stability="polygon", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="polygon"), start=HALF_SITTING)
     task = task_of(problem, CentreOfMassOnLine)
     state = problem.state
     rng = np.random.default_rng(0)
@@ -269,7 +283,9 @@ def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     side, after, before = task.value(state)
     np.testing.assert_allclose(first + after * along + side * np.array([-along[1], along[0]]), G, atol=1e-12)
     assert after + before == pytest.approx(np.linalg.norm(second - first))
-    tight = PostureProblem(HRP2, stance, stability="polygon", stability_margin=0.02, start=HALF_SITTING)
+    tight = PostureProblem(
+        HRP2, stance, PostureRequirements(stability="polygon", stability_margin=0.02), start=HALF_SITTING
+    )
     np.testing.assert_array_equal(task_of(tight, CentreOfMassOnLine).lower, [0.0, 0.02, 0.02])
 
 
@@ -279,7 +295,7 @@ def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
     ramp = Stance((where_it_is("left_sole"), Contact(HRP2.contacts["right_sole"], tilted, 0.0, -0.1, 0.0)))
 
     def chosen(stance: Stance, **options) -> str:
-        return PostureProblem(HRP2, stance, start=HALF_SITTING, **options).stability
+        return PostureProblem(HRP2, stance, PostureRequirements(**options), start=HALF_SITTING).stability
 
     assert chosen(flat) == "polygon"
     assert chosen(ramp) == "forces"
@@ -297,16 +313,16 @@ def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
 
 def test_released_contacts_bear_nothing() -> None:
     stance = Stance((where_it_is("left_sole"), where_it_is("right_sole", kind=ContactKind.RELEASED)))
-    problem = PostureProblem(HRP2, stance, stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(HRP2, stance, PostureRequirements(stability="forces"), start=HALF_SITTING)
     assert {point.placed.contact.location.name for point in problem.force_model.points} == {"left_sole"}
 
 
 def test_fixed_robots_need_no_balance_and_planar_roots_do() -> None:
     arm = load_robot("tree4")
-    problem = PostureProblem(arm, Stance(()), torque_limits=True)
+    problem = PostureProblem(arm, Stance(()), PostureRequirements(torque_limits=True))
     assert not [task for task in problem.tasks if isinstance(task, ForceBalance)]
     planar = load_robot("bip_planar")
-    problem = PostureProblem(planar, Stance(()), stability="forces")
+    problem = PostureProblem(planar, Stance(()), PostureRequirements(stability="forces"))
     floating = task_of(problem, TorqueLimits)
     assert len(floating.rows) == 3
     np.testing.assert_array_equal(floating.lower, 0.0)
@@ -316,7 +332,9 @@ def test_fixed_robots_need_no_balance_and_planar_roots_do() -> None:
 def test_passive_joints_give_the_effort_of_their_springs() -> None:
     robot = load_robot("hrp2_bushing")
     stance = Stance((where_it_is("left_sole", FLOOR, robot, robot.postures["half_sitting"]),))
-    problem = PostureProblem(robot, stance, stability="forces", start=robot.postures["half_sitting"])
+    problem = PostureProblem(
+        robot, stance, PostureRequirements(stability="forces"), start=robot.postures["half_sitting"]
+    )
     passive = task_of(problem, TorqueLimits)
     assert len(passive.rows) == len(robot.springs)
     x = problem.start(robot.postures["half_sitting"])
@@ -332,7 +350,7 @@ def test_passive_joints_give_the_effort_of_their_springs() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"stability": "magic"}, "stability: is 'magic'. Give one of auto, none"),
+        ({"stability": "magic"}, "unknown stability 'magic'. Use one of auto, none"),
         ({"stability": "polygon", "torque_limits": True}, "need contact forces"),
         ({"stability": "polygon", "gravity": [1.0, 0, -9]}, "gravity is"),
         ({"stability": "polygon", "stability_margin": 1.0}, "leaves nothing of the support polygon"),
@@ -347,8 +365,9 @@ def test_passive_joints_give_the_effort_of_their_springs() -> None:
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict, said: str) -> None:
+    wanted = {name: value for name, value in options.items() if name != "start"}
     with pytest.raises(InputError, match=said):
-        PostureProblem(HRP2, Stance(feet()), **options)
+        PostureProblem(HRP2, Stance(feet()), PostureRequirements(**wanted), start=options.get("start"))
 
 
 def test_a_link_has_one_contact_at_most() -> None:
@@ -361,9 +380,9 @@ def test_a_link_has_one_contact_at_most() -> None:
 def test_a_polygon_needs_contacts_whose_place_is_known(stability: str) -> None:
     stance = Stance((where_it_is("left_sole"), where_it_is("right_sole", kind=ContactKind.SLIDING)))
     with pytest.raises(InputError, match="right_sole on floor has no place that is known"):
-        PostureProblem(HRP2, stance, stability=stability)
+        PostureProblem(HRP2, stance, PostureRequirements(stability=stability))
     with pytest.raises(InputError, match="no contact bears load"):
-        PostureProblem(HRP2, Stance(()), stability=stability)
+        PostureProblem(HRP2, Stance(()), PostureRequirements(stability=stability))
 
 
 def test_friction_comes_from_the_scene() -> None:
@@ -372,12 +391,16 @@ def test_friction_comes_from_the_scene() -> None:
     scene = load_scene("stairs")
     surface = next(surface for surface in scene.surfaces if surface.name == "floor")
     contact = dataclasses.replace(where_it_is("left_sole"), surface=surface)
-    problem = PostureProblem(HRP2, Stance((contact,)), scene=scene, stability="forces", start=HALF_SITTING)
+    problem = PostureProblem(
+        HRP2, Stance((contact,)), PostureRequirements(scene=scene, stability="forces"), start=HALF_SITTING
+    )
     np.testing.assert_allclose(problem.force_model.friction, 0.8)
 
 
 def test_curvature_of_the_cones_is_their_hessian() -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), stability="forces", friction=0.6, start=HALF_SITTING)
+    problem = PostureProblem(
+        HRP2, Stance(feet()), PostureRequirements(stability="forces", friction=0.6), start=HALF_SITTING
+    )
     cones, state = task_of(problem, FrictionCones), problem.state
     rng = np.random.default_rng(3)
     x = problem.start(HALF_SITTING)
@@ -408,7 +431,9 @@ def test_curvature_of_the_cones_is_their_hessian() -> None:
 
 
 def test_pyramids_forbid_nothing_that_the_cones_allow() -> None:
-    problem = PostureProblem(HRP2, Stance(feet()), stability="forces", friction=0.6, stability_margin=4.0)
+    problem = PostureProblem(
+        HRP2, Stance(feet()), PostureRequirements(stability="forces", friction=0.6, stability_margin=4.0)
+    )
     cones, pyramids = task_of(problem, FrictionCones), task_of(problem, FrictionPyramids)
     state = problem.state
     rng = np.random.default_rng(0)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""While kernels compile: their user is told, and the garbage collector waits."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from typing import Any
+
+from numba.core import event
+
+_PATIENCE = 1.0
+"""Compiling for longer than this is told [s]."""
+
+
+class _Compilation(event.Listener):
+    """Follows the compilation of this stack's kernels; those that come from the cache aren't compiled.
+
+    A compiler makes objects by the million that live until it ends: a third of its time went to the garbage collector
+    that looked at them over and over.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._collects = False
+        self._seconds = 0.0
+        self._begun = 0.0
+        self._told = False
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._begun = time.monotonic()
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+        if not self._told and self._seconds + time.monotonic() - self._begun > _PATIENCE:
+            self._told = True
+            module = event.data["dispatcher"].py_func.__module__
+            print(
+                f"{module.split('.')[0]}: compiling kernels, once for this machine: some seconds to a minute",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._seconds += time.monotonic() - self._begun
+            if self._collects:
+                gc.enable()
+
+
+follower = _Compilation()
+event.register("numba:compile", follower)

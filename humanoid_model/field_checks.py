@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of single fields that a user gives; each error names the field, its value and what would be accepted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_model.errors import InputError
+
+K = TypeVar("K", bound=IntEnum)
+LARGEST = 1e4
+"""Largest length [m], angle [rad] or acceleration [m/s^2] that is no mistake; squares of it still keep millimetres."""
+LISTED = 40
+"""Names that an error message lists at most."""
+
+
+def finite(value: float, field: str) -> float:
+    """A number that is no mistake: neither infinite, nor not a number, nor larger than anything of a robot's world.
+
+    Raises:
+        InputError: it is one.
+    """
+    check_numbers(np.array([value]), field, LARGEST, f"{value:g}", "a finite number")
+    return float(value)
+
+
+def not_negative(value: float, field: str, unit: str) -> float:
+    """A finite number of 0 or more.
+
+    Raises:
+        InputError: it is negative, not finite or absurdly large.
+    """
+    if not (math.isfinite(value) and value >= 0.0):
+        raise InputError(f"is {value:g}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
+    return finite(value, field)
+
+
+def check_numbers(
+    values: NDArray[np.float64], field: str, largest: float = LARGEST, shown: str = "", what: str = "finite numbers"
+) -> None:
+    """Raise an InputError that names the field if one of some values is no number to reckon with.
+
+    Args:
+        values: to look at.
+        field: that gives them.
+        largest: size that none may exceed.
+        shown: how the message shows them.
+        what: the field should hold.
+    """
+    shown = shown or str(values.tolist())
+    if not np.isfinite(values).all():
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what}")
+    if values.size and np.abs(values).max() > largest:
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what} of at most {largest:g} in size")
+
+
+def enumerated(value: int, kinds: type[K], field: str) -> K:
+    """The member of an enumeration that a number means.
+
+    Raises:
+        InputError: there is no such constant.
+    """
+    try:
+        return kinds(value)
+    except ValueError:
+        known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
+        raise InputError(f"is {value}", element=field, remedy=f"Give one of {known}") from None
+
+
+def known_name(name: str, names: Iterable[str], field: str, what: str) -> str:
+    """A name that exists.
+
+    Args:
+        name: the name.
+        names: that exist.
+        field: where the name comes from.
+        what: is named, for the message: "link".
+
+    Raises:
+        InputError: it doesn't.
+    """
+    names = tuple(names)
+    if name not in names:
+        raise InputError(f"there is no {what} '{name}'", element=field, remedy=f"Known are: {listed(names)}")
+    return name
+
+
+def new_name(name: str, taken: Iterable[str], field: str, what: str) -> str:
+    """A name that is given and not taken.
+
+    Raises:
+        InputError: it is empty or taken.
+    """
+    if not name.strip():
+        raise InputError("is empty", element=field, remedy=f"Give the {what} a name")
+    if name in taken:
+        raise InputError(f"there is already a {what} '{name}'", element=field, remedy="Give another name")
+    return name
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message: all, or the first and how many more there are."""
+    if len(names) > LISTED:
+        return f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
+    return ", ".join(names) if names else "none"

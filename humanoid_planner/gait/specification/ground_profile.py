@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ground that a gait walks on: level, or the stairs that its footholds lie on."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from humanoid_model.arrays import Reals
+from humanoid_planner.gait.specification.gait_plan import GaitPlan
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class GroundProfile:
+    """Heights that change at edges.
+
+    Attributes:
+        edges: (E,) where the height changes, ascending [m].
+        heights: (E + 1,) before, between and after the edges [m].
+    """
+
+    edges: Reals
+    heights: Reals
+
+    def height(self, x: ArrayLike) -> Reals:
+        """(...) height at x [m]."""
+        return np.asarray(self.heights[np.searchsorted(self.edges, np.asarray(x, dtype=float), side="right")])
+
+    def outline(self, left: float, right: float) -> Reals:
+        """(P, 2) corners from ``left`` to ``right`` [m]."""
+        inner = [edge for edge in self.edges if left < edge < right]
+        x = np.concatenate([[left], np.repeat(inner, 2), [right]])
+        levels = self.height(np.concatenate([[left], inner]))
+        return np.stack([x, np.repeat(levels, 2)], axis=1)
+
+
+def ground_profile(plan: GaitPlan) -> GroundProfile:
+    """Ground under the footholds of a gait.
+
+    An edge lies where it leaves the feet most room: going up at the heel of the foot above it, going down at the toe of
+    the foot above it, as the phases themselves have it (:mod:`humanoid_planner.gait.specification.stairs`).
+    """
+    toes: list[complex] = []
+    for phase, offset in zip(plan.phases, plan.offsets, strict=True):
+        here, spec = complex(*offset), phase.spec
+        toes.append(here)
+        if spec.before is not None:
+            toes.append(here - spec.before.foothold)
+        for step in (spec.own, spec.next_step):
+            if step is not None:
+                toes.append(here + step.foothold)
+    toes.sort(key=lambda toe: toe.real)
+    edges, heights = [], [toes[0].imag]
+    for behind, ahead in itertools.pairwise(toes):
+        if abs(ahead.imag - behind.imag) < _SAME:
+            continue
+        edges.append(ahead.real - plan.walker.foot_length if ahead.imag > behind.imag else behind.real)
+        heights.append(ahead.imag)
+    return GroundProfile(np.array(edges, dtype=float), np.array(heights))

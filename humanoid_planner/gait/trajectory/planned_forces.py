@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planned forces of a trajectory place by place, and what each place takes of the force along the ground."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_model.arrays import Reals
+from humanoid_planner.gait.lift.lifted_gait import LiftedGait, corner_forces
+from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
+
+INSTANT = 1e-9
+"""Within which a sample belongs to the phase that it is told of [s]."""
+PRESSES = 1e-6
+"""Least normal force that counts as one [N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedForce:
+    """A force of the ground.
+
+    Attributes:
+        foot: support contact that it acts on.
+        place: (3,) in the world [m].
+        force: (3,) [N].
+        slips: whether its foot needs more friction than the ground has.
+    """
+
+    foot: str
+    place: Reals
+    force: Reals
+    slips: bool
+
+
+def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> list[PlannedForce]:
+    """Forces at the places that press at a sample of a trajectory in the sagittal plane.
+
+    What acts along the ground is shared, as the normal forces are, between the places that are down by the contact
+    schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. A foot slips or
+    sticks as a whole.
+
+    Args:
+        trajectory: that is planned.
+        sample: its index.
+        friction: coefficient of the ground.
+    """
+    down = _parts_down(trajectory, sample)
+    found: list[PlannedForce] = []
+    for index, foot in enumerate(trajectory.feet):
+        normals, tangential = trajectory.normal[sample, index], float(trajectory.tangential[sample, index])
+        held = np.array([name in down.get(foot, ()) for name in trajectory.foot_places])
+        carried = float(normals[held].sum())
+        slips = abs(tangential) > friction * float(normals.sum()) * (1.0 + 1e-9)
+        for normal, place, holds in zip(normals, trajectory.places[sample, index], held, strict=True):
+            if abs(normal) <= PRESSES:
+                continue
+            along = tangential * float(normal) / carried if holds and carried else 0.0
+            force = np.array([along, 0.0, float(normal)])
+            found.append(PlannedForce(foot, np.array([place[0], 0.0, place[1]]), force, slips))
+    return found
+
+
+def lifted_forces(lifted: LiftedGait) -> Iterator[list[PlannedForce]]:
+    """Forces at the corners that press, of every sample of a lifted gait; planned within the friction cone."""
+    for phase in lifted.phases:
+        for sample in range(len(phase.t)):
+            yield [
+                PlannedForce(sole.name, place, force, False)
+                for sole, force, place in corner_forces(lifted, phase, sample)
+                if force[2] > PRESSES
+            ]
+
+
+def _parts_down(trajectory: GaitTrajectory, sample: int) -> dict[str, tuple[str, ...]]:
+    """Places of each foot that are on the ground at a sample, which at a transition belongs to one of its phases."""
+    phase = int(trajectory.phase[sample])
+    middle = 0.5 * (trajectory.starts[phase] + trajectory.starts[phase + 1])
+    time = trajectory.times[sample] + math.copysign(INSTANT, middle - trajectory.times[sample])
+    return {item.foot: item.parts for item in trajectory.contacts if item.start <= time <= item.end}

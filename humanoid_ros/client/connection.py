@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node of one's own that asks services and actions from any thread, and waits for the answers."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from rclpy.client import Client
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.qos import SERVICE
+
+T = TypeVar("T")
+GLANCE = 0.02
+"""Time between two looks at whether a wait should end [s]."""
+_NUMBERS = itertools.count(1)
+"""Clients of one process have different names in the graph."""
+_FIELD = re.compile(r"([A-Za-z_][\w.]*(?:\[\d+\][\w.]*)*): (.+?)\.?", re.DOTALL)
+"""A refusal: the field, and what is wrong with it."""
+
+
+class StackError(HumanoidError):
+    """The stack can't do what was asked: it isn't running, doesn't answer, or something came between."""
+
+
+class Connection:
+    """A node in a ROS context of its own, spun by a thread of its own.
+
+    Attributes:
+        node: for further subscriptions and publishers.
+        patience: how long a node may take to be there, and to answer what takes no time [s].
+    """
+
+    def __init__(self, namespace: str, patience: float, check: Callable[[], None]) -> None:
+        """Join the graph.
+
+        Args:
+            namespace: of the stack's nodes.
+            patience: see the attribute.
+            check: called again and again while something is waited for; raises what should end the wait.
+        """
+        self.patience = patience
+        self._check = check
+        self._context = rclpy.Context()
+        # Ctrl-C is the script's.
+        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self.node: Node = rclpy.create_node(
+            f"humanoid_stack_client_{os.getpid()}_{next(_NUMBERS)}", namespace=namespace, context=self._context
+        )
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._services: dict[str, Client] = {}
+        self._actions: dict[str, GuardedActionClient] = {}
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._spin, name="humanoid stack client", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Leave the graph; a second time does nothing."""
+        if self._closed.is_set():
+            return
+        self._executor.create_task(self._closed.set)
+        self._thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def check_open(self) -> None:
+        """Raises a StackError once the connection is closed."""
+        if self._closed.is_set():
+            raise StackError("The client is closed. Make another one.")
+
+    def wait(self, done: Callable[[], T], what: str, timeout: float | None) -> T:
+        """Value of a condition as soon as it is true.
+
+        Args:
+            done: the condition, looked at again and again.
+            what: is waited for, for the error.
+            timeout: longest wait [s]; None waits for ever.
+
+        Raises:
+            StackError: it didn't become true in time, or the connection is closed.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            self.check_open()
+            if value := done():
+                return value
+            self._check()
+            if end is not None and time.monotonic() > end:
+                raise StackError(f"Waited {timeout:g} s in vain for {what}. Is the stack running?")
+            time.sleep(GLANCE)
+
+    def call(self, kind: Any, name: str, request: Any, timeout: float | None = None) -> Any:
+        """Answer of a service.
+
+        Args:
+            kind: type of the service.
+            name: of it.
+            request: to send.
+            timeout: longest wait for the answer [s]; None takes the patience.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+            StackError: nobody offers the service, or answers in time, or it can't be done now.
+        """
+        self.check_open()
+        if name not in self._services:
+            self._services[name] = self.node.create_client(kind, name, qos_profile=SERVICE)
+        client = self._services[name]
+        self.wait(client.service_is_ready, f"the service {client.srv_name}", self.patience)
+        answered = self._finished(client.call_async(request))
+        waiting = self.patience if timeout is None else timeout
+        return self.wait(answered.is_set, f"an answer of {client.srv_name}", waiting) and answered.value
+
+    def start(
+        self,
+        kind: Any,
+        name: str,
+        goal: Any,
+        read: Callable[[int, Any], T],
+        news: Callable[[Any], Progress],
+    ) -> Task[T]:
+        """Begin an action.
+
+        Args:
+            kind: type of the action.
+            name: of it.
+            goal: to send.
+            read: makes the result of the goal's status and its result message.
+            news: makes progress of a feedback message.
+
+        Raises:
+            StackError: nobody offers the action, or takes the goal.
+        """
+        self.check_open()
+        if name not in self._actions:
+            self._actions[name] = GuardedActionClient(self.node, kind, name)
+        client = self._actions[name]
+        self.wait(client.server_is_ready, f"the action {name}", self.patience)
+        task = Task(self, name, read, news)
+        accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
+        self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
+        if not accepted.value.accepted:
+            raise StackError(f"The action {name} takes no goal now.")
+        task.begin(accepted.value, self._finished(accepted.value.get_result_async()))
+        return task
+
+    def _finished(self, future: Future) -> Finished:
+        finished = Finished()
+        future.add_done_callback(finished.set)
+        return finished
+
+    def _spin(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._executor.spin_once()
+            except Exception:
+                self.node.get_logger().error(traceback.format_exc())
+
+
+class Finished:
+    """Whether a future is done, and what came of it."""
+
+    def __init__(self) -> None:
+        self._future: Future | None = None
+
+    def set(self, future: Future) -> None:
+        """Take note of the future that is done."""
+        self._future = future
+
+    def is_set(self) -> bool:
+        """Whether it is done."""
+        return self._future is not None
+
+    @property
+    def value(self) -> Any:
+        """What it brought."""
+        assert self._future is not None
+        return self._future.result()
+
+
+class Task(Generic[T]):
+    """Long work that is under way.
+
+    Attributes:
+        feedback: the newest feedback message, None before the first one.
+    """
+
+    def __init__(
+        self, connection: Connection, name: str, read: Callable[[int, Any], T], news: Callable[[Any], Progress]
+    ) -> None:
+        """Begin; see :meth:`Connection.start`."""
+        self.feedback: Any = None
+        self._connection = connection
+        self._name = name
+        self._read = read
+        self._news = news
+        self._untold: SimpleQueue[Any] = SimpleQueue()
+        self._handle: Any = None
+        self._finished = Finished()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._finished.is_set()
+
+    def cancel(self) -> None:
+        """Ask for its end; :meth:`result` tells when it has come."""
+        if self._handle is not None and not self.done:
+            self._handle.cancel_goal_async()
+
+    def result(self, timeout: float | None = None, progress: ProgressCallback | None = None) -> T:
+        """Wait for the end. Ctrl-C, and an error in the callback, cancel the task and go on from here.
+
+        Args:
+            timeout: longest wait [s], after which the task is cancelled; None waits for ever.
+            progress: told all news since the task began, in this thread; True cancels the task.
+
+        Raises:
+            InputError: the goal was refused for a field, which it names.
+            StackError: it took too long, or the stack is gone.
+        """
+
+        def ended() -> bool:
+            done = self.done  # news that came before the end is told before it
+            while progress is not None and not self._untold.empty():
+                if progress(self._news(self._untold.get())):
+                    self.cancel()
+            return done
+
+        try:
+            self._connection.wait(ended, f"the end of {self._name}", timeout)
+        except BaseException:
+            self.cancel()
+            raise
+        return self._read(self._finished.value.status, self._finished.value.result)
+
+    def begin(self, handle: Any, finished: Finished) -> None:
+        """Take note of the accepted goal."""
+        self._handle, self._finished = handle, finished
+
+    def on_feedback(self, feedback: Any) -> None:
+        """Take note of news."""
+        self.feedback = feedback
+        self._untold.put(feedback)
+
+
+def refused(message: str) -> InputError | StackError:
+    """The error that a refusal's message is: of an input where it begins with a field."""
+    match = _FIELD.fullmatch(message)
+    if match is None:
+        return StackError(message)
+    return InputError(match[2], element=match[1])
+
+
+def checked(answer: Any) -> Any:
+    """An answer whose request was served.
+
+    Raises:
+        InputError: it was refused for a field, which it names.
+        StackError: it can't be served now.
+    """
+    if not answer.success:
+        raise refused(answer.message)
+    return answer
+
+
+def succeeded(status: int) -> bool:
+    """Whether a goal's status says that it was reached."""
+    return status == GoalStatus.STATUS_SUCCEEDED

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node tells in /diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.parameter_declaration import declare_number, number
+from humanoid_ros.node.qos import STATE
+
+
+def diagnostic_message(
+    node: str, subject: str, time: Time, words: str, values: Mapping[str, str], level: bytes = DiagnosticStatus.OK
+) -> DiagnosticArray:
+    """One status.
+
+    Args:
+        node: name of the node.
+        subject: what of the node it is about, in one word.
+        time: stamp.
+        words: how it is, in a few words.
+        values: by their names, units in brackets.
+        level: of `diagnostic_msgs/DiagnosticStatus`.
+    """
+    message = DiagnosticArray()
+    message.header.stamp = time
+    message.status = [
+        DiagnosticStatus(
+            level=level,
+            name=f"{node}: {subject}",
+            message=words,
+            hardware_id=subject,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+    ]
+    return message
+
+
+def publish_diagnostics(node: AnsweringNode, subject: str, values: Callable[[], Mapping[str, str]]) -> None:
+    """Publish a node's diagnostics from now on, at the rate of its parameter ``diagnostics_rate``, which is declared.
+
+    Args:
+        node: the node.
+        subject: what of the node they are about, in one word.
+        values: by their names, units in brackets, when they are published.
+    """
+    declare_number(
+        node, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
+    )
+    publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
+
+    def publish() -> None:
+        words, now = "busy" if node.busy else "idle", node.get_clock().now().to_msg()
+        publisher.publish(diagnostic_message(node.get_name(), subject, now, words, values()))
+
+    node.create_timer(1.0 / number(node, "diagnostics_rate"), publish, callback_group=node.group)

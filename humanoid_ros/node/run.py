@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main function of every node."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from humanoid_model.errors import HumanoidError
+from humanoid_ros.node.answering_node import AnsweringNode
+
+PATIENCE = 1.0
+"""Time that answers to pending requests have to leave when a node ends [s]."""
+GLANCE = 0.02
+"""Time between two looks at whether they have left [s]."""
+
+
+def run(name: str, make: Callable[[], AnsweringNode]) -> None:
+    """Run a node until SIGINT or SIGTERM; then whoever still waits for an answer is told.
+
+    A node that can't be made ends the process with exit code 1 and the reason. An exception in a callback is logged,
+    and the node goes on.
+
+    Args:
+        name: of the node, for that reason.
+        make: makes it, in the main thread.
+    """
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        node = make()
+    except (ParameterException, HumanoidError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        rclpy.shutdown()
+        sys.exit(1)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    ended = threading.Event()
+
+    def spin() -> None:
+        while not ended.is_set():
+            try:
+                executor.spin_once()
+            except Exception:
+                node.get_logger().error(traceback.format_exc())
+
+    spinning = threading.Thread(target=spin, name="executor")
+    spinning.start()
+    stop.wait()
+    closed = executor.create_task(node.close)
+    end = time.monotonic() + PATIENCE
+    while (not closed.done() or node.busy) and time.monotonic() < end:
+        time.sleep(GLANCE)
+    executor.create_task(ended.set)  # comes after what is being sent, and ends a wait as waking alone doesn't
+    spinning.join()
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.shutdown()
+    if node.busy:
+        # What is being computed ends at its own time, which may be far away; Python would wait for it.
+        sys.stdout.flush()
+        os._exit(0)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markers of visualization_msgs as items of the embedded view."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from visualization_msgs.msg import Marker, MarkerArray
+
+from humanoid_model.description import Box, Cylinder, Mesh, Shape, Sphere
+from humanoid_model.errors import InputError
+from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMesh
+from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing, SceneItem
+from humanoid_ros.viewer.drawing.shapes import Triangles
+from humanoid_ros.viewer.drawing.trace_drawing import TraceLine
+
+
+def draw_markers(drawing: SceneDrawing, message: MarkerArray) -> list[str]:
+    """Add, change and delete items as the markers say.
+
+    Args:
+        drawing: Where the ground and bodies are drawn.
+        message: Markers, with the actions ADD, DELETE and DELETEALL.
+
+    Returns:
+        One message per marker that couldn't be drawn.
+    """
+    problems = []
+    for marker in message.markers:
+        key: Hashable = (marker.ns, marker.id)
+        if marker.action == Marker.DELETEALL:
+            for drawn in drawing.keys:
+                if not marker.ns or drawn[0] == marker.ns:  # type: ignore[index]
+                    drawing.remove(drawn)
+        elif marker.action == Marker.DELETE:
+            drawing.remove(key)
+        else:
+            try:
+                drawing.set(key, scene_item(marker))
+            except InputError as error:
+                problems.append(str(error))
+    return problems
+
+
+def scene_item(marker: Marker) -> SceneItem:
+    """A marker's shape, colour and place.
+
+    Raises:
+        InputError: A number is not finite, or the marker is of a type that isn't a solid shape.
+    """
+    pose = marker.pose
+    numbers = np.array(
+        [
+            *(pose.position.x, pose.position.y, pose.position.z),
+            *(pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
+            *(marker.scale.x, marker.scale.y, marker.scale.z),
+        ]
+    )
+    name = f"marker {marker.ns}/{marker.id}"
+    if not np.isfinite(numbers).all():
+        raise InputError(f"pose and scale are {numbers.tolist()}", element=name)
+    quaternion, scale = numbers[3:7], numbers[7:]
+    norm = np.linalg.norm(quaternion)
+    quaternion = quaternion / norm if norm > 0.0 else np.array([0.0, 0.0, 0.0, 1.0])
+    placement = pin.XYZQUATToSE3(np.concatenate([numbers[:3], quaternion]))
+    colour = np.array([marker.color.r, marker.color.g, marker.color.b, marker.color.a])
+    return SceneItem(marker.header.frame_id, placement, _shape(marker, scale, name), colour)
+
+
+def _shape(marker: Marker, scale: np.ndarray, name: str) -> Shape | Triangles:
+    if marker.type == Marker.CUBE:
+        return Box(scale)
+    if marker.type == Marker.SPHERE and np.ptp(scale) == 0.0:
+        return Sphere(0.5 * float(scale[0]))
+    if marker.type == Marker.CYLINDER and scale[0] == scale[1]:
+        return Cylinder(0.5 * float(scale[0]), float(scale[2]))
+    if marker.type == Marker.TRIANGLE_LIST:
+        points = np.array([[point.x, point.y, point.z] for point in marker.points])
+        if len(points) == 0 or len(points) % 3:
+            raise InputError(f"TRIANGLE_LIST of {len(points)} points", element=name, remedy="Give three each")
+        return Triangles(points * scale, np.arange(len(points)).reshape(-1, 3))
+    if marker.type == Marker.MESH_RESOURCE:
+        path = resolve_mesh_path(marker.mesh_resource, Path.cwd())
+        if path is None:
+            raise InputError(
+                f"mesh_resource {marker.mesh_resource!r} not found",
+                element=name,
+                remedy="Give a package:// or file:// address of an existing mesh",
+            )
+        return Mesh(path, scale)
+    raise InputError(
+        f"type {marker.type} with scale {scale.tolist()} is no solid shape of this view",
+        element=name,
+        remedy="Give CUBE, a round SPHERE or CYLINDER, TRIANGLE_LIST or MESH_RESOURCE",
+    )
+
+
+def coloured_meshes(message: MarkerArray) -> dict[str, ColouredMesh]:
+    """Meshes of triangle lists with a colour per corner; markers of other kinds are left out.
+
+    Raises:
+        InputError: A number is not finite, or points and colours don't fit together.
+    """
+    meshes = {}
+    for marker in message.markers:
+        if marker.action != Marker.ADD or marker.type != Marker.TRIANGLE_LIST:
+            continue
+        name = f"{marker.ns}/{marker.id}"
+        corners = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)
+        colours = np.array([(colour.r, colour.g, colour.b) for colour in marker.colors]).reshape(-1, 3)
+        if len(corners) == 0 or len(corners) % 3 or len(colours) != len(corners):
+            raise InputError(
+                f"TRIANGLE_LIST of {len(corners)} points and {len(colours)} colours",
+                element=f"marker {name}",
+                remedy="Give three points to a triangle and a colour to each",
+            )
+        if not (np.isfinite(corners).all() and np.isfinite(colours).all()):
+            raise InputError("points or colours are not finite", element=f"marker {name}")
+        meshes[name] = ColouredMesh(
+            marker.header.frame_id, corners.reshape(-1, 3, 3), colours.reshape(-1, 3, 3).mean(axis=1)
+        )
+    return meshes
+
+
+def trace_lines(message: MarkerArray) -> dict[str, TraceLine]:
+    """Lines of line strips; those with numbers that are not finite are left out."""
+    lines = {}
+    for marker in message.markers:
+        positions = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)
+        if marker.type == Marker.LINE_STRIP and len(positions) > 1 and np.isfinite(positions).all():
+            lines[f"{marker.ns}/{marker.id}"] = TraceLine(positions, (marker.color.r, marker.color.g, marker.color.b))
+    return lines

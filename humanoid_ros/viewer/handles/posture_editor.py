@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The posture editor of the embedded view: handles in, requests to `generate_posture`, a second robot that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import viser
+from humanoid_stack.msg import Contact, ContactForces, Posture, Surface
+from humanoid_stack.srv import GeneratePosture
+from rclpy.client import Client
+from rclpy.serialization import deserialize_message
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+
+from humanoid_model import ContactLocation, Robot, Scene, load_robot, load_scene
+from humanoid_model.errors import HumanoidError
+from humanoid_ros.messages.conversions import array, duration, fill_pose
+from humanoid_ros.messages.posture_messages import configuration
+from humanoid_ros.messages.stance_messages import WORLD
+from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.handles.place_handles import PlaceHandles
+from humanoid_ros.viewer.handles.snapping import snap
+from humanoid_ros.viewer.panels.posture_panel import (
+    ANY,
+    CENTRED,
+    FORCES,
+    FREE,
+    GRASP,
+    HOLD,
+    LEAST_TORQUE,
+    NEAR,
+    NO_BALANCE,
+    POLYGON,
+    POLYTOPE,
+    TOUCH,
+    PosturePanel,
+)
+from humanoid_ros.viewer.panels.request import PostureRequest, ResetPosture, SetPostureOptions, ShowPosture, UsePlace
+
+PATH = "/posture"
+STABILITIES = {
+    NO_BALANCE: GeneratePosture.Request.NO_STABILITY,
+    POLYGON: GeneratePosture.Request.SUPPORT_POLYGON,
+    FORCES: GeneratePosture.Request.CONTACT_FORCES,
+    POLYTOPE: GeneratePosture.Request.FORCE_POLYTOPE,
+}
+CRITERIA = {
+    NEAR: GeneratePosture.Request.NEAR_REFERENCE,
+    ANY: GeneratePosture.Request.NO_CRITERION,
+    CENTRED: GeneratePosture.Request.CENTRE_IN_WRENCHES,
+    LEAST_TORQUE: GeneratePosture.Request.LEAST_TORQUE,
+}
+PATIENCE = 2.0
+"""Time beyond the time limit that an answer may take [s]."""
+
+
+class PostureEditor:
+    """Looks for the posture that the handles ask for, again and again while they move.
+
+    One request is under way at a time, and the next one tells the newest state of the handles: a person who drags never
+    waits for postures that nobody wants any more. Everything but the handles' own moves happens in the node's executor.
+
+    Args:
+        scene: Scene of the page.
+        panel: The editor's panel.
+        client: Of the service `generate_posture`.
+        period: Shortest time between two requests [s].
+        time_limit: Wall-clock time that a search may take [s].
+        cone_scale: Height of a friction cone per normal force [m/N].
+        arrow_scale: Length of an arrow per force [m/N].
+    """
+
+    def __init__(
+        self,
+        scene: viser.SceneApi,
+        panel: PosturePanel,
+        client: Client,
+        *,
+        period: float,
+        time_limit: float,
+        cone_scale: float,
+        arrow_scale: float,
+    ) -> None:
+        self._page_scene = scene
+        self._panel = panel
+        self._client = client
+        self._period = period
+        self._time_limit = time_limit
+        self._scales = cone_scale, arrow_scale
+        self._root = scene.add_frame(PATH, show_axes=False, visible=False)
+        self._handles = PlaceHandles(scene, f"{PATH}/handles")
+        self._drawing: PostureDrawing | None = None
+        self._robot: Robot | None = None
+        self._robot_name = ""
+        self._scene_name = ""
+        self._scene: Scene | None = None
+        self._scene_is_read = False
+        self._uses: dict[str, str] = {}
+        self._options = SetPostureOptions(FORCES, NEAR, False, False)
+        self._placements: Mapping[str, pin.SE3] = {}
+        self._joints: bytes | None = None
+        self._placed = False
+        self._found: Posture | None = None
+        self._wanted = 0
+        self._asked: tuple[int, int] | None = None
+        self._pending: Future | None = None
+        self._last_sent = -np.inf
+
+    # What is there ------------------------------------------------------------------------------------------------
+
+    def set_robot(self, name: str, placements_world_link: Mapping[str, pin.SE3]) -> None:
+        """Tell which robot is on the page and where its links are.
+
+        Args:
+            name: Name in the robot's description; empty when there is no robot.
+            placements_world_link: Placement per link.
+        """
+        self._placements = placements_world_link
+        if name != self._robot_name:
+            self._robot_name = name
+            self._leave_robot()
+
+    def set_scene(self, name: str) -> None:
+        """Tell which scene is simulated; handles near its surfaces are meant for them."""
+        if name != self._scene_name:
+            self._scene_name = name
+            self._scene = None
+            self._scene_is_read = False
+            self._wanted += 1
+
+    def set_joints(self, message: bytes) -> None:
+        """Tell the robot's joint positions, by a joint state as it came: of the many that come few are looked at."""
+        self._joints = message
+
+    def answer(self, request: PostureRequest) -> None:
+        """Do what a person asks for on the panel."""
+        if isinstance(request, UsePlace) and self._uses.get(request.place) == request.use:
+            return  # the panel says again what a reset has set
+        if isinstance(request, ShowPosture):
+            self._show(request.shown)
+        elif isinstance(request, ResetPosture):
+            self._reset()
+        elif isinstance(request, UsePlace):
+            self._use(request.place, request.use)
+        else:
+            self._options = request
+        self._wanted += 1
+
+    def update(self, now: float) -> None:
+        """Ask for the posture that the handles want, if it isn't asked for yet and the last one is there.
+
+        Args:
+            now: Monotonic time [s].
+        """
+        if not self._panel.shown or self._robot is None:
+            return
+        if not self._placed:
+            self._reset()
+            if not self._placed:
+                return
+        if self._pending is not None and now - self._last_sent > self._time_limit + PATIENCE:
+            # Who was asked is gone, or was started again: whoever is there now may be asked.
+            self._client.remove_pending_request(self._pending)
+            self._pending = self._asked = None
+        state = self._wanted, self._handles.moves
+        if state == self._asked or self._pending is not None or now - self._last_sent < self._period:
+            return
+        if not self._client.service_is_ready():
+            self._panel.say(f"No node offers {self._client.srv_name}.")
+            return
+        self._read_scene()
+        self._asked, self._last_sent = state, now
+        self._pending = self._client.call_async(self.request())
+        self._pending.add_done_callback(self._on_answer(self._robot, self._options.balance))
+
+    # Requests -----------------------------------------------------------------------------------------------------
+
+    def request(self) -> GeneratePosture.Request:
+        """The request that handles and panel mean now; a robot has to be there."""
+        assert self._robot is not None
+        request = GeneratePosture.Request(
+            robot=self._robot_name,
+            scene=self._scene_name if self._scene is not None else "",
+            stability=STABILITIES[self._options.balance],
+            criterion=CRITERIA[self._options.criterion],
+            torque_limits=self._options.torque_limits,
+            collisions=self._options.collisions,
+            time_limit=duration(self._time_limit),
+        )
+        for place in self._handles.names:
+            contact, surface = self._contact(place)
+            request.stance.contacts.append(contact)
+            if surface is not None:
+                request.surfaces.append(surface)
+        request.reference = self._present_posture(self._robot)
+        request.initial = request.reference if self._found is None else self._found
+        return request
+
+    def _read_scene(self) -> None:
+        if self._scene_is_read:
+            return
+        self._scene_is_read = True
+        try:
+            self._scene = load_scene(self._scene_name) if self._scene_name else None
+        except HumanoidError:
+            self._scene = None  # only the simulator knows its file
+
+    def _contact(self, place: str) -> tuple[Contact, Surface | None]:
+        """The contact that a handle means: on a surface of the scene when it is near one, else on one of its own."""
+        use = self._uses[place]
+        contact = Contact(location=place, bilateral=use == GRASP)
+        contact.kind = Contact.RELEASED if use == TOUCH else Contact.FIXED
+        placement = self._handles.placement(place)
+        snapped = None if self._scene is None else snap(placement, self._scene)
+        if snapped is not None:
+            contact.surface = snapped.surface.name
+            contact.x, contact.y, contact.theta = snapped.x, snapped.y, snapped.theta
+            return contact, None
+        contact.surface = f"handle of {place}"
+        surface = Surface(name=contact.surface, body=WORLD)
+        fill_pose(surface.pose, placement)
+        return contact, surface
+
+    def _present_posture(self, robot: Robot) -> Posture:
+        """How the robot on the page stands now, as far as it is known."""
+        posture = Posture()
+        if self._joints is not None:
+            joints = deserialize_message(self._joints, JointState)
+            known = dict(zip(joints.name, joints.position, strict=False))
+            members = {member for group in robot.ball_joints.values() for member in group}
+            for name in robot.joint_names:
+                if name in known and name not in members and name not in robot.mimics:
+                    posture.joint_names.append(name)
+                    posture.positions.append(known[name])
+        base = self._placements.get(robot.description.root)
+        if base is not None:
+            fill_pose(posture.base, base)
+        return posture
+
+    # Answers ------------------------------------------------------------------------------------------------------
+
+    def _on_answer(self, robot: Robot, balance: str) -> Callable[[Future], None]:
+        def draw(future: Future) -> None:
+            self._pending = None
+            answer = future.result()
+            if robot is self._robot and self._panel.shown and answer is not None:
+                self._draw(robot, balance, answer)
+
+        return draw
+
+    def _draw(self, robot: Robot, balance: str, answer: Any) -> None:
+        assert self._drawing is not None
+        report, posture = answer.report, answer.posture
+        if not answer.success and not posture.posture.joint_names:
+            self._panel.say(answer.message, False)
+            self._drawing.update(None)
+            return
+        if answer.success:
+            self._found = posture.posture
+        q = configuration(posture.posture, robot, "posture")
+        self._drawing.update(
+            PostureView(
+                placements=robot.link_placements(q),
+                contacts=contact_view(ContactForces(contacts=posture.forces)),
+                centre_of_mass=array(posture.centre_of_mass),
+                support_polygon=np.array([array(vertex) for vertex in answer.support_polygon]).reshape(-1, 3),
+                found=answer.success,
+            )
+        )
+        figures = f"{1e3 * report.time:.0f} ms, {report.iterations} iterations of {report.solver}"
+        if answer.success:
+            unit = "m" if balance == POLYGON else "N"
+            margin = "" if balance == NO_BALANCE else f", stability margin {posture.stability_margin:.3g} {unit}"
+            self._panel.say(f"Found: {figures}{margin}.", True)
+        else:
+            self._panel.say(f"{answer.message} ({figures})", False)
+
+    # Panel --------------------------------------------------------------------------------------------------------
+
+    def _show(self, shown: bool) -> None:
+        self._panel.shown = shown
+        self._root.visible = shown
+        if not shown:
+            return
+        if self._robot is None:
+            self._load_robot()
+            self._reset()
+
+    def _load_robot(self) -> None:
+        if not self._robot_name:
+            self._panel.say("There is no robot yet.")
+            return
+        try:
+            self._robot = load_robot(self._robot_name)
+        except HumanoidError as error:
+            self._panel.say(f"The places of the robot on the page aren't known: {error}")
+            return
+        places = self._robot.contacts.values()
+        feet = [place.name for place in places if place.support]
+        hands = [place.name for place in places if not place.support and "hand" in place.name]
+        others = [place.name for place in places if place.name not in (*feet, *hands)]
+        self._panel.set_places([*feet, *hands], others)
+        self._drawing = PostureDrawing(self._page_scene, PATH, self._robot.description, *self._scales)
+
+    def _leave_robot(self) -> None:
+        """Forget the robot that left the page; the next one is read when it is needed."""
+        self._robot = None
+        self._found = None
+        self._joints = None
+        self._handles.clear()
+        self._uses = {}
+        self._panel.set_places((), ())
+        if self._drawing is not None:
+            self._drawing.remove()
+            self._drawing = None
+        if self._panel.shown:
+            self._show(True)
+
+    def _reset(self) -> None:
+        """Feet hold, all else is free, handles are where the robot's places are, once that is known."""
+        self._found = None
+        if self._robot is None:
+            return
+        self._handles.clear()
+        self._placed = self._joints is not None and self._robot.description.root in self._placements
+        if not self._placed:
+            self._panel.say("Nothing tells yet how the robot stands.")
+            return
+        for place in self._robot.contacts.values():
+            use = HOLD if place.support else FREE
+            self._panel.set_use(place.name, use)
+            self._use(place.name, use)
+
+    def _use(self, name: str, use: str) -> None:
+        if self._robot is None or name not in self._robot.contacts:
+            return
+        self._uses[name] = use
+        if use == FREE:
+            self._handles.remove(name)
+        elif name not in self._handles.names:
+            place = self._robot.contacts[name]
+            self._handles.add(name, self._placement(place), place.patch)
+
+    def _placement(self, place: ContactLocation) -> pin.SE3:
+        """Where a place is now: on the posture that was found last, else on the robot itself."""
+        assert self._robot is not None
+        posture = self._found or self._present_posture(self._robot)
+        links = self._robot.link_placements(configuration(posture, self._robot, "posture"))
+        return links[place.link] * place.placement_link_patch

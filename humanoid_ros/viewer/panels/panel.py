@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, what is shown, plot."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import viser
+
+from humanoid_ros.viewer.gait_panel import GaitPanel
+from humanoid_ros.viewer.panels.force_plot import ForcePlot
+from humanoid_ros.viewer.panels.posture_panel import PosturePanel
+from humanoid_ros.viewer.panels.request import (
+    LoadScene,
+    Pause,
+    PickLink,
+    Push,
+    Request,
+    Reset,
+    Show,
+    Step,
+)
+from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
+
+NO_LINK = "no link"
+SHOWN = {
+    "robot": "Robot",
+    "forces": "Contact forces",
+    "cones": "Friction cones",
+    "balance": "Centres of mass and pressure",
+    "soles": "Deformed soles",
+    "traces": "Traces",
+    "floor": "Floor grid",
+}
+"""Parts of the drawing that can be hidden, and how the panel calls them."""
+
+
+class Panel:
+    """Panel beside the scene. What a person asks for goes to `send` as a `Request`.
+
+    Args:
+        gui: GUI of the page.
+        send: Takes each request; called from viser's threads.
+        scenes: Scenes to choose from.
+        window: Length of the force plot [s].
+    """
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        send: Callable[[Request], None],
+        scenes: Sequence[str],
+        window: float,
+    ) -> None:
+        self._send = send
+        self._paused = False
+        self._html = gui.add_html(status_html(None, 0.0, None))
+        self._message = gui.add_html("", visible=False)
+        self._pause = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE)
+        self._step = gui.add_button_group("Step", ("1", "10", "100"), visible=False)
+        self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, color="gray")
+        with gui.add_folder("Normal forces [N] over time [s]"):
+            self.plot = ForcePlot(gui, window)
+        with gui.add_folder("Push"):
+            self._push_body = gui.add_dropdown("Body", (NO_LINK,))
+            self._direction = gui.add_slider(
+                "Direction", 0, 355, 5, 0, hint="Degrees in the ground plane: 0 forward, 90 left"
+            )
+            self._force = gui.add_slider("Force [N]", 5, 500, 5, 90)
+            self._duration = gui.add_slider("Duration [s]", 0.01, 1.0, 0.01, 0.15)
+            self._push = gui.add_button("Push", icon=viser.Icon.HAND_MOVE, color="orange")
+        with gui.add_folder("Pull", expand_by_default=False):
+            self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
+            gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
+        self.posture = PosturePanel(gui, send)
+        self.gait = GaitPanel(gui, send)
+        with gui.add_folder("Show", expand_by_default=False):
+            self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
+        with gui.add_folder("Scene", expand_by_default=False):
+            self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
+            self._load = gui.add_button("Load", icon=viser.Icon.FOLDER_OPEN, color="gray")
+
+        self._pause.on_click(lambda _: send(Pause(not self._paused)))
+        self._step.on_click(lambda event: send(Step(int(event.target.value))))
+        self._reset.on_click(lambda _: send(Reset()))
+        self._push.on_click(lambda _: self._send_push())
+        self._pull_link.on_update(lambda _: self._send_link())
+        self._load.on_click(lambda _: send(LoadScene(self._scene.value)))
+        for part, box in self._boxes.items():
+            box.on_update(partial(self._send_show, part))
+
+    def _send_show(self, part: str, event: viser.GuiEvent) -> None:
+        self._send(Show(part, bool(event.target.value)))
+
+    def _send_push(self) -> None:
+        if self._push_body.value == NO_LINK:
+            self.say("There is no body to push yet.")
+            return
+        angle = np.deg2rad(self._direction.value)
+        force = self._force.value * np.array([np.cos(angle), np.sin(angle), 0.0])
+        x, y, z = force.tolist()
+        self._send(Push(self._push_body.value, (x, y, z), float(self._duration.value)))
+
+    def _send_link(self) -> None:
+        link = self._pull_link.value
+        self._send(PickLink("" if link == NO_LINK else link))
+
+    def set_bodies(self, bodies: Sequence[str], preferred: str | None) -> None:
+        """Offer these bodies for pushing and pulling; `preferred` is chosen for the push."""
+        if tuple(self._pull_link.options) == (NO_LINK, *bodies):
+            return
+        self._push_body.options = tuple(bodies) or (NO_LINK,)
+        if preferred is not None and preferred in bodies:
+            self._push_body.value = preferred  # type: ignore[misc]  # viser's setter is real
+        self._pull_link.options = (NO_LINK, *bodies)
+        self._pull_link.value = NO_LINK  # type: ignore[misc]
+
+    def show_status(self, view: SimulationView | None, normal_force: float, weight: float | None) -> None:
+        """Show the simulation's state; None means that no simulator is heard."""
+        text = status_html(view, normal_force, weight)
+        if text != self._html.content:
+            self._html.content = text
+        silent = view is None
+        self._paused = view is not None and view.paused
+        label = "Run" if self._paused else "Pause"
+        if label != self._pause.label:
+            self._pause.label = label
+            self._pause.icon = viser.Icon.PLAYER_PLAY if self._paused else viser.Icon.PLAYER_PAUSE
+        for control, disabled in (
+            (self._pause, silent),
+            (self._reset, silent),
+            (self._push, silent),
+        ):
+            if control.disabled != disabled:
+                control.disabled = disabled
+        if self._step.visible != self._paused:
+            self._step.visible = self._paused
+
+    def say(self, message: str) -> None:
+        """Show a message under the state, or nothing when it is empty."""
+        self._message.content = (
+            f"<div style='margin:0.3em 0.8em;color:#c62828;font-size:0.85em'>{html.escape(message)}</div>"
+        )
+        self._message.visible = bool(message)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the page asks of a simulator, by its services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Vector3
+from humanoid_stack.srv import ApplyWrench, StepSimulation
+from humanoid_stack.srv import LoadScene as LoadSceneService
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import SetBool, Trigger
+
+from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, Step
+
+
+class SimulatorCalls:
+    """Calls of the simulator's services; their complaints, or their absence, are said on the page."""
+
+    def __init__(self, node: Node, say: Callable[[str], None]) -> None:
+        """Make the clients.
+
+        Args:
+            node: whose clients they are.
+            say: shows a line on the page.
+        """
+        self._say = say
+        self._clients: dict[type, Client] = {
+            Pause: node.create_client(SetBool, "pause"),
+            Step: node.create_client(StepSimulation, "step"),
+            Reset: node.create_client(Trigger, "reset"),
+            LoadScene: node.create_client(LoadSceneService, "load_scene"),
+            Push: node.create_client(ApplyWrench, "apply_wrench"),
+        }
+
+    def call(self, request: Pause | Step | Reset | LoadScene | Push) -> None:
+        """Ask for what a person asked for."""
+        if isinstance(request, Pause):
+            message = SetBool.Request(data=request.paused)
+        elif isinstance(request, Step):
+            message = StepSimulation.Request(steps=request.steps)
+        elif isinstance(request, LoadScene):
+            message = LoadSceneService.Request(scene=request.scene)
+        elif isinstance(request, Push):
+            message = wrench_request(request.body, request.force, None, request.duration)
+        else:
+            message = Trigger.Request()
+        self._send(self._clients[type(request)], message)
+
+    def pull(self, body: str, force: tuple[float, float, float], point: np.ndarray, duration: float) -> Future | None:
+        """Let a force [N] act on a body at a point of the world (3,) [m] for some time [s]; None if nobody can."""
+        return self._send(self._clients[Push], wrench_request(body, force, point, duration))
+
+    def _send(self, client: Client, message: object) -> Future | None:
+        if not client.service_is_ready():
+            self._say(f"No simulator offers {client.srv_name}.")
+            return None
+
+        def on_answer(future: Future) -> None:
+            answer = future.result()
+            if answer is not None and not answer.success:
+                self._say(f"{client.srv_name}: {answer.message}")
+
+        future = client.call_async(message)
+        future.add_done_callback(on_answer)
+        return future
+
+
+def wrench_request(
+    body: str, force: tuple[float, float, float], point: np.ndarray | None, duration: float
+) -> ApplyWrench.Request:
+    """Request for a force on a body, at a point or at its centre of mass (None)."""
+    x, y, z = force
+    request = ApplyWrench.Request(body=body, at_point=point is not None)
+    request.wrench.force = Vector3(x=x, y=y, z=z)
+    if point is not None:
+        request.point = Point(x=float(point[0]), y=float(point[1]), z=float(point[2]))
+    seconds, nanoseconds = divmod(round(1e9 * duration), 10**9)
+    request.duration = Duration(sec=seconds, nanosec=nanoseconds)
+    return request

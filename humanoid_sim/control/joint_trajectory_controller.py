@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller that makes joints follow trajectories, with the rules of ros2_control's joint_trajectory_controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humanoid_sim.control.joint_commands import JointCommands
+from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
+from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
+
+_QUANTITIES = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a motion ended.
+
+    Attributes:
+        code: in one word.
+        text: in words.
+    """
+
+    code: MotionCode
+    text: str
+
+    @property
+    def successful(self) -> bool:
+        """Whether the goal was reached."""
+        return self.code is MotionCode.SUCCESSFUL
+
+
+@dataclass(frozen=True)
+class ControllerState:
+    """State of a controller at one time; rows are positions, velocities and accelerations, shape (3, n).
+
+    Attributes:
+        time: since the start of the trajectory [s].
+        desired: where the joints should be.
+        actual: where they are.
+        error: the difference; of continuous joints within half a turn.
+        output: what the joints are told for the next control period.
+    """
+
+    time: float
+    desired: NDArray[np.float64]
+    actual: NDArray[np.float64]
+    error: NDArray[np.float64]
+    output: NDArray[np.float64]
+
+
+@dataclass
+class _Motion:
+    """A trajectory that is followed, or will be from its start time on."""
+
+    request: TrajectoryRequest
+    tolerances: Tolerances
+    finish: Callable[[Outcome], None]
+    start: float | None  # none: at the next update
+    trajectory: JointTrajectory | None = None
+    checked: bool = False
+
+
+class JointTrajectoryController:
+    """Follows one trajectory at a time and watches tolerances.
+
+    Efforts of a trajectory are fed forward beside the servos, of each control period their mean over it; on the way to
+    the first point still to come they grow from zero. A new trajectory ends the one before with ``INVALID_GOAL``; one
+    that starts later leaves the joints to the old one until then. From the present state to the first point still to
+    come runs the same kind of polynomial as between points. Without a trajectory the joints keep their last target.
+
+    Attributes:
+        name: for example ``right_arm``.
+        joints: names, in the order of all arrays here.
+        interpolate_from_desired_state: whether trajectories begin where the joints should be, instead of where
+            they are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        joints: Sequence[str],
+        commands: JointCommands,
+        *,
+        continuous: Sequence[str] = (),
+        period: float,
+        interpolate_from_desired_state: bool,
+    ) -> None:
+        """Make a controller without a trajectory.
+
+        Args:
+            name: of the controller.
+            joints: its joints.
+            commands: through which it moves them.
+            continuous: those of the joints that turn without limits.
+            period: time between two updates [s].
+            interpolate_from_desired_state: see the attribute.
+        """
+        self.name = name
+        self.joints = tuple(joints)
+        self._commands = commands
+        self._indices = commands.indices(self.joints)
+        self._wraps = np.array([joint in continuous for joint in self.joints])
+        self._period = period
+        self.interpolate_from_desired_state = interpolate_from_desired_state
+        self._motion: _Motion | None = None
+        self._next: _Motion | None = None
+        self._target: NDArray[np.float64] | None = None
+        self._last_velocity: tuple[float, NDArray[np.float64]] | None = None
+        self._state: ControllerState | None = None
+
+    @property
+    def moving(self) -> bool:
+        """Whether there is a trajectory to follow, now or later."""
+        return self._motion is not None or self._next is not None
+
+    def start(
+        self,
+        request: TrajectoryRequest,
+        tolerances: Tolerances,
+        now: float,
+        finish: Callable[[Outcome], None],
+    ) -> None:
+        """Follow a trajectory; it replaces the present one at its start time.
+
+        Args:
+            request: the checked trajectory.
+            tolerances: to watch.
+            now: simulated time [s].
+            finish: called once, when the motion has ended.
+        """
+        preempted = Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory of this controller.")
+        motion = _Motion(request, tolerances, finish, request.start)
+        self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
+        self._end_next(preempted)
+        if motion.start is not None and motion.start > now:
+            # The old motion goes on until then, but nobody watches over it any more.
+            if self._motion is not None:
+                self._motion.finish(preempted)
+                self._motion.finish = _nobody
+            self._next = motion
+        else:
+            self._end_motion(preempted)
+            self._motion = motion
+            self._state = None
+
+    def cancel(self, text: str) -> None:
+        """End the motion and hold the joints where they are."""
+        held = self.moving
+        self._end_all(Outcome(MotionCode.INVALID_GOAL, text))
+        if held:
+            self._hold()
+
+    def cancel_motion_of(self, finish: Callable[[Outcome], None], text: str) -> None:
+        """Cancel, if the present or next motion is the one that was started with ``finish``."""
+        for motion in (self._motion, self._next):
+            if motion is not None and motion.finish is finish:
+                self.cancel(text)
+                return
+
+    def release(self, reason: str) -> None:
+        """End the motion; the joints belong to another commander."""
+        self._end_all(Outcome(MotionCode.INVALID_GOAL, reason))
+        self._target = None
+
+    def update(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
+        """Watch the tolerances and command the joints for the next control period.
+
+        Args:
+            now: simulated time [s].
+            positions: of all joints of the robot [rad or m].
+            velocities: of all joints of the robot [rad/s or m/s].
+        """
+        later = self._next
+        if later is not None and later.start is not None and now >= later.start - 1e-9:
+            self._next = None
+            if self._motion is not None:
+                self._end_motion(Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory."))
+            self._motion = later
+        motion = self._motion
+        if motion is None:
+            return
+        actual = self._actual(now, positions, velocities)
+        if motion.trajectory is None:
+            if motion.start is None:
+                motion.start = now
+            motion.trajectory = self._join(motion, now, actual)
+            self._target = None
+        desired = np.array(motion.trajectory.sample(now)) if self._target is None else self._target
+        error = self._error(desired, actual)
+        outcome = self._judge(motion, now, error)
+        if outcome is not None and not outcome.successful:
+            self._set_state(now, motion, desired, actual, error)
+            self._end_motion(outcome)
+            self._hold()
+            return
+        self._command(motion.trajectory, now)
+        self._set_state(now, motion, desired, actual, error)
+        if outcome is not None:
+            self._end_motion(outcome)
+            self._target = None
+
+    def sample(self, now: float, time: float) -> TrajectorySample | None:
+        """Where the joints should be at a time from now on; None for a time in the past."""
+        if time < now:
+            return None
+        motion = self._motion
+        later = self._next
+        if later is not None and later.start is not None and time >= later.start:
+            motion = later
+        if motion is None:
+            zero = np.zeros(len(self.joints))
+            return TrajectorySample(self._commands.positions[self._indices], zero, zero)
+        trajectory = motion.trajectory or self._join(motion, now, self._actual_now(now))
+        return trajectory.sample(time)
+
+    def state(self, now: float) -> ControllerState:
+        """The state at the last update; of a controller without a trajectory, the state now."""
+        if self._motion is not None and self._state is not None:
+            return self._state
+        actual = self._actual_now(now)
+        desired = np.zeros_like(actual)
+        desired[0] = self._commands.positions[self._indices]
+        return ControllerState(0.0, desired, actual, self._error(desired, actual), desired)
+
+    # ----------------------------------------------------------------------------------------------
+
+    def _actual_now(self, now: float) -> NDArray[np.float64]:
+        return self._actual(now, *self._commands.joint_state())
+
+    def _actual(
+        self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        velocity = velocities[self._indices]
+        last = self._last_velocity
+        acceleration = np.zeros_like(velocity)
+        if last is not None and 0.0 < now - last[0] < 1.5 * self._period:
+            acceleration = (velocity - last[1]) / (now - last[0])
+        self._last_velocity = (now, velocity)
+        return np.array([positions[self._indices], velocity, acceleration])
+
+    def _error(self, desired: NDArray[np.float64], actual: NDArray[np.float64]) -> NDArray[np.float64]:
+        error = desired - actual
+        turns = np.round(error[0] / (2.0 * np.pi))
+        error[0] -= np.where(self._wraps, turns * 2.0 * np.pi, 0.0)
+        return error
+
+    def _join(self, motion: _Motion, now: float, actual: NDArray[np.float64]) -> JointTrajectory:
+        """The motion's trajectory in simulated time, from the present state on, for all joints."""
+        state: NDArray[np.float64] = np.zeros((3, len(self.joints)))
+        state[0] = self._commands.positions[self._indices]
+        if not self.interpolate_from_desired_state:
+            state = np.vstack([actual[:2], np.zeros(len(self.joints))])
+        elif self._target is not None:
+            state = self._target
+        request = motion.request
+        held = np.zeros_like(state)
+        held[0] = self._commands.positions[self._indices]
+        times = (now if motion.start is None else motion.start) + request.points.times
+        first = int(np.searchsorted(times, now - 1e-9))
+        turns = np.zeros(len(self.joints))
+        chosen = request.indices
+        ahead = request.rows[0][first]
+        assert ahead is not None
+        turns[chosen] = 2.0 * np.pi * np.round((state[0][chosen] - ahead) / (2.0 * np.pi))
+        turns[~self._wraps] = 0.0
+        rows: list[list[NDArray[np.float64] | None]] = []
+        for order, given in enumerate(request.rows):
+            full: list[NDArray[np.float64] | None] = []
+            for row in given[first:]:
+                if row is None:
+                    full.append(None)
+                    continue
+                values = held[order].copy()
+                values[chosen] = row
+                full.append(values + turns if order == 0 else values)
+            rows.append(full)
+        efforts: NDArray[np.float64] | None = None
+        if request.efforts is not None:
+            efforts = np.zeros((len(times) - first, len(self.joints)))
+            efforts[:, chosen] = request.efforts[first:]
+        later = times[first:]
+        if later[0] > now + 1e-9:
+            if efforts is not None:
+                efforts = np.vstack([np.zeros(len(self.joints)), efforts])
+            for order, full in enumerate(rows):
+                full.insert(0, state[order] if full[0] is not None else None)
+            later = np.concatenate([[now], later])
+        return JointTrajectory(self.joints, later, *rows, efforts=efforts)
+
+    def _judge(self, motion: _Motion, now: float, error: NDArray[np.float64]) -> Outcome | None:
+        """How the motion has ended, None while it goes on."""
+        assert motion.trajectory is not None
+        end = motion.trajectory.end_time
+        moving = now < end - 1e-9
+        tolerances = motion.tolerances
+        if moving or not motion.checked:
+            motion.checked = True
+            violation = self._violation(error, tolerances.path)
+            if violation:
+                return Outcome(MotionCode.PATH_TOLERANCE_VIOLATED, f"Path tolerance: {violation}.")
+        if moving:
+            return None
+        violation = self._violation(error, tolerances.goal)
+        if not violation:
+            return Outcome(MotionCode.SUCCESSFUL, "Goal reached.")
+        if tolerances.goal_time > 0.0 and now - end > tolerances.goal_time:
+            return Outcome(
+                MotionCode.GOAL_TOLERANCE_VIOLATED,
+                f"Goal tolerance: {violation}, {now - end:.3f} s after the trajectory's end; "
+                f"goal_time_tolerance is {tolerances.goal_time:g} s.",
+            )
+        return None
+
+    def _violation(self, error: NDArray[np.float64], limits: NDArray[np.float64]) -> str:
+        broken = (limits > 0.0) & (np.abs(error) > limits)
+        if not broken.any():
+            return ""
+        row, column = np.argwhere(broken)[0]
+        return (
+            f"{_QUANTITIES[row]} of joint '{self.joints[column]}' is off by {error[row, column]:.4g}, "
+            f"the tolerance is {limits[row, column]:.4g}"
+        )
+
+    def _command(self, trajectory: JointTrajectory, now: float) -> None:
+        later = now + self._period
+        sample = trajectory.sample(later)
+        self._target = np.array(sample)
+        efforts = trajectory.mean_efforts(now, later) if trajectory.has_efforts else None
+        self._commands.set_positions(self._indices, sample.positions, sample.velocities, efforts)
+
+    def _hold(self) -> None:
+        positions, _ = self._commands.joint_state()
+        self._commands.set_positions(self._indices, positions[self._indices])
+        self._target = None
+
+    def _set_state(
+        self,
+        now: float,
+        motion: _Motion,
+        desired: NDArray[np.float64],
+        actual: NDArray[np.float64],
+        error: NDArray[np.float64],
+    ) -> None:
+        output = desired if self._target is None else self._target
+        assert motion.start is not None
+        self._state = ControllerState(now - motion.start, desired, actual, error, output)
+
+    def _end_all(self, outcome: Outcome) -> None:
+        self._end_next(outcome)
+        self._end_motion(outcome)
+
+    def _end_motion(self, outcome: Outcome) -> None:
+        motion, self._motion = self._motion, None
+        if motion is not None:
+            motion.finish(outcome)
+
+    def _end_next(self, outcome: Outcome) -> None:
+        motion, self._next = self._next, None
+        if motion is not None:
+            motion.finish(outcome)
+
+
+def _nobody(outcome: Outcome) -> None:
+    """Nobody waits for the end of a motion whose goal has been preempted."""

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README, CONTRIBUTING and docs/: what they link to and name exists, and what they import is public."""
+
+import ast
+import re
+import subprocess
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
+
+@cache
+def tracked():
+    """Files and folders of the repository, as paths relative to it."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no git repository")
+    files = {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+    return files | {str(folder) for name in files for folder in PurePosixPath(name).parents} - {"."}
+
+
+def anchors(path):
+    """The anchors of a page's headings."""
+    headings = re.findall(r"^#+ (.*)", FENCE.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def code(path):
+    """What a page sets in code: the spans of its lines, and its blocks."""
+    text = path.read_text()
+    return re.findall(r"`([^`\n]+)`", FENCE.sub("", text)) + [block for _, block in FENCE.findall(text)]
+
+
+def module_exists(name):
+    """Whether a dotted name is a package or a module, or a word of one."""
+    parts = name.split(".")
+    depth = max(
+        n for n in range(1, len(parts) + 1)
+        if n == 1 or "/".join(parts[:n]) in tracked() or "/".join(parts[:n]) + ".py" in tracked()
+    )
+    path = ROOT / "/".join(parts[:depth])
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return file.is_file() and (depth == len(parts) or re.search(rf"\b{parts[depth]}\b", file.read_text()) is not None)
+
+
+def names(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_links_and_anchors_exist(page):
+    for target in LINK.findall(FENCE.sub("", page.read_text())):
+        if not re.match(r"\w+:", target):
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.is_file(), target
+            assert not anchor or anchor in anchors(file), target
+
+
+def test_every_picture_is_shown():
+    shown = {target for page in PAGES for target in re.findall(r"images/[\w.]+", page.read_text())}
+    assert shown == {f"images/{path.name}" for path in (ROOT / "docs/images").iterdir()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_paths_and_modules_exist(page):
+    """Paths may leave out the folders that they begin with: a page says which package it tells of."""
+    missing = set()
+    for text in code(page):
+        for word in (word.rstrip("./") for word in re.findall(r"(?<![\w<>$*/.~])\w[\w./-]*(?![\w<>*])", text)):
+            root = word.split("/")[0]
+            if INTERFACE.search(word):
+                word = re.sub(r"^humanoid_stack/", "", word)
+                found = f"{word}.{word.split('/')[0]}" in tracked()
+            elif re.fullmatch(r"humanoid_\w+(\.\w+)+", word) and word.split(".")[0] in tracked():
+                found = module_exists(word)
+            elif "/" in word and (root.startswith("humanoid_") or root in tracked()):
+                found = word in tracked()
+            elif re.search(r"\w\.py$", word) and not word.startswith("my_"):
+                found = any(f"/{name}".endswith(f"/{word}") for name in tracked())
+            else:
+                continue
+            if not found:
+                missing.add(word)
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_commands_exist(page):
+    targets = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for text in code(page):
+        assert set(re.findall(r"^make ([a-z][a-z0-9-]*)", text, re.MULTILINE)) <= set(targets), text
+        for module in re.findall(r"python -m (humanoid_[\w.]+)", text):
+            file = module.replace(".", "/")
+            assert {f"{file}/__main__.py", f"{file}.py"} & tracked(), module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_snippets_import_public_names_of_packages(page):
+    """A package is a folder; its public names are in its __all__."""
+    for language, block in FENCE.findall(page.read_text()):
+        for node in ast.walk(ast.parse(block)) if language == "python" else ():
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
+                init = ROOT / module.replace(".", "/") / "__init__.py"
+                if not module.startswith("humanoid_"):
+                    continue
+                listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL) if init.is_file() else None
+                public = set(re.findall(r'"(\w+)"', listed[1])) if listed else set()
+                assert {alias.name for alias in node.names} <= public, ast.unparse(node)
+
+
+def test_index_and_site_have_every_page():
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    index = {target.split("#")[0] for target in LINK.findall((ROOT / "docs/index.md").read_text())}
+    assert pages - {"index.md"} <= index
+
+    def leaves(entry):
+        if isinstance(entry, str):
+            return {entry}
+        return set().union(*map(leaves, entry.values() if isinstance(entry, dict) else entry))
+
+    listed = leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    assert {name for name in listed if "/" not in name} == pages
+
+
+def test_every_cited_section_is_in_the_table_of_theses():
+    """Sections of specifications that comments cite: docs/architecture.md says where in which thesis they are."""
+    rows = re.findall(r"^\| (00\d §.*?) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+    listed = {(row[:3], number) for row in rows for number in re.findall(r"(?:§|Part )(\d+)", row)}
+    cited = {
+        (specification, number): name
+        for name in tracked()
+        if name.endswith((".py", ".md", ".msg", ".srv", ".action", ".yaml")) and not name.startswith("test/")
+        for specification, number in re.findall(
+            r"\b(00[0-4]),? (?:§+|sections? |Part )(\d+)", (ROOT / name).read_text()
+        )
+    }
+    assert len(cited) > 30
+    assert {key: name for key, name in cited.items() if key not in listed} == {}

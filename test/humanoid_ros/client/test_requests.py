@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Library objects as fields of requests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from humanoid_stack.msg import WholeBodyTrajectory
+from humanoid_stack.srv import CheckEquilibrium
+from trajectory_msgs.msg import JointTrajectory
+
+from humanoid_model.errors import InputError
+from humanoid_planner.posture import Load
+from humanoid_planner.posture.motion.squat import SquatMotion
+from humanoid_ros.client.requests import request, trajectory_message
+
+
+def test_trajectory_message_carries_the_motion() -> None:
+    motion = SquatMotion(
+        joint_names=("a", "b"),
+        times=np.array([0.0, 0.3, 2.9999999999999996]),
+        positions=np.arange(6.0).reshape(3, 2),
+        velocities=np.ones((3, 2)),
+        depth=0.1,
+    )
+    message = trajectory_message(motion)
+    assert message.joint_names == ["a", "b"]
+    assert [list(point.positions) for point in message.points] == [[0, 1], [2, 3], [4, 5]]
+    stamps = [(p.time_from_start.sec, p.time_from_start.nanosec) for p in message.points]
+    assert stamps == [(0, 0), (0, 300_000_000), (3, 0)]
+
+
+def test_messages_stay_as_they_are() -> None:
+    message = JointTrajectory(joint_names=["a"])
+    assert trajectory_message(message) is message
+    assert trajectory_message(WholeBodyTrajectory(joints=message)) == message
+
+
+def test_fields_are_written_as_messages() -> None:
+    asked = request(
+        CheckEquilibrium.Request,
+        None,
+        {"centre_of_mass": (0.1, 0.2, 0.3), "loads": [Load("HAND", [0.0, 0.0, -5.0], [0.1, 0.0, 0.0])], "method": 2},
+    )
+    assert (asked.centre_of_mass.x, asked.centre_of_mass.z) == (0.1, 0.3)
+    (load,) = asked.loads
+    assert (load.link, load.wrench.force.z, load.point.x) == ("HAND", -5.0, 0.1)
+    assert asked.method == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"centre": 1.0}, "centre: there is no field 'centre'. Known are: robot, scene"),
+        ({"use_posture": "yes"}, "use_posture: is 'yes'. Give what fits boolean."),
+        ({"centre_of_mass": "middle"}, "centre_of_mass: is 'middle'. Give what fits geometry_msgs/Point."),
+    ],
+)
+def test_what_does_not_fit_is_refused(fields: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        request(CheckEquilibrium.Request, None, fields)
+    assert problem in str(refused.value)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client against running nodes, and without any."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.gait_requests import RABBIT, cycle
+from fixtures.ros_domain import claim_domain
+from fixtures.ros_processes import start_program
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.progress import Progress
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture import Load, NearReference, check_stance, generate_posture
+from humanoid_planner.posture.motion import squat_motion
+from humanoid_ros.client import HumanoidStack, StackError
+
+pytestmark = pytest.mark.ros
+NODES = ("simulator", "contact_planner", "model_generator", "gait_generator")
+CHEST = "CHEST_LINK1"
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HumanoidStack]:
+    """Four nodes, and a client in their domain."""
+    domain, folder = claim_domain(), tmp_path_factory.mktemp("stack")
+    processes = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_DOMAIN_ID", str(domain))
+        for name in NODES:
+            with (folder / name).open("wb") as log:
+                processes.append(start_program(name, domain, log=log))
+        try:
+            with HumanoidStack(patience=120.0) as stack:
+                yield stack
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def stood(stack: HumanoidStack) -> Iterator[HumanoidStack]:
+    """The stack with a robot that has just begun to stand, paused."""
+    stack.pause()
+    stack.reset()
+    yield stack
+    stack.resume()
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return load_scene("stand")
+
+
+@pytest.fixture(scope="module")
+def feet(scene: Scene) -> Stance:
+    robot = scene.robots[0].robot
+    (floor,) = (surface for surface in scene.surfaces if surface.name == "floor")
+    sides = (("left", 0.095), ("right", -0.095))
+    return Stance(tuple(Contact(robot.contacts[f"{side}_sole"], floor, 0.04, y, 0.0) for side, y in sides))
+
+
+def test_simulated_time_stands_passes_and_goes_by_steps(stood: HumanoidStack) -> None:
+    start = stood.step()
+    told: list[Progress] = []
+    assert stood.run(0.3, told.append) == pytest.approx(start + 0.3, abs=1e-9)
+    shares = [progress.fraction for progress in told]
+    assert shares == pytest.approx([1.0 / 3.0, 2.0 / 3.0, 1.0])
+    assert stood.run(0.3, lambda progress: True) == pytest.approx(start + 0.4, abs=1e-9)
+    assert stood.state.time == pytest.approx(start + 0.4, abs=1e-9)
+    stood.resume()
+    later = stood.run(0.2)
+    assert later >= start + 0.6 - 1e-9
+    stood.pause()
+    assert stood.status.paused
+
+
+def test_a_push_moves_the_robot_as_long_as_it_lasts(stood: HumanoidStack) -> None:
+    stood.step()
+    rest = stood.state
+    assert rest.base is not None
+    stood.push(CHEST, (300.0, 0.0, 0.0), duration=0.1)
+    stood.run(0.1)
+    assert stood.state.twist[0] > 0.05
+    assert sum(contact.force.z for contact in stood.contacts.contacts) > 100.0
+
+
+def test_it_stands_where_it_is_put(stood: HumanoidStack) -> None:
+    base = pin.SE3(np.eye(3), np.array([0.5, 0.2, 0.9]))
+    stood.stand("squat", base)
+    stood.step()
+    state = stood.state
+    assert state.base is not None
+    np.testing.assert_allclose(state.base.translation, base.translation, atol=1e-4)
+    squat = stood.robot.postures["squat"]
+    for name in stood.robot.joint_names:
+        assert state.positions[name] == pytest.approx(squat[stood.robot.index_q(name)], abs=1e-3)
+    stood.stand({"HEAD_JOINT0": 0.3})
+    stood.step()
+    assert stood.state.positions["HEAD_JOINT0"] == pytest.approx(0.3, abs=1e-3)
+
+
+def test_it_follows_a_motion_and_tells_how_far_it_is(stood: HumanoidStack) -> None:
+    motion = squat_motion(stood.robot, knee=1.2, count=1, period=1.0)
+    stood.resume()
+    told: list[Progress] = []
+    answer = stood.follow(motion, progress=told.append, timeout=300.0)
+    assert answer.success, answer.message
+    feedback: list[Any] = [progress.result for progress in told]
+    knee = feedback[0].joint_names.index("RLEG_JOINT3")
+    assert max(item.actual.positions[knee] for item in feedback) == pytest.approx(1.2, abs=0.1)
+    shares = [progress.fraction for progress in told if progress.fraction is not None]
+    assert shares == sorted(shares)
+    assert 0.8 < shares[-1] <= 1.0
+
+
+def test_a_motion_is_cancelled_by_hand_and_by_an_error_on_the_way(stood: HumanoidStack) -> None:
+    motion = squat_motion(stood.robot, knee=1.2, count=5, period=2.0)
+    stood.resume()
+    task = stood.begin_follow(motion)
+    end = time.monotonic() + 60.0
+    while task.feedback is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert not task.done
+    task.cancel()
+    answer = task.result(60.0)
+    assert not answer.success
+    assert "Canceled" in answer.message
+    assert "Canceled" in stood.follow(motion, progress=lambda _: True, timeout=60.0).message
+
+    def fail(_: Any) -> None:
+        raise ValueError("far enough")
+
+    with pytest.raises(ValueError, match="far enough"):
+        stood.follow(motion, progress=fail, timeout=60.0)
+    with pytest.raises(StackError, match=r"Waited 0\.2 s in vain for the end of"):
+        stood.follow(motion, timeout=0.2)
+
+
+def test_postures_and_equilibrium_are_the_librarys(stack: HumanoidStack, scene: Scene, feet: Stance) -> None:
+    robot = scene.robots[0].robot
+    answer = stack.posture(feet, torque_limits=True, time_limit=100.0)
+    assert answer.success, answer.explanation
+    near = NearReference(RobotKinematics(robot), robot.default_posture)
+    result = generate_posture(
+        robot, feet, scene=scene, criterion=near, stability="forces", torque_limits=True, largest_margin=True
+    )
+    np.testing.assert_allclose(answer.q, result.q, atol=1e-12)
+    np.testing.assert_allclose(answer.forces, result.forces, atol=1e-9)
+    assert result.balance is not None
+    assert answer.margin == result.balance.margin
+    loads = [Load("RARM_LINK6", [0.0, 0.0, -20.0])]
+    tested = stack.equilibrium(feet, answer.q, loads=loads)
+    expected = check_stance(robot, feet, scene=scene, posture=answer.q, loads=loads)
+    assert tested.equilibrium
+    assert tested.margin == pytest.approx(expected.margin, rel=1e-9)
+    assert tested.efforts == pytest.approx(expected.efforts, abs=1e-6)
+    assert not stack.equilibrium(feet, centre_of_mass=(0.3, 0.0, 0.8), method="polygon").equilibrium
+
+
+def test_what_the_request_adds_is_used_and_no_posture_is_an_answer(
+    stack: HumanoidStack, scene: Scene, feet: Stance
+) -> None:
+    far = Surface("far", "world", pin.SE3(np.eye(3), np.array([3.0, 0.0, 1.0])), None)
+    hand = Contact(scene.robots[0].robot.contacts["right_hand_back"], far, 0.0, 0.0, 0.0)
+    answer = stack.posture(Stance((*feet.contacts, hand)), surfaces=[far])
+    assert not answer.success
+    assert "right_hand_back" in answer.explanation
+
+
+def test_efforts_are_pinocchios_and_code_is_text(stack: HumanoidStack) -> None:
+    robot = load_robot("hrp2", geometry=False)
+    rng = np.random.default_rng(3)
+    positions = {name: float(rng.uniform(-0.5, 0.5)) for name in robot.joint_names}
+    q = pin.neutral(robot.model)
+    for name, value in positions.items():
+        q[robot.index_q(name)] = value
+    tau = pin.computeGeneralizedGravity(robot.model, robot.model.createData(), robot.place_base(q, pin.SE3.Identity()))
+    efforts = stack.inverse_dynamics(positions)
+    for name in robot.joint_names:
+        assert efforts.joints[name] == pytest.approx(tau[robot.index_v(name)], abs=1e-6)
+    np.testing.assert_allclose(efforts.base_force, tau[:3], atol=1e-6)
+    (text,) = stack.model("python", ["gravity"]).values()
+    compile(text, "generated", "exec")
+
+
+def test_a_gait_tells_its_phases_and_is_given_up(stack: HumanoidStack) -> None:
+    asked = cycle(RABBIT)
+    told: list[Progress] = []
+    result = stack.gait("rabbit", phases=asked.phases, time_limit=300.0, progress=told.append)
+    assert result.success, result.message
+    assert len(result.gait.phases) == 2
+    assert {progress.part for progress in told} == {0, 1}
+
+    def fail(_: Any) -> None:
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        stack.gait("rabbit", phases=asked.phases, progress=fail)
+
+
+@pytest.mark.parametrize(
+    ("ask", "problem"),
+    [
+        (lambda stack, feet: stack.push("NOSE", (1.0, 0.0, 0.0)), "body: there is no body 'hrp2/NOSE'"),
+        (lambda stack, feet: stack.push(CHEST, (1.0, 0.0)), "force: is (1.0, 0.0). Give 3 numbers."),
+        (lambda stack, feet: stack.stand("lying"), "posture: the robot 'hrp2' has no posture 'lying'"),
+        (lambda stack, feet: stack.posture(Stance(())), "stance: no contact bears force"),
+        (lambda stack, feet: stack.posture(feet, magic=1), "magic: there is no field 'magic'. Known are: robot, scene"),
+        (lambda stack, feet: stack.posture(feet, torque_limits=3), "torque_limits: is 3. Give what fits boolean"),
+        (lambda stack, feet: stack.posture(feet, initial=[0.0]), "initial: is [0.0]. Give 37 numbers"),
+        (lambda stack, feet: stack.posture(feet, criterion="beauty"), "criterion: there is no criterion 'beauty'"),
+        (lambda stack, feet: stack.equilibrium(feet, method="none"), "method: there is no test 'none'"),
+        (lambda stack, feet: stack.equilibrium(feet, loads=[Load("WAIST")]), "loads: needs the posture"),
+        (lambda stack, feet: stack.inverse_dynamics({"NOSE": 0.0}), "joint_names[0]: the robot 'hrp2' has no joint"),
+        (lambda stack, feet: stack.model("klingon"), "unknown language 'klingon'. Choose from"),
+        (lambda stack, feet: stack.gait("nobody", speed=0.5), "'nobody'"),
+        (
+            lambda stack, feet: stack.follow(squat_motion(stack.robot, knee=1.2, count=1, period=1.0), limb="head"),
+            "joint_names: 'RLEG_JOINT0' is none of the controller's joints",
+        ),
+    ],
+)
+def test_refusals_name_the_field(stack: HumanoidStack, feet: Stance, ask: Any, problem: str) -> None:
+    with pytest.raises(HumanoidError) as refused:
+        ask(stack, feet)
+    assert isinstance(refused.value, InputError) or "language" in problem
+    assert problem in str(refused.value)
+
+
+def test_without_a_stack_whoever_asks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
+    with HumanoidStack(patience=0.2) as stack:
+        with pytest.raises(StackError, match=r"in vain for the service apply_wrench\. Is the stack running\?"):
+            stack.push(CHEST, (1.0, 0.0, 0.0))
+        with pytest.raises(StackError, match="in vain for the status of a simulator"):
+            stack.run(1.0)
+    stack.close()
+    with pytest.raises(StackError, match="The client is closed"):
+        stack.pause()
+
+
+def test_whoever_waits_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
+
+    def died() -> None:
+        raise StackError("The simulator has died.")
+
+    with HumanoidStack(check=died) as stack, pytest.raises(StackError, match="has died"):
+        stack.reset()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handles near a surface are meant for it."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_model import Scene, Surface, load_scene
+from humanoid_ros.viewer.handles.snapping import NEAR, TILT, snap
+
+
+@pytest.fixture(scope="module")
+def stairs() -> Scene:
+    return load_scene("stairs")
+
+
+def at(x: float, y: float, z: float, turn: float = 0.0, tilt: float = 0.0) -> pin.SE3:
+    return pin.SE3(pin.utils.rotate("z", turn) @ pin.utils.rotate("x", tilt), np.array([x, y, z]))
+
+
+def test_the_place_is_told_in_the_surfaces_frame(stairs: Scene) -> None:
+    found = snap(at(0.5, 0.1, 0.12, 0.3), stairs)
+    assert found is not None
+    assert found.surface.name == "step_1"
+    assert (found.x, found.y, found.theta) == pytest.approx((0.05, 0.1, 0.3))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_nearest_surface_wins(stairs: Scene, order: int) -> None:
+    floor = stairs.surfaces[0]
+    mat = Surface("mat", "floor", pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.03])))
+    scene = dataclasses.replace(stairs, surfaces=(floor, mat)[::order])
+    low, high = snap(at(-1.0, 0.0, 0.014), scene), snap(at(-1.0, 0.0, 0.016), scene)
+    assert low is not None
+    assert high is not None
+    assert (low.surface.name, high.surface.name) == ("floor", "mat")
+
+
+@pytest.mark.parametrize(
+    "placement",
+    [
+        at(0.5, 0.0, 0.1 + 1.01 * NEAR),
+        at(-0.5, 0.0, -1.01 * NEAR),
+        at(0.5, 0.0, 0.1, tilt=1.01 * TILT),
+        at(0.5, 0.0, 0.1, tilt=math.pi),
+        at(2.1, 0.61, 0.5),
+    ],
+    ids=["above", "below", "tilted", "upside down", "beside"],
+)
+def test_what_is_not_near_is_free(stairs: Scene, placement: pin.SE3) -> None:
+    assert snap(placement, stairs) is None

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The panel tells the state and turns clicks into requests."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panels.panel import NO_LINK, Panel
+from humanoid_ros.viewer.panels.request import (
+    LoadScene,
+    Pause,
+    PickLink,
+    Push,
+    Request,
+    Reset,
+    Show,
+    Step,
+)
+from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
+
+VIEW = SimulationView("stand", 3.25, False, "", 0.987, 3e-4, 0.5, 400.0, "nsgs: converged", True)
+
+
+@pytest.fixture
+def panel(page: Page) -> tuple[Panel, list[Request]]:
+    sent: list[Request] = []
+    return Panel(page.server.gui, sent.append, ["stand", "slope"], 10.0), sent
+
+
+def click(control: object, **values: object) -> None:
+    """What viser does when a person uses a control."""
+    for callback in control._impl.update_cb:  # type: ignore[attr-defined]
+        callback(SimpleNamespace(target=SimpleNamespace(**values) if values else control))
+
+
+def test_buttons_send_requests(panel: tuple[Panel, list[Request]]) -> None:
+    control, sent = panel
+    control.show_status(VIEW, 569.0, 569.0)
+    click(control._pause)
+    click(control._reset)
+    control.show_status(replace(VIEW, paused=True), 569.0, 569.0)
+    click(control._pause)
+    click(control._step, value="10")
+    assert sent == [Pause(True), Reset(), Pause(False), Step(10)]
+
+
+def test_push_points_where_the_slider_says(panel: tuple[Panel, list[Request]]) -> None:
+    control, sent = panel
+    control.set_bodies(["WAIST", "CHEST_LINK1"], "CHEST_LINK1")
+    control._direction.value, control._force.value, control._duration.value = 90, 120, 0.2
+    click(control._push)
+    (push,) = sent
+    assert isinstance(push, Push)
+    assert push.body == "CHEST_LINK1"
+    np.testing.assert_allclose(push.force, [0.0, 120.0, 0.0], atol=1e-9)
+    assert push.duration == 0.2
+
+
+def test_without_bodies_a_push_is_refused_on_the_page(panel: tuple[Panel, list[Request]]) -> None:
+    control, sent = panel
+    click(control._push)
+    assert sent == []
+    assert "no body" in control._message.content
+
+
+def test_picking_and_hiding(panel: tuple[Panel, list[Request]]) -> None:
+    control, sent = panel
+    control.set_bodies(["WAIST"], None)
+    control._pull_link.value = "WAIST"
+    control._pull_link.value = NO_LINK
+    control._boxes["cones"].value = False
+    assert [r for r in sent if r != PickLink("")] == [PickLink("WAIST"), Show("cones", False)]
+    assert PickLink("") in sent
+
+
+def test_scene_is_loaded_by_name(panel: tuple[Panel, list[Request]]) -> None:
+    control, sent = panel
+    control._scene.value = "slope"
+    click(control._load)
+    assert sent == [LoadScene("slope")]
+
+
+def test_controls_wait_for_a_simulator(panel: tuple[Panel, list[Request]]) -> None:
+    control, _ = panel
+    control.show_status(None, 0.0, None)
+    assert control._pause.disabled
+    assert control._push.disabled
+    assert not control._step.visible
+    control.show_status(replace(VIEW, paused=True), 0.0, None)
+    assert not control._pause.disabled
+    assert control._step.visible
+    assert control._pause.label == "Run"
+
+
+def test_status_says_what_it_is_given() -> None:
+    text = status_html(VIEW, 568.9, 569.0)
+    for word in ("running", "stand", "3.25 s", "0.99", "300 µs", "568.9 N of 569.0 N"):
+        assert word in text
+    assert "no simulator" in status_html(None, 0.0, None)
+    paused = status_html(replace(VIEW, paused=True, pause_reason="q is NaN"), 0.0, None)
+    assert "paused" in paused
+    assert "q is NaN" in paused
+
+
+def test_texts_from_outside_are_escaped() -> None:
+    evil = "<script>alert(1)</script>"
+    text = status_html(replace(VIEW, scene=evil, solver=evil, paused=True, pause_reason=evil), 0, 1)
+    assert "<script>" not in text
+
+
+def test_message_is_shown_and_taken_away(panel: tuple[Panel, list[Request]]) -> None:
+    control, _ = panel
+    control.say("apply_wrench: unknown body <x>")
+    assert control._message.visible
+    assert "&lt;x&gt;" in control._message.content
+    control.say("")
+    assert not control._message.visible

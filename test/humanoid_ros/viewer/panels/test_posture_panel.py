@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The posture editor's panel turns clicks into requests and tells what was found."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panels.posture_panel import ANY, FORCES, HOLD, NEAR, POLYGON, TOUCH, PosturePanel
+from humanoid_ros.viewer.panels.request import PostureRequest, ResetPosture, SetPostureOptions, ShowPosture, UsePlace
+
+
+@pytest.fixture
+def panel(page: Page) -> tuple[PosturePanel, list[PostureRequest]]:
+    sent: list[PostureRequest] = []
+    return PosturePanel(page.server.gui, sent.append), sent
+
+
+def click(control: object) -> None:
+    """What viser does when a person presses a button."""
+    for callback in control._impl.update_cb:  # type: ignore[attr-defined]
+        callback(SimpleNamespace(target=control))
+
+
+def test_it_is_shown_and_put_away(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
+    control, sent = panel
+    control.set_places(["right_sole"], ["seat"])
+    assert not any(c.visible for c in (control._reset, control._balance, control._places, control._others))
+    click(control._show)
+    control.shown = True
+    assert all(c.visible for c in (control._reset, control._balance, control._places, control._others))
+    click(control._show)
+    click(control._reset)
+    assert sent == [ShowPosture(True), ShowPosture(False), ResetPosture()]
+
+
+def test_uses_of_places_are_asked_for_and_shown(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
+    control, sent = panel
+    control.set_places(["right_sole", "left_sole"], ["seat"])
+    control._uses["seat"].value = TOUCH
+    control.set_use("left_sole", HOLD)
+    assert sent == [UsePlace("seat", TOUCH), UsePlace("left_sole", HOLD)]
+    assert control._uses["left_sole"].value == HOLD
+    control.set_places(["tail"], [])
+    assert list(control._uses) == ["tail"]
+
+
+def test_options_come_together(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
+    control, sent = panel
+    control._torques.value = True
+    control._balance.value = POLYGON
+    control._collisions.value = True
+    control._criterion.value = ANY
+    assert sent == [
+        SetPostureOptions(FORCES, NEAR, True, False),
+        SetPostureOptions(POLYGON, NEAR, True, False),
+        SetPostureOptions(POLYGON, NEAR, True, True),
+        SetPostureOptions(POLYGON, ANY, True, True),
+    ]
+
+
+def test_the_result_is_told_in_its_colour_and_escaped(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
+    control, _ = panel
+    control.say("no <hand> there", False)
+    assert not control._result.visible
+    control.shown = True
+    assert control._result.visible
+    assert "no &lt;hand&gt; there" in control._result.content
+    bad = control._result.content
+    control.say("no <hand> there", True)
+    assert control._result.content != bad
+    control.say("")
+    assert not control._result.visible
