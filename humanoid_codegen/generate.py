@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from humanoid_codegen.dynamic_model import DynamicModel, MasslessJointError
 from humanoid_codegen.expression.function import Function
@@ -22,7 +23,6 @@ from humanoid_codegen.report import DOCUMENTS
 from humanoid_codegen.script import script_from_urdf
 from humanoid_codegen.script.floating_root import with_floating_root
 from humanoid_model import InputError, Robot
-from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.progress import Progress, ProgressCallback, tell
 
 #: Output languages: code, documents, and the thesis' script.
@@ -30,7 +30,6 @@ LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")
 
 #: Functions that are generated only when they are asked for.
 DERIVATIVES = ("inverse_dynamics_derivatives", "direct_dynamics_derivatives")
-
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,9 @@ def generate(
     functions: Sequence[str] | None = None,
     out: str | Path | None = None,
     *,
-    floating_base: bool | None = None,
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
-    base_parameters: bool = True,
-    symbolic_parameters: bool = False,
     derivatives: bool = False,
-    wrench_links: Sequence[str] = (),
-    loops: Sequence[LoopClosure] = (),
     progress: ProgressCallback | None = None,
+    **model_options: Any,
 ) -> GeneratedModel:
     """Generate the dynamic model of a robot.
 
@@ -78,14 +72,10 @@ def generate(
         functions: names of functions or their aliases; None: all but the derivatives (and what can't be
             had: energies where symbolic parameters are grouped, accelerations where a joint moves no mass).
         out: folder to write to, made when missing; None: nothing is written. All files are written, or none.
-        floating_base: True puts the root on a free-flyer, False fixes it; None: what the robot's files say.
-        gravity: acceleration of gravity in the world frame [m/s^2], shape (3,).
-        base_parameters: groups inertial parameters: fewer operations, same results.
-        symbolic_parameters: makes the inertial parameters an argument of the functions.
         derivatives: adds the derivatives of inverse and direct dynamics.
-        wrench_links: links on which a known wrench may act.
-        loops: cuts of closed loops.
         progress: told before every step; cancels by returning True.
+        **model_options: floating base, gravity, grouped or symbolic parameters, wrenches and loops: see
+            :class:`DynamicModel`.
 
     Raises:
         RobotError: the robot can't be read.
@@ -97,15 +87,7 @@ def generate(
     for language in languages:
         if language not in LANGUAGE_NAMES:
             raise InputError(f"unknown language '{language}'", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
-    model = DynamicModel(
-        robot,
-        floating_base=floating_base,
-        gravity=gravity,
-        base_parameters=base_parameters,
-        symbolic_parameters=symbolic_parameters,
-        wrench_links=wrench_links,
-        loops=loops,
-    )
+    model = DynamicModel(robot, **model_options)
     names = _function_names(model, functions, derivatives)
 
     def report(done: int, what: str) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's structure as a networkx graph, as DOT text and as a picture."""
+"""A robot's structure as DOT text and as a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -13,23 +12,7 @@ from humanoid_codegen.script.robot import Robot
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 
-if TYPE_CHECKING:
-    import networkx
-
 _COLOURS = {"revolute": "#1f6fb2", "continuous": "#1f6fb2", "prismatic": "#c2571a", "fixed": "#808080"}
-
-
-def robot_graph(robot: Robot) -> networkx.DiGraph:
-    """Return a directed tree: a node per link, an edge from parent to child per joint.
-
-    Nodes carry ``mass`` [kg], edges ``joint`` (the name) and ``type``.
-    """
-    graph = optional_library("networkx", "models").DiGraph(name=robot.name)
-    for link in robot.links:
-        graph.add_node(link.name, mass=link.mass)
-    for joint in robot.joints:
-        graph.add_edge(joint.parent, joint.child, joint=joint.name, type=joint.type)
-    return graph
 
 
 def write_dot(robot: Robot) -> str:

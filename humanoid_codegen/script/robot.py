@@ -14,6 +14,7 @@ from humanoid_codegen.script.joint import Joint
 from humanoid_codegen.script.link import Link
 from humanoid_codegen.script.literal import literal, shown
 from humanoid_codegen.script.parser_urdf import parser_urdf
+from humanoid_codegen.script.robot_graph import robot_graph
 from humanoid_codegen.script.stacking import stack
 from humanoid_model.errors import RobotError
 
@@ -144,11 +145,8 @@ class Robot:
 
     @cached_property
     def graph(self) -> networkx.DiGraph:
-        """The robot as a graph: see :func:`~humanoid_codegen.script.graph.robot_graph`."""
-        # Drawing libraries are for those who draw: a script is written without them.
-        from humanoid_codegen.script.graph import robot_graph
-
-        return robot_graph(self)
+        """The robot as a graph: see :func:`~humanoid_codegen.script.robot_graph.robot_graph`."""
+        return robot_graph(self.name, self.links, self.joints)
 
     # The second output ---------------------------------------------------------------------------------------------
 

@@ -97,7 +97,7 @@ class FeasibleDescent:
     Args:
         program: the program, its equalities oriented.
         tolerances: when it counts as solved.
-        watch: called with every iterate, the first included; a code that it returns ends the descent.
+        judge: called with every iterate, the first included; a code that it returns ends the descent.
         clock: of the solution, looked at within iterations too.
     """
 
@@ -105,12 +105,12 @@ class FeasibleDescent:
         self,
         program: SortedProgram,
         tolerances: Tolerances,
-        watch: Callable[[Iterate], ReturnCode | None],
+        judge: Callable[[Iterate], ReturnCode | None],
         clock: Clock,
     ) -> None:
         self._program = program
         self._tolerances = tolerances
-        self._watch = watch
+        self._judge = judge
         self._clock = clock
         self._tilt = _TILT_LEAST
         self._slack = _SLACK * tolerances.inequality
@@ -124,7 +124,7 @@ class FeasibleDescent:
         step, arc = 0.0, 0.0
         gradients = program.gradients(x)
         for index in itertools.count():
-            code = self._watch(Iterate(index, x, values, step, arc, float(np.max(penalties, initial=0.0))))
+            code = self._judge(Iterate(index, x, values, step, arc, float(np.max(penalties, initial=0.0))))
             if code is not None:
                 return Outcome(x, values, code, direction, penalties)
             here = Linearisation(

@@ -70,7 +70,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
         depths.append(-float(gaps.min()) if len(gaps) else 0.0)
 
     seen = run_walk(
-        simulation, pattern, stop_fallen=False, duration=DURATION, watch=watch, progress="box" if progress else ""
+        simulation, pattern, stop_fallen=False, duration=DURATION, after_step=watch, progress="box" if progress else ""
     )
     energy = np.array(energies)
     gained = float(energy.max() - energy[0])

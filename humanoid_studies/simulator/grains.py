@@ -70,7 +70,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
     """
     simulation = Simulation(walking_scene(scene="walk_grains"))
     watch = _SoleWatch(simulation)
-    seen = run_walk(simulation, thesis_walk(), watch=watch, progress="grains" if progress else "")
+    seen = run_walk(simulation, thesis_walk(), after_step=watch, progress="grains" if progress else "")
     assert watch.deepest_at is not None
     nodes, moved = watch.deepest_at
     lower = nodes[:, 2] < nodes[:, 2].min() + 1e-6

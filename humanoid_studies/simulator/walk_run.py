@@ -106,7 +106,7 @@ def run_walk(
     feedforward: bool = False,
     stop_fallen: bool = True,
     duration: float | None = None,
-    watch: Callable[[Simulation], None] | None = None,
+    after_step: Callable[[Simulation], None] | None = None,
     progress: str = "",
 ) -> WalkRun:
     """Play a pattern on the servos of ``hrp2`` and watch it.
@@ -117,7 +117,7 @@ def run_walk(
         feedforward: whether the efforts of inverse dynamics are added to the servos'.
         stop_fallen: whether the run ends 0.2 s after the torso fell.
         duration: of the run [s]; to 0.5 s after the end of the pattern if not given.
-        watch: called after each step.
+        after_step: called after each step.
         progress: text before a bar; no bar if empty.
     """
     simulation.add_module(TrajectoryPlayer("hrp2", pattern.trajectory))
@@ -136,8 +136,8 @@ def run_walk(
         rows.append(
             [simulation.time, tilt, len(simulation.contacts), *robot.centre_of_mass, *robot.joint_efforts[knees]]
         )
-        if watch is not None:
-            watch(simulation)
+        if after_step is not None:
+            after_step(simulation)
         if fell_at is None and heights[-1] < _FALLEN * start:
             fell_at = simulation.time
         if stop_fallen and fell_at is not None and simulation.time > fell_at + 0.2:

@@ -18,16 +18,16 @@ from ground.structure import (
 
 #: Largest number allowed, by what it counts; whoever lowers a number lowers its bound, until it is the last one.
 BOUNDS = {
-    "files flat in humanoid_ros": 83,  # in the end 5
-    "longest argument list": 33,  # in the end 10
-    "functions above 10 arguments": 64,  # in the end 0
-    "lines of the largest class": 864,
-    "lines of the class Simulation": 864,  # in the end 350
+    "files flat in humanoid_ros": 5,
+    "longest argument list": 27,  # in the end 10
+    "functions above 10 arguments": 2,  # in the end 0
+    "lines of the largest class": 512,
+    "lines of the class Simulation": 350,
     "files in import cycles": 0,
-    "files in cycles, imports in functions too": 2,  # in the end 0
-    "files in cycles, imports for type checkers too": 2,  # in the end 0
+    "files in cycles, imports in functions too": 0,
+    "files in cycles, imports for type checkers too": 0,
     "imports up, across or of ROS 2 below the top": 0,
-    "types of progress callbacks": 4,  # in the end 1
+    "types of progress callbacks": 2,  # in the end 1
     "array types named once more": 0,
 }
 
