@@ -68,5 +68,5 @@ def test_mass_of_a_body() -> None:
 @pytest.mark.parametrize("wrong", [{"density": 0.0}, {"stiffness": -1.0}, {"damping": -1.0}, {"damping": np.nan}])
 def test_bad_numbers(wrong: dict) -> None:
     arguments = {"density": 1.0, "stiffness": 1.0, "damping": 0.0, **wrong}
-    with pytest.raises(InputError, match=f"{next(iter(wrong))} is"):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))}: is"):
         MassSpringBody(block_mesh((1, 1, 1), (1, 1, 1)), **arguments)

@@ -25,5 +25,5 @@ def test_peaks_of_the_specification(stiffness: float, acceleration: float, force
 @pytest.mark.parametrize("name", ["mass", "stiffness", "height", "dt", "gravity"])
 def test_numbers_must_be_positive(name: str) -> None:
     arguments = {"mass": 58.0, "stiffness": 5e6, "height": 0.01, "steps": 10, name: -1.0}
-    with pytest.raises(InputError, match=f"{name} is -1"):
+    with pytest.raises(InputError, match=f"{name}: is -1"):
         drop_on_spring(**arguments)
