@@ -17,6 +17,7 @@ from humanoid_planner.contacts.search.best_first import End, SearchProgress
 from humanoid_planner.contacts.stances.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
 from humanoid_planner.contacts.stances.stance_set import StanceMetric
+from humanoid_planner.contacts.verify_plan import PlanLimits, PlanVerdict, PlanViolation, verify_plan
 
 __all__ = [
     "Attractor",
@@ -28,7 +29,10 @@ __all__ = [
     "End",
     "LocationMalus",
     "OnlyMalus",
+    "PlanLimits",
     "PlanStatistics",
+    "PlanVerdict",
+    "PlanViolation",
     "PlannedStance",
     "PointAlongGuide",
     "PointAttractor",
@@ -41,4 +45,5 @@ __all__ = [
     "StancePosture",
     "StanceTerm",
     "plan_contacts",
+    "verify_plan",
 ]

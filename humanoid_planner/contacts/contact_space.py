@@ -286,6 +286,14 @@ class ContactSpace(SearchSpace[StancePosture]):
             self.counts.known += 1
             return
         self.counts.tried += 1
+        son = self.posture_of(stance, q, purpose)
+        if son is not None:
+            yield son
+
+    def posture_of(
+        self, stance: PlannedStance, q: NDArray[np.float64], purpose: str = "shorten"
+    ) -> StancePosture | None:
+        """A stance with a posture that holds it, sought from another one (nq,); None where there is none."""
         contacts = stance.stance(self.couples)
         if self.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
@@ -294,7 +302,8 @@ class ContactSpace(SearchSpace[StancePosture]):
         else:
             result = self.caller.call(purpose, contacts, q)
             if result.success:
-                yield StancePosture(stance, result.q)
+                return StancePosture(stance, result.q)
+        return None
 
     def _slide(
         self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]

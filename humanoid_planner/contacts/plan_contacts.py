@@ -21,6 +21,7 @@ from humanoid_planner.contacts.posture_caller import PostureCaller, TasksOfStanc
 from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, SearchWatch
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
+from humanoid_planner.contacts.shorten import shorten
 from humanoid_planner.contacts.stances.candidates import (
     Candidates,
     PredefinedCandidates,
@@ -176,23 +177,27 @@ class ContactPlanner:
         """The plan to the goal or to the best node so far; may be asked while the search is halted."""
         return self._plan(End.GOAL if self.search.goal is not None else End.CANCELLED)
 
+    def shortened(self) -> ContactPlan:
+        """The plan so far without the contacts that it can do without."""
+        end = End.GOAL if self.search.goal is not None else End.CANCELLED
+        return self._plan(end, shorten([node.state for node in self.search.path()], self.space))
+
     def save(self, path: str | Path) -> None:
         """Writes the tree, for ``tree`` of a planner of the same problem."""
         save_tree(self.search, path, self._name)
 
-    def _plan(self, end: End) -> ContactPlan:
+    def _plan(self, end: End, states: list[StancePosture] | None = None) -> ContactPlan:
         search, space = self.search, self.space
-        path = search.path()
+        states = [node.state for node in search.path()] if states is None else states
         success = search.goal is not None
-        explanation = f"Found: {end.value}." if success else self._why(end)
         return ContactPlan(
             success,
             end,
-            explanation,
-            tuple(node.state.stance for node in path),
-            tuple(space.stance_of(node.state) for node in path),
-            tuple(node.state.q for node in path),
-            tuple(node.potential for node in path),
+            f"Found: {end.value}." if success else self._why(end),
+            tuple(state.stance for state in states),
+            tuple(space.stance_of(state) for state in states),
+            tuple(state.q for state in states),
+            tuple(space.potential(state) for state in states),
             PlanStatistics(len(search.nodes), search.expanded, space.counts, tuple(space.caller.calls), search.time),
         )
 

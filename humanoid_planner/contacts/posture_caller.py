@@ -44,7 +44,7 @@ class PostureCall:
     """One call of the posture generator.
 
     Attributes:
-        purpose: "remove", "add", "slide", "pre-contact" or "goal".
+        purpose: "start", "remove", "add", "slide", "pre-contact", "goal" or "shorten".
         status: return code.
         success: whether there is a posture.
         iterations: of the solver.

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verifier of plans that shares nothing with the planner but their data.
+
+Frames and torques are Pinocchio's, collisions those of the true shapes by coal, forces scipy's linear programs. None of
+the planner's distances, kinematics or equilibrium tests is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import coal
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.contact import Contact, ContactKind, Stance
+from humanoid_model.errors import InputError
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+
+#: Edges of the pyramids inside the friction cones. A posture on its very limit is found up to 2 % beyond it.
+_FACETS = 16
+_DIRECTIONS = 8
+#: The centre of mass is moved no farther than this when its margin is measured [m].
+_FARTHEST = 0.5
+
+
+@dataclass(frozen=True)
+class PlanLimits:
+    """What a plan may be off by.
+
+    Attributes:
+        joint: beyond a joint's limits [rad] or [m].
+        drift: of a contact's corners from their places [m].
+        penetration: of shapes that may not touch [m].
+        seat: of a contact's link in the body that it holds on [m].
+        margin: smallest distance of the centre of mass from where balance is lost [m]; a little below zero, as postures
+            lie on the bounds of what is allowed within their solver's tolerance.
+        torque: largest effort as a part of its limit.
+        step_joint: largest change of a joint between consecutive postures of a motion [rad] or [m].
+        step_base: largest way of the base between them [m].
+    """
+
+    joint: float = 1e-4
+    drift: float = 1e-3
+    penetration: float = 1e-3
+    seat: float = 5e-3
+    margin: float = -1e-4
+    torque: float = 1.0
+    step_joint: float = np.deg2rad(0.5)
+    step_base: float = 2e-3
+
+
+@dataclass(frozen=True)
+class PlanViolation:
+    """What is wrong, and where.
+
+    Attributes:
+        stance: index of the stance.
+        sample: index of the posture within it.
+        kind: "order", "number", "joint limit", "drift", "collision", "balance", "torque" or "step".
+        what: in words.
+    """
+
+    stance: int
+    sample: int
+    kind: str
+    what: str
+
+
+@dataclass(frozen=True)
+class PlanVerdict:
+    """What a verification found.
+
+    Attributes:
+        success: whether nothing is wrong.
+        violations: all that was found.
+        postures: number that was looked at.
+        drift: largest of a contact [m].
+        margin: smallest of the centre of mass [m]; minus infinity where a posture doesn't balance.
+        torque: largest effort as a part of its limit.
+    """
+
+    success: bool
+    violations: tuple[PlanViolation, ...]
+    postures: int
+    drift: float
+    margin: float
+    torque: float
+
+
+def verify_plan(
+    robot: Robot,
+    scene: Scene,
+    stances: Sequence[Stance],
+    motion: Sequence[ArrayLike],
+    limits: PlanLimits | None = None,
+) -> PlanVerdict:
+    """Looks at every posture of a plan, or of a motion along it.
+
+    Args:
+        robot: that moves.
+        scene: around it.
+        stances: of the plan; contacts of the kind RELEASED hold without force.
+        motion: for each stance its posture (nq,), or a walk (k, nq) through it whose steps are checked too.
+        limits: what is allowed.
+
+    Raises:
+        InputError: as many stances as parts of the motion aren't given, or a contact names no body of the scene.
+    """
+    if len(stances) != len(motion) or not stances:
+        raise InputError(
+            f"has {len(motion)} parts for {len(stances)} stances", element="motion", remedy="Give one for each stance"
+        )
+    look = _Look(robot, scene, limits or PlanLimits())
+    for index, (stance, part) in enumerate(zip(stances, motion, strict=True)):
+        if index:
+            look.order(index, stances[index - 1], stance)
+        before = None
+        for sample, q in enumerate(np.atleast_2d(np.asarray(part, dtype=float))):
+            if look.posture(index, sample, stance, q) and before is not None:
+                look.step(index, sample, before, q)
+            before = q
+    return PlanVerdict(not look.violations, tuple(look.violations), look.postures, look.drift, look.margin, look.torque)
+
+
+class _Look:
+    """Models of robot and scene, and what was found so far."""
+
+    def __init__(self, robot: Robot, scene: Scene, limits: PlanLimits) -> None:
+        self._robot, self._scene, self._limits = robot, scene, limits
+        self._data = robot.model.createData()
+        self._bodies = {body.name: body for body in scene.bodies}
+        self._name = next((one.name for one in scene.robots if one.robot is robot), robot.name)
+        self._links = robot.collision_model.copy()
+        self._links.removeAllCollisionPairs()
+        self._of_link = [
+            robot.model.frames[item.parentFrame].name if item.parentFrame < robot.model.nframes else ""
+            for item in self._links.geometryObjects
+        ]
+        for pair in self._self_pairs():
+            self._links.addCollisionPair(pin.CollisionPair(*pair))
+        self._own = self._links.createData()
+        self._shapes = [
+            (body.name, coal_geometry(geometry.shape), body.placement_world_body * geometry.placement)
+            for body in scene.bodies
+            for geometry in body.geometries
+        ]
+        self.violations: list[PlanViolation] = []
+        self.postures, self.drift, self.margin, self.torque = 0, 0.0, np.inf, 0.0
+        self._usual = self._overlaps_of_own_postures()
+
+    def _self_pairs(self) -> Iterator[tuple[int, int]]:
+        apart = {frozenset(pair) for pair in self._robot.disabled_collisions}
+        objects = list(self._links.geometryObjects)
+        parents = self._robot.model.parents
+        for i, one in enumerate(objects):
+            for j in range(i + 1, len(objects)):
+                a, b = one.parentJoint, objects[j].parentJoint
+                near = a == b or parents[a] == b or parents[b] == a
+                if not near and frozenset((self._of_link[i], self._of_link[j])) not in apart:
+                    yield i, j
+
+    def _overlaps_of_own_postures(self) -> set[int]:
+        """Pairs whose shapes overlap in the robot's own postures."""
+        found: set[int] = set()
+        for q in self._robot.postures.values():
+            found |= set(self._touching(q))
+        return found
+
+    def _touching(self, q: NDArray[np.float64]) -> list[int]:
+        model, links = self._robot.model, self._links
+        pin.computeCollisions(model, self._data, links, self._own, q, False)
+        return [
+            index
+            for index, result in enumerate(self._own.collisionResults)
+            if result.isCollision() and _depth(result) > self._limits.penetration
+        ]
+
+    def _say(self, stance: int, sample: int, kind: str, what: str) -> None:
+        self.violations.append(PlanViolation(stance, sample, kind, what))
+
+    def order(self, index: int, before: Stance, after: Stance) -> None:
+        """Stances differ by one contact, and a contact bears in the stance after it was new at the earliest."""
+        changed = _places(before) ^ _places(after)
+        if len(changed) > 2 or (len(changed) == 2 and not _one_goes_one_comes(before, after)):
+            names = ", ".join(sorted({place[0] for place in changed}))
+            self._say(index, 0, "order", f"the contacts of {names} change at once")
+        held = _places(before)
+        for contact in after.contacts:
+            if contact.kind is ContactKind.FIXED and _place(contact) not in held:
+                self._say(index, 0, "order", f"{contact.location.name} bears before it held")
+
+    def posture(self, index: int, sample: int, stance: Stance, q: NDArray[np.float64]) -> bool:
+        """Looks at one posture; False where its numbers can't be used."""
+        model = self._robot.model
+        self.postures += 1
+        good = q.shape == (model.nq,) and bool(np.isfinite(q).all())
+        if not good or not pin.isNormalized(model, q, 1e-4):
+            self._say(index, sample, "number", f"the posture isn't {model.nq} finite numbers with unit quaternions")
+            return False
+        for name, excess in self._beyond_limits(q):
+            self._say(index, sample, "joint limit", f"{name} is {excess:.4g} beyond its limit")
+        pin.computeAllTerms(model, self._data, q, np.zeros(model.nv))
+        pin.framesForwardKinematics(model, self._data, q)
+        for contact in stance.contacts:
+            off = self._off_its_place(contact)
+            self.drift = max(self.drift, off)
+            if off > self._limits.drift:
+                self._say(index, sample, "drift", f"{contact.location.name} is {off:.4g} m off {contact.surface.name}")
+        for what in self._collisions(stance, q):
+            self._say(index, sample, "collision", what)
+        margin, torque = self._balance(stance, q)
+        self.margin, self.torque = min(self.margin, margin), max(self.torque, torque)
+        if margin < self._limits.margin:
+            self._say(index, sample, "balance", f"the centre of mass has a margin of {margin:.4g} m")
+        elif torque > self._limits.torque:
+            self._say(index, sample, "torque", f"a joint needs {torque:.3g} of its limit")
+        return True
+
+    def step(self, index: int, sample: int, before: NDArray[np.float64], q: NDArray[np.float64]) -> None:
+        """The way from the posture before isn't longer than a step."""
+        model = self._robot.model
+        change = np.abs(pin.difference(model, before, q))
+        base = 6 if self._robot.base_joint is not None else 0
+        way = float(np.linalg.norm(change[:3])) if base else 0.0
+        turn = float(change[3 if base else 0 :].max(initial=0.0))
+        if way > self._limits.step_base + 1e-9 or turn > self._limits.step_joint + 1e-9:
+            self._say(index, sample, "step", f"the base moves {way:.4g} m, a joint turns {turn:.4g} rad")
+
+    def _beyond_limits(self, q: NDArray[np.float64]) -> Iterator[tuple[str, float]]:
+        model, limits = self._robot.model, self._robot.limits
+        for name in self._robot.joint_names:
+            joint = model.joints[model.getJointId(name)]
+            for k in range(joint.idx_q, joint.idx_q + joint.nq):
+                excess = max(limits.lower[k] - q[k], q[k] - limits.upper[k])
+                if excess > self._limits.joint:
+                    yield name, float(excess)
+
+    def _seat(self, contact: Contact) -> pin.SE3:
+        body = self._bodies.get(contact.surface.body)
+        if body is None:
+            raise InputError(
+                f"'{contact.surface.body}' is no body of scene '{self._scene.name}'",
+                element=f"contact of {contact.location.name}",
+            )
+        return body.placement_world_body * contact.surface.placement_body_surface * contact.placement_surface_patch
+
+    def _off_its_place(self, contact: Contact) -> float:
+        """Largest distance of a corner from its place [m]; a corner beside the surface counts too."""
+        link = self._data.oMf[self._robot.model.getFrameId(contact.location.link)]
+        seat, location = self._seat(contact), contact.location
+        corners = np.column_stack([location.patch, np.zeros(len(location.patch))])
+        corners = np.vstack([corners, [0, 0, 0]])
+        here = [link.act(location.placement_link_patch.act(corner)) for corner in corners]
+        off = max(float(np.linalg.norm(a - seat.act(b))) for a, b in zip(here, corners, strict=True))
+        if contact.surface.polygon is not None:
+            flat = [contact.placement_surface_patch.act(np.array([*corner, 0.0]))[:2] for corner in location.patch]
+            if not any(_inside(point, contact.surface.polygon) for point in [*flat, np.mean(flat, axis=0)]):
+                return np.inf
+        return off
+
+    def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[str]:
+        for index in self._touching(q):
+            if index not in self._usual:
+                pair = self._links.collisionPairs[index]
+                yield f"{self._of_link[pair.first]} is in {self._of_link[pair.second]}"
+        seats = {(contact.location.link, contact.surface.body) for contact in stance.contacts}
+        request = coal.CollisionRequest()
+        request.num_max_contacts = 20
+        for i, item in enumerate(self._links.geometryObjects):
+            place = self._own.oMg[i]
+            for body, shape, where in self._shapes:
+                result = coal.CollisionResult()
+                coal.collide(item.geometry, _transform(place), shape, _transform(where), request, result)
+                allowed = self._limits.seat if (self._of_link[i], body) in seats else self._limits.penetration
+                if result.isCollision() and _depth(result) > allowed:
+                    yield f"{self._of_link[i]} is {_depth(result):.4g} m in {body}"
+
+    def _balance(self, stance: Stance, q: NDArray[np.float64]) -> tuple[float, float]:
+        """Margin of the centre of mass, and the least part of the effort limits that holds the posture."""
+        model, data = self._robot.model, self._data
+        com, mass = data.com[0], pin.computeTotalMass(model)
+        gravity = np.asarray(self._scene.gravity, dtype=float)
+        forces, points, jacobians = [], [], []
+        for contact in stance.contacts:
+            if not contact.kind.bears:
+                continue
+            friction = self._scene.pairs(f"{self._name}/{contact.location.link}", contact.surface.body).friction
+            seat, frame = self._seat(contact), model.getFrameId(contact.location.link)
+            J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+            origin = data.oMf[frame].translation
+            for x, y in contact.location.patch:
+                point = seat.act(np.array([x, y, 0.0]))
+                for angle in 2 * np.pi * np.arange(_FACETS) / _FACETS:
+                    force = seat.rotation @ [friction * np.cos(angle), friction * np.sin(angle), 1.0]
+                    forces.append(force)
+                    points.append(point)
+                    jacobians.append(J[:3].T @ force + J[3:].T @ np.cross(point - origin, force))
+        if not forces:
+            return -np.inf, np.inf
+        F, X = np.array(forces), np.array(points)
+        wrench = np.vstack([F.T, np.cross(X - com, F).T])
+        unit = mass * max(float(np.linalg.norm(gravity)), 1e-9)
+        load = np.concatenate([-mass * gravity, np.zeros(3)]) / unit
+        margin = min(_farthest(wrench, load, np.cross(-mass * gravity / unit, d)) for d in _around())
+        if margin == -np.inf:
+            return margin, np.inf
+        return margin, self._effort(wrench, load, np.array(jacobians).T, unit, q)
+
+    def _effort(
+        self,
+        wrench: NDArray[np.float64],
+        load: NDArray[np.float64],
+        jacobians: NDArray[np.float64],
+        unit: float,
+        q: NDArray[np.float64],
+    ) -> float:
+        model = self._robot.model
+        weight = pin.computeGeneralizedGravity(model, self._data, q)
+        limits = self._robot.limits.effort
+        rows = [k for k in range(6 if self._robot.base_joint is not None else 0, model.nv) if np.isfinite(limits[k])]
+        if not rows:
+            return 0.0
+        count, scale = wrench.shape[1], limits[rows]
+        A = np.vstack([-jacobians[rows] * unit / scale[:, None], jacobians[rows] * unit / scale[:, None]])
+        A = np.hstack([A, -np.ones((len(A), 1))])
+        b = np.concatenate([-weight[rows] / scale, weight[rows] / scale])
+        cost = np.zeros(count + 1)
+        cost[-1] = 1.0
+        equal = np.hstack([wrench, np.zeros((6, 1))])
+        solved = linprog(cost, A_ub=A, b_ub=b, A_eq=equal, b_eq=load, bounds=[(0, None)] * (count + 1), method="highs")
+        return float(solved.fun) if solved.status == 0 else np.inf
+
+
+def _around() -> Iterator[NDArray[np.float64]]:
+    for angle in 2 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS:
+        yield np.array([np.cos(angle), np.sin(angle), 0.0])
+
+
+def _farthest(wrench: NDArray[np.float64], load: NDArray[np.float64], lever: NDArray[np.float64]) -> float:
+    """How far the centre of mass can go in a direction [m]; minus infinity where it doesn't balance where it is."""
+    count = wrench.shape[1]
+    # Moving the centre of mass by s d changes the moment about the old one that forces have to give by s (d x f).
+    equal = np.hstack([wrench, np.concatenate([np.zeros(3), lever])[:, None]])
+    cost = np.zeros(count + 1)
+    cost[-1] = -1.0
+    bounds = [(0, None)] * count + [(0, _FARTHEST)]
+    solved = linprog(cost, A_eq=equal, b_eq=load, bounds=bounds, method="highs")
+    return float(-solved.fun) if solved.status == 0 else -np.inf
+
+
+def _depth(result: coal.CollisionResult) -> float:
+    """Deepest penetration of the contacts that were found [m]."""
+    return max((-contact.penetration_depth for contact in result.getContacts()), default=0.0)
+
+
+def _transform(place: pin.SE3) -> coal.Transform3s:
+    return coal.Transform3s(place.rotation, place.translation)
+
+
+def _place(contact: Contact) -> tuple[str, str, float, float, float]:
+    return contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta
+
+
+def _places(stance: Stance) -> set[tuple[str, str, float, float, float]]:
+    return {_place(contact) for contact in stance.contacts}
+
+
+def _one_goes_one_comes(before: Stance, after: Stance) -> bool:
+    """Whether what goes didn't bear any more, and what comes doesn't bear yet."""
+    goes = [contact for contact in before.contacts if _place(contact) not in _places(after)]
+    comes = [contact for contact in after.contacts if _place(contact) not in _places(before)]
+    return len(goes) <= 1 and len(comes) <= 1 and not any(contact.kind.bears for contact in [*goes, *comes])
+
+
+def _inside(point: NDArray[np.float64], polygon: NDArray[np.float64]) -> bool:
+    start = np.asarray(polygon, dtype=float)
+    edges = np.roll(start, -1, axis=0) - start
+    away = point - start
+    return bool((edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0]).min() >= -1e-6)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+import dataclasses
+
+import pytest
+
+from humanoid_planner.contacts import ContactPlanner
+from humanoid_planner.contacts.shorten import shorten
+from humanoid_planner.contacts.stances.planned_stance import Hold
+
+
+@pytest.fixture(scope="module")
+def climbed(stairs):
+    planner = ContactPlanner(*stairs.arguments, **stairs.options, seed=0)
+    return planner, planner.run(max_nodes=300)
+
+
+def test_a_plan_gets_no_longer_and_still_holds(stairs, climbed, check_plan):
+    planner, plan = climbed
+    assert plan.success
+    short = planner.shortened()
+    check_plan(stairs, short)
+    assert short.success
+    assert len(short) <= len(plan)
+    assert short.planned[0] == plan.planned[0]
+    assert short.planned[-1] == plan.planned[-1]
+    assert (short.postures[-1] == plan.postures[-1]).all()
+
+
+def hands(can):
+    planner = ContactPlanner(*can.arguments, **can.options)
+    space, root = planner.space, planner.search.nodes[0].state
+    right = space.couples.number_of("right_hand_fingers", "table_top")
+    left = space.couples.number_of("left_hand_fingers", "table_top")
+
+    def follow(*steps):
+        states = [root]
+        for step in steps:
+            states.append(space.posture_of(step(states[-1].stance), states[-1].q))
+            assert states[-1] is not None
+        return states
+
+    return space, follow, Hold(right, -0.5, -0.15, 0.0), Hold(left, -0.35, 0.15, 0.0)
+
+
+def test_a_contact_made_and_given_up_again_goes(can):
+    space, follow, right, left = hands(can)
+    states = follow(
+        lambda stance: stance.adding(right),
+        lambda stance: stance.adding(left),
+        lambda stance: stance.releasing(left.couple),
+    )
+    short = shorten(states, space)
+    assert [state.stance.couples for state in short] == [state.stance.couples for state in states[:2]]
+
+
+def test_a_hand_that_is_put_twice_is_put_once(can):
+    space, follow, right, left = hands(can)
+    near = dataclasses.replace(left, x=-0.2)
+    states = follow(
+        lambda stance: stance.adding(right),
+        lambda stance: stance.adding(left),
+        lambda stance: stance.releasing(left.couple),
+        lambda stance: stance.adding(near),
+    )
+    short = shorten(states, space)
+    assert [state.stance for state in short] == [states[0].stance, states[1].stance, states[1].stance.adding(near)]
+
+
+def test_a_plan_of_needed_contacts_stays_as_it_is(can):
+    space, follow, right, left = hands(can)
+    states = follow(lambda stance: stance.adding(right), lambda stance: stance.adding(left))
+    assert shorten(states, space) == states
+    assert shorten(states[:1], space) == states[:1]
+
+
+def test_ways_that_are_refused_arent_taken(can):
+    space, follow, right, left = hands(can)
+    states = follow(
+        lambda stance: stance.adding(left),
+        lambda stance: stance.adding(right),
+        lambda stance: stance.releasing(left.couple),
+    )
+    assert len(shorten(states, space)) == 2
+    space.way_exists = lambda before, after: False
+    assert shorten(states, space) == states
