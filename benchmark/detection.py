@@ -24,6 +24,7 @@ from humanoid_sim.detection.backends import coal_solid
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.detection.face_contact import MAX_POINTS
+from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.world.world import World
@@ -87,29 +88,16 @@ def time_of_scene(scene: Scene) -> tuple[float, int]:
 
 
 @njit(cache=True)
-def many_contacts(
-    table: ShapeTable,
-    R: np.ndarray,
-    p: np.ndarray,
-    margin: float,
-    positions: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
-) -> int:
+def many_contacts(table: ShapeTable, R: np.ndarray, p: np.ndarray, margin: float, points: PatchPoints) -> int:
     """Contacts of shape 0 at many poses with shape 1 at the origin; the number of points."""
-    normal = np.empty(3)
-    on_a = np.empty(3)
-    on_b = np.empty(3)
-    origin = np.zeros(3)
-    upright = np.eye(3)
+    nearest = Nearest(np.empty(3), np.empty(3), np.empty(3))
+    ground = Pose(np.eye(3), np.zeros(3))
     count = 0
     for k in range(R.shape[0]):
-        distance = convex_distance(table, 0, 1, R[k], p[k], upright, origin, margin, normal, on_a, on_b)
+        pose = Pose(R[k], p[k])
+        distance = convex_distance(table, 0, 1, pose, ground, margin, nearest)
         if distance < np.inf:
-            count += contact_patch(
-                table, 0, 1, R[k], p[k], upright, origin, distance, on_a, on_b, margin, normal, positions, gaps,
-                features,
-            )  # fmt: skip
+            count += contact_patch(table, 0, 1, pose, ground, distance, margin, nearest, points)
     return count
 
 
@@ -132,14 +120,14 @@ def touching_poses(a: SolidShape, b: SolidShape, gap: float) -> tuple[np.ndarray
     rng = np.random.default_rng(1)
     table = shape_table([a, b])
     rotations, origins = [], []
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
     for _ in range(POSES):
         R = np.array(pin.Quaternion(rng.normal(size=4)).normalized().matrix())
         way = rng.normal(size=3)
         p = 0.6 * way / np.linalg.norm(way)
         for _ in range(60):  # along the normal until they are so far apart
-            distance = convex_distance(table, 0, 1, R, p, np.eye(3), np.zeros(3), 9.0, normal, on_a, on_b)
-            p = p - (distance - gap) * normal
+            distance = convex_distance(table, 0, 1, Pose(R, p), Pose(np.eye(3), np.zeros(3)), 9.0, nearest)
+            p = p - (distance - gap) * nearest.normal
         rotations.append(R)
         origins.append(p)
     return np.array(rotations), np.array(origins)
@@ -148,8 +136,8 @@ def touching_poses(a: SolidShape, b: SolidShape, gap: float) -> tuple[np.ndarray
 def time_of_pair(a: SolidShape, b: SolidShape, R: np.ndarray, p: np.ndarray) -> tuple[float, float]:
     """Our contacts and coal's distance alone, each per pair [us]."""
     table = shape_table([a, b])
-    room = np.zeros((MAX_POINTS, 3)), np.zeros(MAX_POINTS), np.zeros(MAX_POINTS, dtype=np.int64)
-    ours = microseconds(lambda: many_contacts(table, R, p, CONTACT_MARGIN, *room), 10) / len(R)
+    room = PatchPoints.of_size(MAX_POINTS)
+    ours = microseconds(lambda: many_contacts(table, R, p, CONTACT_MARGIN, room), 10) / len(R)
     shapes = coal_solid(a), coal_solid(b)
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True

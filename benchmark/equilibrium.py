@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equilibrium of stances on 3 faces of 4 points: ours, hpp-centroidal-dynamics and scipy's linear programs, in one run.
+"""Equilibrium of stances on 3 faces of 4 points: ours, hpp-centroidal-dynamics and solvers at hand, in one run.
 
 All calls are made from Python. The engines take turns, round by round, over the same stances; the medians over stances
-and rounds are printed. Ours has exact friction cones, the others pyramids with 4 edges.
+and rounds are printed. Ours and Clarabel have exact friction cones, the others pyramids with 4 edges. cddlib takes part
+where pycddlib is installed beside the peers.
 """
 
 from __future__ import annotations
@@ -108,9 +109,18 @@ def main() -> None:
         "facets": FACETS,
         "repeats": arguments.repeats,
         "stances": [
-            {"positions": c.positions.tolist(), "normals": c.normals.tolist(), "centre": g.tolist()} for c, g in stances
+            {
+                "positions": c.positions.tolist(),
+                "normals": c.normals.tolist(),
+                "frames": c.frames.tolist(),
+                "generators": columns.tolist(),
+                "wrench": (wrench / MASS).tolist(),
+                "centre": g.tolist(),
+            }
+            for (c, g), columns, wrench in zip(stances, own.generators, own.wrenches, strict=True)
         ],
     }
+    solvers = PeerEngine(arguments.peers, "solver_equilibrium.py", task)
     libraries = next(arguments.peers.absolute().parent.parent.glob("lib/python3*/site-packages/cmeel.prefix/lib"))
     peer = PeerEngine(
         arguments.peers,
@@ -133,6 +143,10 @@ def main() -> None:
                 (np.array(result["asking"]) + result["setting"]).tolist()
             )
             answers[row] = answers[f"{row}, new contacts"] = result["answers"]
+        for contestant in solvers.first["contestants"]:
+            result = solvers.ask(contestant)
+            times.setdefault(contestant, []).append(result["asking"])
+            answers[contestant] = result["answers"]
     good = np.array(answers["yes or no"])
     print(f"\n3 faces of 4 points, medians over {len(stances)} stances ({good.sum()} in equilibrium)")
     print(f"and {arguments.rounds} rounds, µs a call from Python\n")

@@ -46,8 +46,7 @@ def apart(**options: Any) -> Callable[[Callable[..., Any]], Apart]:
     """
 
     def decorate(function: Callable[..., Any]) -> Apart:
-        compiled = njit(cache=True, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
-        return Apart(compiled(function))
+        return Apart(njit(cache=True, **options)(function))
 
     return decorate
 
@@ -86,6 +85,11 @@ class Apart:
         """The function as it is written."""
         function: Callable[..., Any] = self.dispatcher.py_func
         return function
+
+    @property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """Types of arguments that it has been compiled for."""
+        return list(self.dispatcher.signatures)
 
     def address(self, argument_types: tuple[Any, ...]) -> int:
         """Address of the code for arguments of these types, which is compiled or loaded from the cache if need be.

@@ -23,22 +23,27 @@ class _Compilation(event.Listener):
 
     def __init__(self) -> None:
         self._depth = 0
+        self._package = ""
         self._collects = False
         self._seconds = 0.0
         self._begun = 0.0
         self._told = False
 
     def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        package = dispatcher.py_func.__module__.split(".")[0]
         if self._depth == 0:
+            self._package = package
             self._begun = time.monotonic()
             self._collects = gc.isenabled()
             gc.disable()
         self._depth += 1
+        if package.startswith("humanoid_"):  # nobody calls kernels from C or passes them as values
+            dispatcher.targetoptions.setdefault("no_cfunc_wrapper", True)
         if not self._told and self._seconds + time.monotonic() - self._begun > _PATIENCE:
             self._told = True
-            module = event.data["dispatcher"].py_func.__module__
             print(
-                f"{module.split('.')[0]}: compiling kernels, once for this machine: some seconds to a minute",
+                f"{self._package}: compiling kernels, once for this machine: some seconds to a minute",
                 file=sys.stderr,
                 flush=True,
             )

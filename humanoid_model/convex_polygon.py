@@ -14,11 +14,13 @@ RESOLUTION = 1e-9
 """Points nearer than this, relative to the largest coordinate, are one."""
 
 
-def convex_hull(points: ArrayLike) -> NDArray[np.float64]:
+def convex_hull(points: ArrayLike, resolution: float | None = None) -> NDArray[np.float64]:
     """Corners of the convex hull of points in a plane, by Andrew's monotone chain.
 
     Args:
         points: shape (n, 2).
+        resolution: points nearer to each other, or to an edge, count as the same or as on it, about [m]; None takes
+            ``RESOLUTION`` of the largest coordinate.
 
     Returns:
         Counter-clockwise corners without those on an edge, shape (k, 2): none for no point, one for points that
@@ -38,8 +40,8 @@ def convex_hull(points: ArrayLike) -> NDArray[np.float64]:
         return array
     # On a grid of whole numbers turns are exact, and points that differ by rounding, as corners of patches that share
     # an edge, are one.
-    size = float(np.abs(array).max())
-    cells = np.zeros(array.shape) if size == 0.0 else np.round(array / (RESOLUTION * size))
+    cell = RESOLUTION * float(np.abs(array).max()) if resolution is None else resolution
+    cells = np.zeros(array.shape) if cell == 0.0 else np.round(array / cell)
     unique, first = np.unique(cells, axis=0, return_index=True)  # sorted by x, then y
     if len(unique) < 3:
         return array[first]

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+
+from humanoid_model.arrays import Array, Reals
 
 
 def multibody_zero_moment_point(
-    model: pin.Model, q: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    model: pin.Model, q: Reals, v: Reals, a: Reals
+) -> tuple[Array, Array]:
     """Zero-moment points on the ground z = 0, and the forces there.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import TypedDict
 
 import numpy as np
 
@@ -18,6 +19,21 @@ from humanoid_sim.stepping.schemes import Scheme, find_scheme
 from humanoid_sim.stepping.stepper import DYNAMICS
 
 
+class OptionValues(TypedDict, total=False):
+    """Options by name, see :class:`SimulationOptions`."""
+
+    method: str
+    dynamics: str
+    delassus: str
+    tolerance: float
+    max_iterations: int
+    time_budget: float | None
+    integrator: str | Scheme | None
+    impacts: str
+    impact_speed: float | None
+    detection: str
+
+
 @dataclass(frozen=True)
 class SimulationOptions:
     """What decides how a simulation computes, beside its scene and its time step.
@@ -29,17 +45,21 @@ class SimulationOptions:
         delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
         tolerance: bound on the relative residual of the contact solve.
         max_iterations: bound on its sweeps.
-        time_budget: time that the contact solve of a step may take [s], one sweep of each group of contacts excepted;
-            None for no limit.
-        integrator: another scheme than the simulator's own step, by a name that is registered
-            (:func:`~humanoid_sim.stepping.schemes.register_scheme`) or ready made; None for the own step. Options
-            that only the own step has keep their defaults beside it, those of the contact solver beside a
-            ready-made one or one that solves no contact problems.
-        impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`.
+        time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
+            :attr:`Simulation.solver` says so. Each group of contacts gets its share, and one sweep in any case. None
+            for no limit.
+        integrator: another scheme than the simulator's own step, to compare with: by a name that is registered
+            (:func:`~humanoid_sim.stepping.schemes.register_scheme`; ``import humanoid_studies`` registers the theses')
+            or ready made; None for the own step. Options that only the own step has keep their defaults beside it,
+            those of the contact solver beside a ready-made one or one that solves no contact problems.
+        impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`:
+            ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction; ``"separate"``:
+            frictionless impacts at the start of the step (specification 000 §8.1).
         impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
-            step.
+            step, at least 0.02.
         detection: what finds the distances of pairs of solids, one of
-            :data:`~humanoid_sim.detection.backends.BACKENDS`.
+            :data:`~humanoid_sim.detection.backends.BACKENDS`: ``"coal"`` to compare with, slower and not for meshes
+            that collide triangle by triangle. Half-spaces have closed forms with both.
     """
 
     method: str = "nsgs_newton"

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,18 +16,16 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.tree_energy import moved_inertias
 from humanoid_sim.dynamics.tree_motion import move_tree
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.modules import Acting, Modules
-from humanoid_sim.options import SimulationOptions
+from humanoid_sim.options import OptionValues, SimulationOptions
 from humanoid_sim.profile import Profile
 from humanoid_sim.readings import Readings
 from humanoid_sim.state.simulation_state import SimulationState
 from humanoid_sim.stepping.choice import make_stepping
-from humanoid_sim.stepping.schemes import Scheme
 from humanoid_sim.stepping.stepping import StepSetup
 from humanoid_sim.world.by_name import ByName
 from humanoid_sim.world.sensors import Sensors
@@ -34,6 +33,9 @@ from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.simulated_body import SimulatedBody
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 from humanoid_sim.world.world import World
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _MOST_AT_ONCE = 256
 """So many steps are made in one call at most, so that an interruption is noticed soon."""
@@ -63,46 +65,19 @@ class Simulation(Readings):
         scene: Scene | str | Path,
         dt: float | None = None,
         *,
-        method: str = "nsgs_newton",
-        dynamics: str = "articulated_body",
-        delassus: str = "auto",
-        tolerance: float = 1e-9,
-        max_iterations: int = 1000,
-        time_budget: float | None = None,
-        integrator: str | Scheme | None = None,
-        impacts: str = "with_contacts",
-        impact_speed: float | None = None,
         groups: bool = True,
-        detection: str = BACKENDS[0],
+        **options: Unpack[OptionValues],
     ) -> None:
         """Set a simulation up, what its first step needs compiled; what other steps need is compiled when one does.
 
         Args:
             scene: a scene, the name of one that comes with the stack, or a path.
             dt: time step [s]; the scene's own (1 ms by default) if not given.
-            method: contact solver, see :func:`~humanoid_sim.contact.solve.solve_contacts`; an integrator that solves
-                contact problems takes it too.
-            dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
-            delassus: way to the Delassus operator, one of
-                :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
-            tolerance: bound on the relative residual of the contact solve.
-            max_iterations: bound on its sweeps.
-            time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
-                :attr:`solver` says so. Each group of contacts gets its share, and one sweep in any case. No limit if
-                not given.
-            integrator: another scheme than the own step, ready made or by a name that is registered
-                (:mod:`humanoid_sim.stepping.schemes`; `import humanoid_studies` registers the theses'): to compare
-                with. What of the scene or of the options it doesn't know is refused.
-            impacts: ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction;
-                ``"separate"``: frictionless impacts at the start of the step (specification 000 §8.1), see
-                :mod:`humanoid_sim.stepping.impact_stage` and :attr:`impacts`.
-            impact_speed: approach speed from which on a contact bounces [m/s]; twice what gravity makes in a step, at
-                least 0.02, if not given.
             groups: whether bodies that don't touch each other make groups with an operator each; False puts all into
                 one, which is slower, to compare with.
-            detection: what finds the distances of pairs of solids, one of
-                :data:`~humanoid_sim.detection.backends.BACKENDS`: ``"coal"`` to compare with, slower and not for meshes
-                that collide triangle by triangle. Half-spaces have closed forms with both.
+            options: how it computes, see :class:`~humanoid_sim.options.SimulationOptions`: ``method``, ``tolerance``,
+                ``max_iterations`` and ``time_budget`` of the contact solver; ``dynamics`` and ``delassus``; ``impacts``
+                and ``impact_speed``; ``detection``; or an ``integrator`` to compare with.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
@@ -114,12 +89,9 @@ class Simulation(Readings):
         dt = float(self.scene.time_step if dt is None else dt)
         if not (np.isfinite(dt) and dt > 0.0):
             raise InputError(f"dt is {dt}", element="dt", remedy="Give a positive time step in seconds")
-        self.options = SimulationOptions(
-            method, dynamics, delassus, tolerance, max_iterations, time_budget, integrator, impacts, impact_speed,
-            detection,
-        )  # fmt: skip
+        self.options = SimulationOptions(**options)
         world = World(self.scene)
-        detector = ContactDetector(world, detection)
+        detector = ContactDetector(world, self.options.detection)
         setup = StepSetup(world, Servos.of_world(world), detector, self.options, dt, groups, Profile())
         super().__init__(make_stepping(setup))
         self.method = self.stepping.method

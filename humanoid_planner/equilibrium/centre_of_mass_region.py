@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.checks import check_array, check_number, check_positive
+from humanoid_model.convex_polygon import convex_hull
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.equilibrium.contact_points import ContactPoints
-from humanoid_planner.equilibrium.support_polygon import convex_hull
 
 
 def centre_of_mass_region(

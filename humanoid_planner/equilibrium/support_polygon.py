@@ -11,68 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from humanoid_model.contact import Contact
+from humanoid_model.convex_polygon import convex_hull
 from humanoid_model.errors import InputError
 
 _SAME = 1e-9
 """Points nearer to each other than this, or nearer to a line, count as the same or as on it, m."""
-
-
-def convex_hull(points: ArrayLike) -> NDArray[np.float64]:
-    """Corners of the convex hull of points in a plane: Andrew's monotone chain.
-
-    Args:
-        points: (k, 2).
-
-    Returns:
-        (h, 2) counter-clockwise, without corners on straight edges; one or two points when the hull is that.
-
-    Raises:
-        InputError: there is no point, or one isn't finite.
-    """
-    plane = np.array(points, dtype=float).reshape(-1, 2)
-    if len(plane) == 0:
-        raise InputError("no point", element="points", remedy="Give at least one point")
-    if not np.isfinite(plane).all():
-        raise InputError("not finite", element="points", remedy="Give finite coordinates")
-    ordered = plane[np.lexsort((plane[:, 1], plane[:, 0]))]
-
-    def chain(sequence: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        corners: list[NDArray[np.float64]] = []
-        for point in sequence:
-            while len(corners) > 1 and _turn(corners[-2], corners[-1], point) <= 0.0:
-                corners.pop()
-            corners.append(point)
-        return corners
-
-    lower, upper = chain(ordered), chain(ordered[::-1])
-    return np.array(_without_rounding(lower[:-1] + upper[:-1] if len(plane) > 1 else lower))
-
-
-def _without_rounding(corners: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    """Corners that are rounding's left out: those that repeat the one before, and those on a straight edge.
-
-    The chain itself goes without tolerances. Points whose x differ by rounding come in any order, and a tolerance there
-    would have it drop true corners.
-    """
-    kept = [corners[0]]
-    for corner in corners[1:]:
-        if math.dist(corner, kept[-1]) > _SAME:
-            kept.append(corner)
-    while len(kept) > 1 and math.dist(kept[0], kept[-1]) <= _SAME:
-        kept.pop()
-    index = 0
-    while len(kept) > 2 and index < len(kept):
-        a, b, c = kept[index - 1], kept[index], kept[(index + 1) % len(kept)]
-        if _turn(a, b, c) > _SAME * math.dist(a, c):
-            index += 1
-        else:
-            del kept[index]
-    return kept
-
-
-def _turn(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> float:
-    """Twice the area of the triangle: positive where the way from a over b to c turns left."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _half_planes(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -110,7 +53,7 @@ def _clip(
         if not kept:
             return np.zeros((0, 2))
         corners = np.array(kept)
-    return convex_hull(corners)
+    return convex_hull(corners, _SAME)
 
 
 def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float64]:
@@ -123,7 +66,7 @@ def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float6
     Returns:
         (h, 2) corners, counter-clockwise; (0, 2) when the two have nothing in common.
     """
-    return _clip(convex_hull(polygon_a), *_half_planes(convex_hull(polygon_b)))
+    return _clip(convex_hull(polygon_a, _SAME), *_half_planes(convex_hull(polygon_b, _SAME)))
 
 
 def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
@@ -134,7 +77,7 @@ def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
     """
     if not margin >= 0.0:
         raise InputError(f"{margin:g} m", element="margin", remedy="Give a margin of 0 or more")
-    corners = convex_hull(polygon)
+    corners = convex_hull(polygon, _SAME)
     if margin == 0.0:
         return corners
     if len(corners) < 3:
@@ -224,7 +167,7 @@ class SupportPolygon:
             raise InputError(
                 f"shape {np.shape(points)}", element="points", remedy="Give an array of shape (k, 2) or (k, 3), k > 0"
             )
-        vertices = convex_hull(places[:, :2])
+        vertices = convex_hull(places[:, :2], _SAME)
         return cls(vertices, *_half_planes(vertices))
 
     def margin(self, point: ArrayLike) -> float:

@@ -76,7 +76,9 @@ class Connection:
         if self._closed.is_set():
             return
         self._executor.create_task(self._closed.set)
-        self._thread.join()
+        while self._thread.is_alive():
+            self._executor.wake()
+            self._thread.join(GLANCE)
         self._executor.shutdown()
         self.node.destroy_node()
         self._context.try_shutdown()

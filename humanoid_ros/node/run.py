@@ -64,9 +64,12 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     closed = executor.create_task(node.close)
     end = time.monotonic() + PATIENCE
     while (not closed.done() or node.busy) and time.monotonic() < end:
+        executor.wake()
         time.sleep(GLANCE)
     executor.create_task(ended.set)  # comes after what is being sent, and ends a wait as waking alone doesn't
-    spinning.join()
+    while spinning.is_alive():
+        executor.wake()
+        spinning.join(GLANCE)
     executor.shutdown()
     node.destroy_node()
     rclpy.shutdown()

@@ -21,7 +21,7 @@ _POLAR_SAMPLES = 24
 _BISECTIONS = 60
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def optimal_steps(W: np.ndarray) -> tuple[float, float]:
     r"""Steps of best contraction (thesis equations 3.29 and 3.30).
 
@@ -38,7 +38,7 @@ def optimal_steps(W: np.ndarray) -> tuple[float, float]:
     return 1.0 / W[0, 0], smallest / (largest * largest)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def alart_curnier(
     W: np.ndarray,
     v_loc: np.ndarray,
@@ -116,7 +116,7 @@ def alart_curnier(
     jacobian[2, 2] += 1.0 - N_22
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _solve_3x3(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> bool:
     """Cramer's rule; False where the matrix is singular."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
@@ -144,7 +144,7 @@ def _solve_3x3(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> bool:
     return True
 
 
-@apart()
+@apart(error_model="numpy")
 def newton_contact(
     W: np.ndarray, v_loc: np.ndarray, mu: float, rho_n: float, rho_t: float, f: np.ndarray
 ) -> int:
@@ -177,7 +177,7 @@ def newton_contact(
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _slip_force(
     W: np.ndarray, v_loc: np.ndarray, mu: float, angle: float, f: np.ndarray
 ) -> tuple[float, float]:
@@ -201,7 +201,7 @@ def _slip_force(
     return v_1 * d_2 - v_2 * d_1, v_1 * d_1 + v_2 * d_2
 
 
-@apart()
+@apart(error_model="numpy")
 def polar_search(W: np.ndarray, v_loc: np.ndarray, mu: float, f: np.ndarray) -> bool:
     r"""Slipping force of one contact by a search on the slip direction: the fallback of Newton.
 

@@ -34,7 +34,7 @@ _FAILURES = 4
 """Steps in a row without progress after which the method gives up."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def contact_function(
     rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, psi: np.ndarray
 ) -> float:
@@ -71,7 +71,7 @@ def contact_function(
     return psi[0] * psi[0] / rho_n + (psi[1] * psi[1] + psi[2] * psi[2]) / rho_t
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def contact_derivatives(
     rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, A: np.ndarray, B: np.ndarray
 ) -> bool:
@@ -126,7 +126,7 @@ def contact_derivatives(
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
     """Squared function of all contacts."""
     total = 0.0
@@ -138,7 +138,7 @@ def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi:
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
     """Solve K x = b in place by elimination with row pivots; False where K is singular to working precision."""
     for c in range(n):
@@ -169,7 +169,7 @@ def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
     return True
 
 
-@apart()
+@apart(error_model="numpy")
 def _solve_by_lapack(K: np.ndarray, b: np.ndarray) -> bool:
     """Solve K x = b in place; False where K has a pivot of exactly zero."""
     try:
@@ -179,7 +179,7 @@ def _solve_by_lapack(K: np.ndarray, b: np.ndarray) -> bool:
     return True
 
 
-@apart()
+@apart(error_model="numpy")
 def newton_direction(
     W: np.ndarray,
     mu: np.ndarray,
@@ -256,7 +256,7 @@ def newton_direction(
     return True
 
 
-@apart()
+@apart(error_model="numpy")
 def alart_curnier_global(
     W: np.ndarray,
     v_free: np.ndarray,

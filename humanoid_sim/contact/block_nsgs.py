@@ -20,6 +20,7 @@ BILATERAL   any   :math:`v = 0`; eliminated beforehand, see :mod:`humanoid_sim.s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -33,6 +34,26 @@ from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
 TOUCHING_SPEED = 1e-9
 """A contact without force that parts more slowly than this is closed [m/s]."""
+
+
+class BlockProblem(NamedTuple):
+    """Constraints of several kinds and the operator between their rows.
+
+    Attributes:
+        W: Delassus operator, C order, symmetric, shape (n, n).
+        v_free: free velocities, shape (n,).
+        starts: first row of each block and n, shape (blocks + 1,).
+        kinds: law of each block, see the table above, shape (blocks,).
+        parameters: friction coefficient, bound or factor of each block, shape (blocks,).
+        parents: contact to which a SPIN, ROLL or DAMPER block belongs, shape (blocks,).
+    """
+
+    W: np.ndarray
+    v_free: np.ndarray
+    starts: np.ndarray
+    kinds: np.ndarray
+    parameters: np.ndarray
+    parents: np.ndarray
 
 
 @njit(cache=True, error_model="numpy")
@@ -63,7 +84,7 @@ def block_natural_map(
 ) -> float:
     """Relative residual of the natural map of all blocks, zero exactly at the solutions.
 
-    The arguments are those of :func:`block_nsgs`, of the operator its diagonal, shape (n,); the scale is that of
+    The arguments are those of :class:`BlockProblem`, of the operator its diagonal, shape (n,); the scale is that of
     :func:`~humanoid_sim.contact.cone.natural_map`. Forces and torques are compared each with the largest of their sort.
     """
     largest = np.zeros(2)
@@ -187,12 +208,7 @@ def _solve_disc(
 
 @apart(error_model="numpy")
 def block_nsgs(
-    W: np.ndarray,
-    v_free: np.ndarray,
-    starts: np.ndarray,
-    kinds: np.ndarray,
-    parameters: np.ndarray,
-    parents: np.ndarray,
+    problem: BlockProblem,
     f: np.ndarray,
     tolerance: float,
     max_iterations: int,
@@ -203,12 +219,7 @@ def block_nsgs(
     """Sweeps over blocks of constraints, each solved exactly with the newest forces of the others.
 
     Args:
-        W: Delassus operator, C order, symmetric, shape (n, n).
-        v_free: free velocities, shape (n,).
-        starts: first row of each block and n, shape (blocks + 1,).
-        kinds: law of each block, see the table above, shape (blocks,).
-        parameters: friction coefficient, bound or factor of each block, shape (blocks,).
-        parents: contact to which a SPIN, ROLL or DAMPER block belongs, shape (blocks,).
+        problem: the problem.
         f: initial forces, overwritten with the solution or the best ones found, shape (n,).
         tolerance: bound on the relative natural-map residual.
         max_iterations: bound on the number of sweeps.
@@ -220,6 +231,8 @@ def block_nsgs(
     Returns:
         Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
     """
+    W, v_free, starts, kinds = problem.W, problem.v_free, problem.starts, problem.kinds
+    parameters, parents = problem.parameters, problem.parents
     blocks = kinds.size
     diagonal = np.empty(v_free.size)
     for k in range(v_free.size):

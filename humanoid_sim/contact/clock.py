@@ -16,7 +16,7 @@ _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.intc(types.i
 
 if _MONOTONIC >= 0:
 
-    @njit(cache=True)
+    @njit(cache=True, error_model="numpy")
     def seconds(work: np.ndarray) -> float:
         """Seconds since some time in the past; while kernels are compiled that this one calls, the clock stands still.
 
@@ -24,11 +24,11 @@ if _MONOTONIC >= 0:
             work: work space, integers, shape (2,).
         """
         _clock_gettime(_MONOTONIC, work.ctypes)
-        return float(work[0]) + 1e-9 * float(work[1] - waited())
+        return float(work[0]) + 1e-9 * float(work[1] - waited())  # type: ignore[call-arg]
 
 else:
 
-    @njit(cache=True)
+    @njit(cache=True, error_model="numpy")
     def seconds(work: np.ndarray) -> float:
         """Zero: this system's C library has no clock of that name, and stages are not told apart."""
         return 0.0

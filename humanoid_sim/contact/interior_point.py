@@ -30,7 +30,7 @@ _SMALLEST_PIVOT = 1e-14
 """Relative to the diagonal; smaller ones are rounding, of forces that only shift along self-stresses."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.ndarray) -> None:
     r"""Nesterov-Todd scaling of two points inside the second-order cone of dimension 3.
 
@@ -62,7 +62,7 @@ def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.nd
         root[r, r] -= sign * beta
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
     """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
@@ -82,7 +82,7 @@ def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
     return step
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _factor(K: np.ndarray, n: int) -> None:
     """Cholesky factor of a positive definite matrix in its lower triangle, in place."""
     for c in range(n):
@@ -103,7 +103,7 @@ def _factor(K: np.ndarray, n: int) -> None:
             row_r[c] = dot / pivot
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
     """Solve L L^T x = b in place."""
     for r in range(n):
@@ -117,7 +117,7 @@ def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
             b[j] -= L[r, j] * b[r]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     """Solve x o out = r in the Jordan algebra of the second-order cone."""
     determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
@@ -127,7 +127,7 @@ def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
         out[c] = (r[c] - out[0] * x[c]) / x[0]
 
 
-@apart()
+@apart(error_model="numpy")
 def interior_point(
     W: np.ndarray,
     v_free: np.ndarray,

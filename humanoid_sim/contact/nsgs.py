@@ -12,7 +12,7 @@ from humanoid_sim.contact.alart_curnier import newton_contact, optimal_steps, po
 from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on_cone
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     """Inverse of a symmetric positive definite 3x3 block."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
@@ -30,7 +30,7 @@ def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     out[2, 1] = out[1, 2]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_one_contact(
     W: np.ndarray,
     W_inverse: np.ndarray,
@@ -90,7 +90,7 @@ def solve_one_contact(
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def nsgs(
     W: np.ndarray,
     v_free: np.ndarray,

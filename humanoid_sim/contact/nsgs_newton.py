@@ -26,7 +26,7 @@ _INTERIOR_COST = 4.0
 """Newton systems that an interior-point iteration is taken to cost where the clock decides (1.2 to 4 measured)."""
 
 
-@apart()
+@apart(error_model="numpy")
 def nsgs_newton(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -155,7 +155,7 @@ def nsgs_newton(
     return iteration
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _newton_sweeps(m: int) -> float:
     """Sweeps that a Newton system of m contacts is taken to cost; measured are 1.3 with 8, 9 with 67, 250 with 300.
 
@@ -165,7 +165,7 @@ def _newton_sweeps(m: int) -> float:
     return sweeps if m <= 24 else 4.0 * sweeps
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _affordable(wanted: int, left: int, cost: float, deadline: float) -> int:
     """Iterations that may be made: as many as wanted, as are left, and as there is time for at so many seconds each."""
     limit = min(wanted, left)

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
-from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs, block_residuals
+from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
@@ -98,12 +98,7 @@ def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
 
 @apart(error_model="numpy")
 def scalar_active_set(
-    W: np.ndarray,
-    v_free: np.ndarray,
-    starts: np.ndarray,
-    kinds: np.ndarray,
-    parameters: np.ndarray,
-    parents: np.ndarray,
+    problem: BlockProblem,
     f: np.ndarray,
     tolerance: float,
     max_iterations: int,
@@ -119,6 +114,8 @@ def scalar_active_set(
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
     """
+    W, v_free, starts, kinds = problem.W, problem.v_free, problem.starts, problem.kinds
+    parameters, parents = problem.parameters, problem.parents
     blocks, n = kinds.size, v_free.size
     diagonal = np.empty(n)
     for k in range(n):
@@ -247,9 +244,7 @@ def scalar_active_set(
             break
     copy_vector(best, f)
     left = max(max_iterations - iteration, 0)
-    return iteration + block_nsgs(
-        W, v_free, starts, kinds, parameters, parents, f, tolerance, left, v, residuals, deadline
-    )
+    return iteration + block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
 
 
 @njit(cache=True, error_model="numpy")

@@ -33,7 +33,7 @@ def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarr
     return count
 
 
-@apart()
+@apart(error_model="numpy")
 def _sort(found: np.ndarray, count: int) -> None:
     """Sort the first numbers of a list."""
     found[:count].sort()

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def tangents(n: np.ndarray, t1: np.ndarray, t2: np.ndarray) -> None:
     """Complete a unit normal to a right-handed contact frame.
 

@@ -115,7 +115,7 @@ def topology(parents: np.ndarray, contact_joints: list[int]) -> ContactTopology:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_distances: int) -> bool:
     """Whether table 3.2 promises less than table 3.3; what the projection takes is the same for both."""
     recursions = 286 + 235 + (153 + 179) * branch + (72 + 66) * body_distances
@@ -123,7 +123,7 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
     return recursions < wrenches
 
 
-@apart()
+@apart(error_model="numpy")
 def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
     """What the tables say about bodies of one tree, in joints of one degree of freedom.
 

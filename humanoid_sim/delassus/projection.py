@@ -3,6 +3,8 @@ r"""From the operator between bodies to that between constraint rows: :math:`\La
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -11,17 +13,31 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST
 
 
+class TreeOperators(NamedTuple):
+    r"""Operators between the bodies of each tree that constraints act on.
+
+    Attributes:
+        tree: tree of each joint, shape (njoints,).
+        place: place of each joint among the bodies of its tree that constraints act on, shape (njoints,).
+        sizes: number of those bodies, by tree, shape (ntrees,).
+        offsets: where in ``omega`` the blocks of a tree begin, shape (ntrees,).
+        omega: operators of the trees, :math:`\Omega_{ij}` at ``offsets + i * size + j``, shape (any, 6, 6).
+    """
+
+    tree: np.ndarray
+    place: np.ndarray
+    sizes: np.ndarray
+    offsets: np.ndarray
+    omega: np.ndarray
+
+
 @apart(error_model="numpy", fastmath=FAST)
 def project(
     rows: ConstraintRows,
     starts: np.ndarray,
     first: int,
     last: int,
-    trees: np.ndarray,
-    place: np.ndarray,
-    sizes: np.ndarray,
-    offsets: np.ndarray,
-    omega: np.ndarray,
+    trees: TreeOperators,
     scale: float,
     reach: np.ndarray,
     W: np.ndarray,
@@ -35,15 +51,12 @@ def project(
         starts: first row of each block, and one behind the last row, shape (blocks + 1,).
         first: first block of the group.
         last: one behind its last block.
-        trees: tree of each joint, shape (njoints,).
-        place: place of each joint among the bodies of its tree that constraints act on, shape (njoints,).
-        sizes: number of those bodies, by tree, shape (ntrees,).
-        offsets: where in ``omega`` the blocks of a tree begin, shape (ntrees,).
-        omega: operators of the trees, :math:`\Omega_{ij}` at ``offsets + i * size + j``, shape (any, 6, 6).
+        trees: operators between the bodies.
         scale: the time step, for the operator at velocity level.
         reach: work space, shape (2 * most bodies of a tree, 6, 6).
         W: receives the operator, shape (n, n) with n the rows of the group.
     """
+    place, sizes, offsets, omega = trees.place, trees.sizes, trees.offsets, trees.omega
     origin = starts[first]
     n = starts[last] - origin
     columns = np.empty((6, n))  # the wrenches of all rows side by side, so that the inner loop runs along memory
@@ -56,8 +69,8 @@ def project(
             continue
         k_c = starts[c + 1] - r_c
         a_c, b_c = rows.joint_a[r_c], rows.joint_b[r_c]
-        tree_a = trees[a_c]
-        tree_b = trees[b_c]
+        tree_a = trees.tree[a_c]
+        tree_b = trees.tree[b_c]
         # reach[i] are the rows of X times Omega to body i of the tree, side b already subtracted
         size_a = sizes[tree_a] if tree_a >= 0 else 0
         for i in range(size_a):
@@ -99,8 +112,8 @@ def project(
             begin, end = r_d - origin, starts[d] - origin
             w_0, w_1, w_2 = columns[0, begin:end], columns[1, begin:end], columns[2, begin:end]
             w_3, w_4, w_5 = columns[3, begin:end], columns[4, begin:end], columns[5, begin:end]
-            at_a = _place_in_reach(trees[a_d], tree_a, tree_b, size_a, place[a_d])
-            at_b = _place_in_reach(trees[b_d], tree_a, tree_b, size_a, place[b_d])
+            at_a = _place_in_reach(trees.tree[a_d], tree_a, tree_b, size_a, place[a_d])
+            at_b = _place_in_reach(trees.tree[b_d], tree_a, tree_b, size_a, place[b_d])
             for r in range(k_c):
                 y_0 = y_1 = y_2 = y_3 = y_4 = y_5 = 0.0
                 if at_a >= 0:

@@ -9,26 +9,20 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.shape_table import ShapeTable
 
 
-@apart()
+@apart(error_model="numpy")
 def place_shapes(
     table: ShapeTable,
     first: int,
     stop: int,
-    R: np.ndarray,
-    p: np.ndarray,
-    twists: np.ndarray,
-    shape_joint: np.ndarray,
-    shape_rotation: np.ndarray,
-    shape_origin: np.ndarray,
+    joints: JointMotion,
+    shapes: AttachedShapes,
     margin: float,
     dt: float,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    travels: np.ndarray,
-    boxes: np.ndarray,
+    placed: PlacedShapes,
 ) -> None:
     """Places of shapes in the world, how far they can move in two steps, and boxes around both.
 
@@ -38,22 +32,18 @@ def place_shapes(
         table: the shapes.
         first: first shape to place.
         stop: the one after the last.
-        R: rotations of the joint frames, shape (njoints, 3, 3).
-        p: origins of the joint frames in the world [m], shape (njoints, 3).
-        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
-        shape_joint: joint that moves each shape, shape (n,).
-        shape_rotation: from the shape's frame to the joint frame, shape (n, 3, 3).
-        shape_origin: of the shape's frame in the joint frame [m], shape (n, 3).
+        joints: where the joint frames are and how they move.
+        shapes: how the shapes are attached to them.
         margin: half of it is added on each side of the boxes [m].
         dt: time step [s].
-        rotations: receives the rotations from the shapes' frames to the world, shape (n, 3, 3).
-        origins: receives the origins in the world [m], shape (n, 3).
-        travels: receives how far each shape can move in two steps [m], shape (n,).
-        boxes: receives lower and upper corners along the world's axes [m], shape (n, 6).
+        placed: receives the places.
     """
+    R, p, twists = joints.R, joints.p, joints.twists
+    shape_rotation, shape_origin = shapes.rotation, shapes.origin
+    rotations, origins, boxes = placed.rotations, placed.origins, placed.boxes
     centre = np.empty(3)
     for s in range(first, stop):
-        j = shape_joint[s]
+        j = shapes.joint[s]
         for r in range(3):
             for c in range(3):
                 rotations[s, r, c] = (
@@ -85,7 +75,7 @@ def place_shapes(
         half = table.half[s]
         radius = math.sqrt(half[0] ** 2 + half[1] ** 2 + half[2] ** 2)
         travel = 2.0 * dt * (math.sqrt(speed) + math.sqrt(spin) * radius)
-        travels[s] = travel
+        placed.travels[s] = travel
         for r in range(3):
             reach = travel + 0.5 * margin
             for c in range(3):
@@ -100,7 +90,7 @@ def place_shapes(
                 break
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def widest_axis(boxes: np.ndarray) -> int:
     """Axis of the world along which the centres of the boxes, shape (n, 6), spread most."""
     best = 0
@@ -122,7 +112,7 @@ def widest_axis(boxes: np.ndarray) -> int:
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) -> int:
     """Pairs of boxes that overlap, by sweep and prune along one axis.
 
@@ -169,7 +159,7 @@ def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) ->
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def tree_overlaps(
     box: np.ndarray, node_box: np.ndarray, node_child: np.ndarray, first: int, found: np.ndarray
 ) -> int:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,3 +53,27 @@ class ContactPoints:
             if name != "size":
                 getattr(copy, name)[: len(array)] = array
         return copy
+
+
+class PointTable(NamedTuple):
+    """Arrays of :class:`ContactPoints`, by the same names."""
+
+    positions: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    restitution: NDArray[np.float64]
+    joint_a: NDArray[np.int64]
+    joint_b: NDArray[np.int64]
+    body_a: NDArray[np.int64]
+    body_b: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    corner: NDArray[np.bool_]
+
+    @classmethod
+    def of_points(cls, points: ContactPoints) -> PointTable:
+        """The arrays of contact points, shared."""
+        return cls(
+            points.positions, points.normals, points.gaps, points.friction, points.restitution, points.joint_a,
+            points.joint_b, points.body_a, points.body_b, points.slots, points.corner,
+        )  # fmt: skip

@@ -13,6 +13,7 @@ from humanoid_sim.detection.box_box import box_separation
 from humanoid_sim.detection.epa import core_penetration
 from humanoid_sim.detection.face_contact import VERTICES, face_contact
 from humanoid_sim.detection.gjk import APART, FAR, TOUCHING, core_distance
+from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose, Simplex
 from humanoid_sim.detection.shape_table import BOX, CAPSULE, ShapeTable
 from humanoid_sim.detection.support import core_radius
 
@@ -20,19 +21,15 @@ _PARALLEL = 1e-4
 """Capsules whose axes' sine is below this touch along a line, with a point at each end."""
 
 
-@apart()
+@apart(error_model="numpy")
 def convex_distance(
     table: ShapeTable,
     a: int,
     b: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_b: np.ndarray,
-    p_b: np.ndarray,
+    pose_a: Pose,
+    pose_b: Pose,
     cutoff: float,
-    normal: np.ndarray,
-    on_a: np.ndarray,
-    on_b: np.ndarray,
+    nearest: Nearest,
 ) -> float:
     """Signed distance of two convex shapes, with the nearest or deepest points.
 
@@ -40,18 +37,15 @@ def convex_distance(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R_a: rotation from a's frame to the world, shape (3, 3).
-        p_a: origin of a's frame in the world [m], shape (3,).
-        R_b: rotation from b's frame to the world.
-        p_b: origin of b's frame in the world.
+        pose_a: of a in the world.
+        pose_b: of b in the world.
         cutoff: distance from which on the shapes count as far apart [m].
-        normal: receives the unit normal from b into a in the world, shape (3,).
-        on_a: receives the point of a in the world [m], shape (3,).
-        on_b: receives the point of b in the world [m], shape (3,).
+        nearest: receives the unit normal and the points, in the world.
 
     Returns:
         The distance, negative where they overlap, or infinity beyond the cutoff, when nothing else is written [m].
     """
+    R_a, p_a, R_b, p_b = pose_a.R, pose_a.p, pose_b.R, pose_b.p
     R = np.empty((3, 3))
     t = np.empty(3)
     v = np.empty(3)
@@ -64,9 +58,7 @@ def convex_distance(
         v[r] = -t[r]
     if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
         v[0] = 1.0
-    w_a = np.empty((4, 3))
-    w_b = np.empty((4, 3))
-    w = np.empty((4, 3))
+    simplex = Simplex(np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)))
     x_a = np.empty(3)
     x_b = np.empty(3)
     n = np.empty(3)
@@ -82,7 +74,7 @@ def convex_distance(
     outcome, size = APART, 0
     if not known:
         outcome, size = core_distance(
-            table, a, b, R, t, cutoff + thick_a + thick_b, v, x_a, x_b, w_a, w_b, w
+            table, a, b, Pose(R, t), cutoff + thick_a + thick_b, Nearest(v, x_a, x_b), simplex
         )
     if outcome == FAR:
         return np.inf
@@ -93,13 +85,14 @@ def convex_distance(
         for r in range(3):
             n[r] = v[r] / distance
     else:
-        distance = -core_penetration(table, a, b, R, t, size, w_a, w_b, w, n, x_a, x_b)
+        distance = -core_penetration(table, a, b, Pose(R, t), size, simplex, Nearest(n, x_a, x_b))
     distance -= thick_a + thick_b
     if distance > cutoff:
         return np.inf
     for r in range(3):
         x_a[r] -= thick_a * n[r]
         x_b[r] += thick_b * n[r]
+    normal, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
     for r in range(3):
         normal[r] = R_a[r, 0] * n[0] + R_a[r, 1] * n[1] + R_a[r, 2] * n[2]
         on_a[r] = p_a[r] + R_a[r, 0] * x_a[0] + R_a[r, 1] * x_a[1] + R_a[r, 2] * x_a[2]
@@ -107,23 +100,17 @@ def convex_distance(
     return distance
 
 
-@apart()
+@apart(error_model="numpy")
 def contact_patch(
     table: ShapeTable,
     a: int,
     b: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_b: np.ndarray,
-    p_b: np.ndarray,
+    pose_a: Pose,
+    pose_b: Pose,
     distance: float,
-    on_a: np.ndarray,
-    on_b: np.ndarray,
     margin: float,
-    normal: np.ndarray,
-    positions: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
+    nearest: Nearest,
+    patch: PatchPoints,
 ) -> int:
     """Contact points of two convex shapes whose distance and normal are known.
 
@@ -134,28 +121,23 @@ def contact_patch(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R_a: rotation from a's frame to the world, shape (3, 3).
-        p_a: origin of a's frame in the world [m], shape (3,).
-        R_b: rotation from b's frame to the world.
-        p_b: origin of b's frame in the world.
+        pose_a: of a in the world.
+        pose_b: of b in the world.
         distance: signed distance [m].
-        on_a: point of a nearest to b in the world [m], shape (3,).
-        on_b: point of b nearest to a, shape (3,).
         margin: points up to this far apart are kept [m].
-        normal: unit, from b into a in the world; replaced by a face's own normal, shape (3,).
-        positions: receives the points midway between the shapes [m], shape (MAX_POINTS, 3).
-        gaps: receives the signed distances along the normal [m], shape (MAX_POINTS,).
-        features: receives a number for each point that stays the same while the same parts touch; below ``VERTICES`` a
-            vertex of a, from there to twice of it one of b, shape (MAX_POINTS,).
+        nearest: normal and points in the world; the normal is replaced by a face's own.
+        patch: receives at most ``MAX_POINTS`` points; features below ``VERTICES`` are vertices of a, from there to
+            twice of it those of b.
 
     Returns:
         The number of points, at least 1.
     """
+    normal, on_a, on_b, features = nearest.normal, nearest.on_a, nearest.on_b, patch.features
     if table.kind[a] == CAPSULE and table.kind[b] == CAPSULE:
-        count = _parallel_capsules(table, a, b, R_a, p_a, R_b, p_b, margin, normal, positions, gaps, features)
+        count = _parallel_capsules(table, a, b, pose_a, pose_b, margin, normal, patch)
         if count > 0:
             return count
-    count = face_contact(table, a, b, R_a, p_a, R_b, p_b, normal, margin, positions, gaps, features)
+    count = face_contact(table, a, b, pose_a, pose_b, normal, margin, patch)
     if count > 0:
         for k in range(count):
             if features[k] >= VERTICES:
@@ -163,7 +145,7 @@ def contact_patch(
         return count
     for r in range(3):
         normal[r] = -normal[r]
-    count = face_contact(table, b, a, R_b, p_b, R_a, p_a, normal, margin, positions, gaps, features)
+    count = face_contact(table, b, a, pose_b, pose_a, normal, margin, patch)
     for r in range(3):
         normal[r] = -normal[r]
     if count > 0:
@@ -171,28 +153,26 @@ def contact_patch(
             features[k] += VERTICES if features[k] < VERTICES else 2 * VERTICES * VERTICES
         return count
     for r in range(3):
-        positions[0, r] = 0.5 * (on_a[r] + on_b[r])
-    gaps[0] = distance
+        patch.positions[0, r] = 0.5 * (on_a[r] + on_b[r])
+    patch.gaps[0] = distance
     features[0] = 3 * VERTICES * VERTICES
     return 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _parallel_capsules(
     table: ShapeTable,
     a: int,
     b: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_b: np.ndarray,
-    p_b: np.ndarray,
+    pose_a: Pose,
+    pose_b: Pose,
     margin: float,
     normal: np.ndarray,
-    positions: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
+    patch: PatchPoints,
 ) -> int:
     """Two points at the ends of the common line of capsules side by side, 0 where they don't lie so."""
+    R_a, p_a, R_b, p_b = pose_a.R, pose_a.p, pose_b.R, pose_b.p
+    positions, gaps, features = patch.positions, patch.gaps, patch.features
     cosine = 0.0
     offset = 0.0
     for r in range(3):

@@ -34,6 +34,8 @@ from humanoid_sim.detection.half_space import (
 )
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_classes import PairClasses
+from humanoid_sim.detection.pair_records import MeshPoints, Pose
+from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.self_collision import find_self_collision
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
@@ -136,10 +138,7 @@ class ContactDetector:
         self._most_blocks = min(n * (n - 1) // 2, 64 + 8 * n) + 4
         self._make_room(pairs=64 + 8 * n, points=64 + min(64 * n, 16 * BLOCK + 8 * n))
         self._make_slots()
-        self._mesh_room = (
-            np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3)), np.zeros(MESH_POINTS),
-            np.zeros(MESH_POINTS, dtype=np.int64),
-        )  # fmt: skip
+        self._mesh_room = MeshPoints.of_size(MESH_POINTS)
         self._special_pairs: dict[int, SpecialPair] = {}
         self._special_planes = self._find_special_planes(planes)
         with_shapes = np.unique(self._owner[self._shapes.body])
@@ -208,18 +207,15 @@ class ContactDetector:
     def _place_fixed(self) -> None:
         """Places of the shapes that don't move, and the tree of them."""
         n, moving = len(self._shapes.joint), self._shapes.moving
-        self._rotations, self._origins = np.zeros((n, 3, 3)), np.zeros((n, 3))
-        self._travels, self._boxes = np.zeros(n), np.zeros((n, 6))
+        self._placed = PlacedShapes.of_size(n)
         self._order = np.arange(moving)
         self._found = np.zeros(max(n - moving, 1), dtype=np.int64)
         if n == moving:
             return
-        place_shapes(
-            self._table, moving, n, np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 6)), self._shapes.joint,
-            self._shapes.rotation, self._shapes.origin, CONTACT_MARGIN, 0.0,
-            self._rotations, self._origins, self._travels, self._boxes,
-        )  # fmt: skip
-        order, node_box, node_child = bounding_tree(self._boxes[moving:, :3], self._boxes[moving:, 3:])
+        world = JointMotion(np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 6)))
+        attached = AttachedShapes(self._shapes.joint, self._shapes.rotation, self._shapes.origin)
+        place_shapes(self._table, moving, n, world, attached, CONTACT_MARGIN, 0.0, self._placed)
+        order, node_box, node_child = bounding_tree(self._placed.boxes[moving:, :3], self._placed.boxes[moving:, 3:])
         self._shapes = self._shapes._replace(
             node_box=node_box, node_child=node_child, leaf=(moving + order).astype(np.int64)
         )
@@ -281,8 +277,8 @@ class ContactDetector:
         if self._record is None or self.points is not self._recorded:
             numbers = np.array([self._most_blocks, self._first_pair_slot, self._has_pairs], dtype=np.int64)
             room = DetectionRoom(
-                self._rotations, self._origins, self._travels, self._boxes, self._order, self._candidates, self._found,
-                self._near, self._special, self._block_keys, self._blocks, self._used, numbers,
+                *self._placed, self._order, self._candidates, self._found, self._near, self._special,
+                self._block_keys, self._blocks, self._used, numbers,
             )  # fmt: skip
             self._recorded_arrays = (
                 self._features_table, self._planes, PairTable.of_classes(self._owner, self._classes),
@@ -341,14 +337,14 @@ class ContactDetector:
         for i, plane in self._special_planes:
             # The half-space below the shape is a cube, large enough for whatever the shape can reach.
             half = self._table.half[i]
-            size = float(4.0 * np.linalg.norm(half) + 4.0 * self._travels[i] + 1.0)
+            size = float(4.0 * np.linalg.norm(half) + 4.0 * self._placed.travels[i] + 1.0)
             key = n * n + plane * n + i
             joint = self._planes.joint[plane]
             normal, point = R[joint] @ self._planes.normal[plane], R[joint] @ self._planes.point[plane] + p[joint]
             motion = self._motion(i, twists)
             centre = motion.p + motion.R @ self._table.centre[i]
             height = float(normal @ (centre - point))
-            if not height - np.linalg.norm(half) <= CONTACT_MARGIN + self._travels[i]:
+            if not height - np.linalg.norm(half) <= CONTACT_MARGIN + self._placed.travels[i]:
                 continue
             if key not in self._special_pairs or self._special_pairs[key].table.half[1, 0] < 0.4 * size:
                 self._special_pairs[key] = SpecialPair(self._solids[i], Box(np.full(3, size)), self._backend)
@@ -359,24 +355,22 @@ class ContactDetector:
             self._add_pair(key, i, motion, -1 - plane, int(self._planes.body[plane]), ground, dt)
 
     def _motion(self, shape: int, twists: NDArray[np.float64]) -> ShapeMotion:
-        R, p, twist = self._rotations[shape], self._origins[shape], twists[self._shapes.joint[shape]]
+        R, p, twist = self._placed.rotations[shape], self._placed.origins[shape], twists[self._shapes.joint[shape]]
         centre = p + R @ self._table.centre[shape]
         return ShapeMotion(R, p, centre, twist[:3] + np.cross(twist[3:], centre), twist[3:])
 
     def _add_mesh_pair(self, key: int, i: int, j: int) -> None:
         """Append the contact points of a pair one of which is a mesh."""
-        positions, normals, gaps, features = self._mesh_room
-        reach = CONTACT_MARGIN + self._travels[i] + self._travels[j]
-        size = mesh_contact(
-            self._table, i, j, self._rotations[i], self._origins[i], self._rotations[j], self._origins[j], reach,
-            *self._mesh_room,
-        )  # fmt: skip
+        placed = self._placed
+        pose_i, pose_j = (Pose(placed.rotations[s], placed.origins[s]) for s in (i, j))
+        reach = CONTACT_MARGIN + self._placed.travels[i] + self._placed.travels[j]
+        size = mesh_contact(self._table, i, j, pose_i, pose_j, reach, self._mesh_room)
         a, b = int(self._shapes.body[i]), int(self._shapes.body[j])
         if self._classes.method[self._classes.body[a], self._classes.body[b]] == DISTANCE:
             size = min(size, 1)  # the first point is the nearest
         if size > 0:
             joints = int(self._shapes.joint[i]), int(self._shapes.joint[j])
-            self._append(key, joints, (a, b), positions[:size], normals[:size], gaps[:size], features[:size])
+            self._append(key, joints, (a, b), *(array[:size] for array in self._mesh_room))
 
     def _add_pair(
         self, key: int, i: int, first: ShapeMotion, j: int, b: int, second: ShapeMotion, dt: float
@@ -389,7 +383,7 @@ class ContactDetector:
         names = self._names[a], self._names[b]
         contact: PairContact | None = None
         if method in ("patch", "distance"):
-            reach = CONTACT_MARGIN + self._travels[i] + self._travels[j]
+            reach = CONTACT_MARGIN + self._placed.travels[i] + self._placed.travels[j]
             contact = pair.patch(first, second, reach) if method == "patch" else pair.nearest(first, second, reach)
         elif method == "boolean":
             if pair.overlap(first, second) and names not in self.overlaps:

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import CYLINDER, ShapeTable
 from humanoid_sim.detection.support import difference_support
 
@@ -22,7 +23,7 @@ _APART = 1e-5
 """Cores come here from no farther apart than this part of their size."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _set_face(
     points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float, least: float
 ) -> bool:
@@ -49,7 +50,7 @@ def _set_face(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     """A unit vector perpendicular to a vector that is not zero."""
     if abs(x) <= abs(y) and abs(x) <= abs(z):
@@ -62,20 +63,15 @@ def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     return u / length, v / length, w / length
 
 
-@apart()
+@apart(error_model="numpy")
 def core_penetration(
     table: ShapeTable,
     a: int,
     b: int,
-    R: np.ndarray,
-    t: np.ndarray,
+    pose: Pose,
     size: int,
-    w_a: np.ndarray,
-    w_b: np.ndarray,
-    w: np.ndarray,
-    normal: np.ndarray,
-    on_a: np.ndarray,
-    on_b: np.ndarray,
+    simplex: Simplex,
+    nearest: Nearest,
 ) -> float:
     """Smallest motion that separates two overlapping or touching cores, in a's frame.
 
@@ -85,19 +81,15 @@ def core_penetration(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R: rotation from b's frame to a's, shape (3, 3).
-        t: origin of b's frame in a's [m], shape (3,).
+        pose: from b's frame to a's.
         size: vertices of the simplex that :func:`~humanoid_sim.detection.gjk.core_distance` ended with.
-        w_a: that simplex, see there.
-        w_b: same.
-        w: same.
-        normal: receives the unit normal from b into a, along which a must move, shape (3,).
-        on_a: receives the point of a that is deepest in b, shape (3,).
-        on_b: receives the point of b that is deepest in a, shape (3,).
+        simplex: that simplex.
+        nearest: receives the unit normal, along which a must move, and the point of each that is deepest in the other.
 
     Returns:
         The depth [m].
     """
+    normal, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
     points = np.empty((_MAX_VERTICES, 3))
     points_a = np.empty((_MAX_VERTICES, 3))
     points_b = np.empty((_MAX_VERTICES, 3))
@@ -105,9 +97,9 @@ def core_penetration(
     for r in range(3):
         scale = max(scale, table.half[a, r], table.half[b, r])
     for i in range(size):
-        points[i] = w[i]
-        points_a[i] = w_a[i]
-        points_b[i] = w_b[i]
+        points[i] = simplex.w[i]
+        points_a[i] = simplex.w_a[i]
+        points_b[i] = simplex.w_b[i]
     tolerance = _EXACT * scale
     tiny = 1e-14 * scale * scale
     least = -_APART * scale
@@ -119,7 +111,7 @@ def core_penetration(
         for turn in range(6):
             sign = 1.0 if turn < 3 else -1.0
             x, y, z = sign * (turn % 3 == 0), sign * (turn % 3 == 1), sign * (turn % 3 == 2)
-            reach = difference_support(table, a, b, R, t, x, y, z, points_a[1], points_b[1], points[1])
+            reach = difference_support(table, a, b, pose, x, y, z, points_a[1], points_b[1], points[1])
             if reach - (x * points[0, 0] + y * points[0, 1] + z * points[0, 2]) > 1e-9 * scale:
                 count = 2
                 break
@@ -135,7 +127,7 @@ def core_penetration(
             d_0, d_1, d_2 = sign * x, sign * y, sign * z
             if turn % 2 == 1:
                 d_0, d_1, d_2 = sign * q_0, sign * q_1, sign * q_2
-            reach = difference_support(table, a, b, R, t, d_0, d_1, d_2, points_a[2], points_b[2], points[2])
+            reach = difference_support(table, a, b, pose, d_0, d_1, d_2, points_a[2], points_b[2], points[2])
             if reach - (d_0 * points[0, 0] + d_1 * points[0, 1] + d_2 * points[0, 2]) > 1e-9 * scale:
                 count = 3
                 break
@@ -149,8 +141,8 @@ def core_penetration(
         _set_face(points, faces, normals, offsets, 0, 0.0, -np.inf)
         x, y, z = normals[0, 0], normals[0, 1], normals[0, 2]
         plane = x * points[0, 0] + y * points[0, 1] + z * points[0, 2]
-        up = difference_support(table, a, b, R, t, x, y, z, points_a[3], points_b[3], points[3])
-        down = difference_support(table, a, b, R, t, -x, -y, -z, points_a[4], points_b[4], points[4])
+        up = difference_support(table, a, b, pose, x, y, z, points_a[3], points_b[3], points[3])
+        down = difference_support(table, a, b, pose, -x, -y, -z, points_a[4], points_b[4], points[4])
         if up - plane <= tolerance:
             return _boundary(x, y, z, up, points_a[3], points_b[3], normal, on_a, on_b)
         if down + plane <= tolerance:
@@ -185,7 +177,7 @@ def core_penetration(
         if count == _MAX_VERTICES or depth == np.inf:
             break
         reach = difference_support(
-            table, a, b, R, t, normal[0], normal[1], normal[2], points_a[count], points_b[count], points[count]
+            table, a, b, pose, normal[0], normal[1], normal[2], points_a[count], points_b[count], points[count]
         )
         if reach - depth <= tolerance:
             break
@@ -246,7 +238,7 @@ def core_penetration(
     return depth if depth < np.inf else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _boundary(
     x: float,
     y: float,
@@ -266,7 +258,7 @@ def _boundary(
     return depth
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _volume(points: np.ndarray) -> float:
     """Six times the signed volume of the tetrahedron of the first four points."""
     u_0, u_1, u_2 = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_sim.detection.pair_records import PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
 
@@ -22,7 +23,7 @@ VERTICES = 1 << 20
 """Features below this number are vertices of a polytope."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
     """Face of a shape that looks most into a direction.
 
@@ -49,7 +50,7 @@ def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray
     return best, largest
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Corners of a face of a shape in the world [m], shape (k, 3)."""
     start = table.corner_start[face]
@@ -61,7 +62,7 @@ def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndar
     return polygon
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.ndarray) -> float:
     """How far a point is inside the plane through one side of a face, times the length of the side."""
     e_0, e_1, e_2 = end[0] - start[0], end[1] - start[1], end[2] - start[2]
@@ -73,7 +74,7 @@ def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.nda
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def clip_polygon(
     polygon: np.ndarray, labels: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +128,7 @@ def clip_polygon(
     return points[:count], features[0, :count]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -196,20 +197,16 @@ def round_points(
     return candidates[:inside], features[:inside]
 
 
-@apart()
+@apart(error_model="numpy")
 def face_contact(
     table: ShapeTable,
     a: int,
     b: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_b: np.ndarray,
-    p_b: np.ndarray,
+    pose_a: Pose,
+    pose_b: Pose,
     normal: np.ndarray,
     margin: float,
-    positions: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
+    patch: PatchPoints,
 ) -> int:
     """Contact of shape a on a face of shape b whose normal is the contact normal.
 
@@ -217,21 +214,19 @@ def face_contact(
         table: the shapes.
         a: shape that touches the face.
         b: shape that has the face.
-        R_a: rotation from a's frame to the world, shape (3, 3).
-        p_a: origin of a's frame in the world [m], shape (3,).
-        R_b: rotation from b's frame to the world.
-        p_b: origin of b's frame in the world.
+        pose_a: of a in the world.
+        pose_b: of b in the world.
         normal: contact normal from b into a; overwritten with the face's own normal, shape (3,).
         margin: points up to this far from the face are kept [m].
-        positions: receives points midway between the shapes [m], shape (MAX_POINTS, 3).
-        gaps: receives their distances along the normal [m], shape (MAX_POINTS,).
-        features: receives what of the two shapes touches there; below ``VERTICES`` a vertex of a, shape (MAX_POINTS,).
+        patch: receives at most ``MAX_POINTS`` points; features below ``VERTICES`` are vertices of a.
 
     Returns:
         The number of points; 0 where no face of b has that normal or nothing of a is over it.
     """
     if table.face_start[b + 1] == table.face_start[b]:
         return 0
+    R_a, p_a, R_b, p_b = pose_a.R, pose_a.p, pose_b.R, pose_b.p
+    positions, gaps, features = patch.positions, patch.gaps, patch.features
     i, cosine = face_towards(table, b, R_b, normal)
     if cosine < FACE_CONTACT:
         return 0

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import difference_support
 
@@ -22,7 +23,7 @@ TOUCHING = 1e-7
 """Cores nearer than this part of the shapes' size count as overlapping: the direction between them would be noise."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndarray) -> float:
     """Weights of the point of triangle w[i], w[j], w[k] nearest the origin (Ericson 2004, 5.1.5), and its square."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -64,7 +65,7 @@ def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndar
     return square
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     """Whether the origin is not on the same side of triangle w[i], w[j], w[k] as the vertex ``other``."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -75,7 +76,7 @@ def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     return origin * side <= 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np.ndarray) -> bool:
     """Weights of the point of a simplex nearest the origin; whether a tetrahedron holds the origin."""
     for r in range(4):
@@ -110,20 +111,15 @@ def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np
     return inside
 
 
-@apart()
+@apart(error_model="numpy")
 def core_distance(
     table: ShapeTable,
     a: int,
     b: int,
-    R: np.ndarray,
-    t: np.ndarray,
+    pose: Pose,
     cutoff: float,
-    v: np.ndarray,
-    on_a: np.ndarray,
-    on_b: np.ndarray,
-    w_a: np.ndarray,
-    w_b: np.ndarray,
-    w: np.ndarray,
+    nearest: Nearest,
+    simplex: Simplex,
 ) -> tuple[int, int]:
     """Nearest points of the cores of two convex shapes, in a's frame.
 
@@ -131,20 +127,18 @@ def core_distance(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R: rotation from b's frame to a's, shape (3, 3).
-        t: origin of b's frame in a's [m], shape (3,).
+        pose: from b's frame to a's.
         cutoff: shapes farther apart than this are not looked at closer [m].
-        v: direction to start with, not zero; receives the shortest vector from b to a [m], shape (3,).
-        on_a: receives the nearest point of a, shape (3,).
-        on_b: receives the nearest point of b, shape (3,).
-        w_a: receives points of a that span the last simplex, shape (4, 3).
-        w_b: same of b.
-        w: receives their differences, shape (4, 3).
+        nearest: as its normal a direction to start with, not zero, which becomes the shortest vector from b to a [m];
+            receives the nearest points.
+        simplex: receives the last one.
 
     Returns:
         ``APART``, ``FAR`` (at least the cutoff) or ``OVERLAP`` (nothing but the simplex is written), and the number of
         vertices of the last simplex.
     """
+    v, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
+    w_a, w_b, w = simplex.w_a, simplex.w_b, simplex.w
     weights = np.empty(4)
     trial = np.empty(4)
     size = 0
@@ -152,7 +146,7 @@ def core_distance(
     largest = 0.0
     for _ in range(_MAX_ITERATIONS):
         reach = -difference_support(
-            table, a, b, R, t, -v[0], -v[1], -v[2], w_a[size], w_b[size], w[size]
+            table, a, b, pose, -v[0], -v[1], -v[2], w_a[size], w_b[size], w[size]
         )
         if size > 0:
             if reach > 0.0 and reach * reach > square * cutoff * cutoff:

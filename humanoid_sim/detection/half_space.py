@@ -24,6 +24,9 @@ from humanoid_model.apart import apart
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
+from humanoid_sim.detection.contact_points import PointTable
+from humanoid_sim.detection.pair_classes import PairTable
+from humanoid_sim.detection.placed_shapes import JointMotion
 
 SLOTS_PER_FEATURE = 4
 """A point or ball gives one contact point, a rim up to four."""
@@ -113,15 +116,15 @@ class FeatureTable(NamedTuple):
         group_radius: of that ball [m], shape (ng,).
     """
 
-    joint: np.ndarray
-    body: np.ndarray
-    centre: np.ndarray
-    radius: np.ndarray
-    axis: np.ndarray
-    slot: np.ndarray
-    group: np.ndarray
-    group_centre: np.ndarray
-    group_radius: np.ndarray
+    joint: NDArray[np.int64]
+    body: NDArray[np.int64]
+    centre: NDArray[np.float64]
+    radius: NDArray[np.float64]
+    axis: NDArray[np.float64]
+    slot: NDArray[np.int64]
+    group: NDArray[np.int64]
+    group_centre: NDArray[np.float64]
+    group_radius: NDArray[np.float64]
 
 
 class PlaneTable(NamedTuple):
@@ -134,10 +137,10 @@ class PlaneTable(NamedTuple):
         point: a point of the plane in the joint frame [m], shape (np, 3).
     """
 
-    joint: np.ndarray
-    body: np.ndarray
-    normal: np.ndarray
-    point: np.ndarray
+    joint: NDArray[np.int64]
+    body: NDArray[np.int64]
+    normal: NDArray[np.float64]
+    point: NDArray[np.float64]
 
 
 def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> FeatureTable:
@@ -165,62 +168,35 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
     )
 
 
-@apart()
+@apart(error_model="numpy")
 def half_space_contacts(
     features: FeatureTable,
     planes: PlaneTable,
-    owner: np.ndarray,
-    body_class: np.ndarray,
-    method: np.ndarray,
-    pair_friction: np.ndarray,
-    pair_restitution: np.ndarray,
-    R: np.ndarray,
-    p: np.ndarray,
-    twists: np.ndarray,
+    pairs: PairTable,
+    joints: JointMotion,
     margin: float,
     dt: float,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    friction: np.ndarray,
-    restitution: np.ndarray,
-    joint_a: np.ndarray,
-    joint_b: np.ndarray,
-    body_a: np.ndarray,
-    body_b: np.ndarray,
-    slots: np.ndarray,
-    corner: np.ndarray,
+    points: PointTable,
 ) -> int:
     """Contact points of features on half-spaces; a body far above a plane is left out as a whole.
 
     Args:
         features: of all bodies.
         planes: the half-spaces.
-        owner: robot or body that each body is of, shape (nbodies,).
-        body_class: class of each body, shape (nbodies,).
-        method: of two classes: 0 all points, 1 the nearest one, others are not handled here, shape (k, k).
-        pair_friction: of two classes, shape (k, k).
-        pair_restitution: of two classes, shape (k, k).
-        R: rotations of the joint frames, shape (njoints, 3, 3).
-        p: origins of the joint frames in the world [m], shape (njoints, 3).
-        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
+        pairs: what may touch; of the methods 0 gives all points, 1 the nearest one, others are not handled here.
+        joints: where the joint frames are and how they move.
         margin: points up to this far away are kept [m], and those that could arrive in two steps.
         dt: time step [s].
-        positions: see :class:`~humanoid_sim.detection.contact_points.ContactPoints`, also for the rest.
-        normals: same.
-        gaps: same.
-        friction: same.
-        restitution: same.
-        joint_a: same.
-        joint_b: same.
-        body_a: same.
-        body_b: same.
-        slots: same.
-        corner: same.
+        points: receives the contact points.
 
     Returns:
         The number of contact points, -1 where there are more than there is room for.
     """
+    R, p, twists = joints.R, joints.p, joints.twists
+    owner, body_class, method = pairs.owner, pairs.body, pairs.method
+    positions, normals, gaps = points.positions, points.normals, points.gaps
+    friction, restitution, slots, corner = points.friction, points.restitution, points.slots, points.corner
+    joint_a, joint_b, body_a, body_b = points.joint_a, points.joint_b, points.body_a, points.body_b
     count = 0
     n = np.empty(3)
     x = np.empty(3)
@@ -270,8 +246,8 @@ def half_space_contacts(
             reach = margin + 2.0 * dt * (max(approach, 0.0) + 2.0 * math.sqrt(spin) * radius)
             if not height - radius <= reach:  # nor what is nowhere
                 continue
-            mu = pair_friction[body_class[bf], body_class[bp]]
-            e = pair_restitution[body_class[bf], body_class[bp]]
+            mu = pairs.friction[body_class[bf], body_class[bp]]
+            e = pairs.restitution[body_class[bf], body_class[bp]]
             group_first = count
             for f in range(first, features.group[g + 1]):
                 if count + SLOTS_PER_FEATURE > gaps.size:
@@ -368,7 +344,7 @@ def half_space_contacts(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _approach(twist: np.ndarray, other: np.ndarray, x: np.ndarray, n: np.ndarray) -> float:
     """Speed at which the point of a body at x comes nearer to another body against the direction n [m/s]."""
     approach = 0.0

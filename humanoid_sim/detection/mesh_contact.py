@@ -9,6 +9,7 @@ from numba import njit
 from humanoid_sim.detection.broad_phase import tree_overlaps
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
+from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import core_radius, support
@@ -24,7 +25,7 @@ _ROUND_UPRIGHT = 1.0 - 1e-9
 _PRIME = 1000003
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
     """Put a triangle of a mesh into the mesh's row for a single triangle."""
     single = table.single[mesh]
@@ -42,7 +43,7 @@ def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
         table.centre[single, r] = 0.5 * (high + low)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _box_in(
     table: ShapeTable,
     s: int,
@@ -67,7 +68,7 @@ def _box_in(
         box[3 + r] = middle + reach
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _leans_over_closed_side(
     table: ShapeTable, triangle: int, R: np.ndarray, p: np.ndarray, point: np.ndarray
 ) -> bool:
@@ -89,28 +90,27 @@ def _leans_over_closed_side(
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _gather(
     table: ShapeTable,
     a: int,
     mesh: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_m: np.ndarray,
-    p_m: np.ndarray,
+    pose_a: Pose,
+    pose_m: Pose,
     margin: float,
     triangle_a: int,
     found: np.ndarray,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
+    all_points: MeshPoints,
     count: int,
 ) -> int:
     """Append the contact points of a convex shape with the triangles of a mesh; the number of points then.
 
     ``triangle_a`` is the triangle of another mesh that ``a`` stands for, -1 where it is a shape of its own.
     """
+    R_a, p_a, R_m, p_m = pose_a.R, pose_a.p, pose_m.R, pose_m.p
+    positions, normals, gaps, features = (
+        all_points.positions, all_points.normals, all_points.gaps, all_points.features
+    )
     m = table.mesh[mesh]
     single = table.single[mesh]
     box = np.empty(6)
@@ -121,9 +121,8 @@ def _gather(
     up = np.empty(3)
     on_a = np.empty(3)
     on_b = np.empty(3)
-    patch = np.empty((MAX_POINTS, 3))
-    patch_gaps = np.empty(MAX_POINTS)
-    patch_features = np.empty(MAX_POINTS, dtype=np.int64)
+    nearest = Nearest(normal, on_a, on_b)
+    patch = PatchPoints(np.empty((MAX_POINTS, 3)), np.empty(MAX_POINTS), np.empty(MAX_POINTS, dtype=np.int64))
     for k in range(min(size, found.size)):
         triangle = table.mesh_triangle[m] + found[k]
         local = table.triangle_normals[triangle]
@@ -138,7 +137,7 @@ def _gather(
         if apart:
             continue
         _load_triangle(table, mesh, triangle)
-        distance = convex_distance(table, a, single, R_a, p_a, R_m, p_m, margin, normal, on_a, on_b)
+        distance = convex_distance(table, a, single, pose_a, pose_m, margin, nearest)
         if distance == np.inf:
             continue
         cosine = 0.0
@@ -177,36 +176,28 @@ def _gather(
                 continue  # the inner side of the other surface
             if facing > -FACE_CONTACT and _leans_over_closed_side(table, triangle_a, R_a, p_a, on_a):
                 continue
-        points = contact_patch(
-            table, a, single, R_a, p_a, R_m, p_m, distance, on_a, on_b, margin, normal, patch, patch_gaps,
-            patch_features,
-        )  # fmt: skip
+        points = contact_patch(table, a, single, pose_a, pose_m, distance, margin, nearest, patch)
         for i in range(points):
             if count == gaps.size:
                 return count
-            gaps[count] = patch_gaps[i]
-            features[count] = (patch_features[i] * _PRIME + triangle) * _PRIME + triangle_a
+            gaps[count] = patch.gaps[i]
+            features[count] = (patch.features[i] * _PRIME + triangle) * _PRIME + triangle_a
             for r in range(3):
-                positions[count, r] = patch[i, r]
+                positions[count, r] = patch.positions[i, r]
                 normals[count, r] = normal[r]
             count += 1
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def mesh_contact(
     table: ShapeTable,
     a: int,
     b: int,
-    R_a: np.ndarray,
-    p_a: np.ndarray,
-    R_b: np.ndarray,
-    p_b: np.ndarray,
+    pose_a: Pose,
+    pose_b: Pose,
     margin: float,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
+    points: MeshPoints,
 ) -> int:
     """Contact points of two shapes at least one of which is a mesh.
 
@@ -218,29 +209,23 @@ def mesh_contact(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R_a: rotation from a's frame to the world, shape (3, 3).
-        p_a: origin of a's frame in the world [m], shape (3,).
-        R_b: rotation from b's frame to the world.
-        p_b: origin of b's frame in the world.
+        pose_a: of a in the world.
+        pose_b: of b in the world.
         margin: points up to this far apart are kept [m].
-        positions: receives the points midway between the shapes [m], shape (MESH_POINTS, 3).
-        normals: receives unit normals from b into a, shape (MESH_POINTS, 3).
-        gaps: receives signed distances along the normals [m], shape (MESH_POINTS,).
-        features: receives a number for each point that stays the same while the same parts touch, shape (MESH_POINTS,).
+        points: receives at most ``MESH_POINTS`` points.
 
     Returns:
         The number of points.
     """
     found = np.empty(_CANDIDATES, dtype=np.int64)
-    all_positions = np.empty((_CANDIDATES, 3))
-    all_normals = np.empty((_CANDIDATES, 3))
-    all_gaps = np.empty(_CANDIDATES)
-    all_features = np.empty(_CANDIDATES, dtype=np.int64)
+    all_points = MeshPoints(
+        np.empty((_CANDIDATES, 3)), np.empty((_CANDIDATES, 3)), np.empty(_CANDIDATES),
+        np.empty(_CANDIDATES, dtype=np.int64),
+    )  # fmt: skip
     # the mesh whose triangles are looked at is b, or a where only a is one; another mesh is its triangles one by one
     swapped = table.mesh[b] < 0
     mesh, other = (a, b) if swapped else (b, a)
-    R_m, p_m = (R_a, p_a) if swapped else (R_b, p_b)
-    R_o, p_o = (R_b, p_b) if swapped else (R_a, p_a)
+    pose_m, pose_o = (pose_a, pose_b) if swapped else (pose_b, pose_a)
     both = table.mesh[other] >= 0
     near = np.zeros(1, dtype=np.int64)
     first = 0
@@ -250,7 +235,7 @@ def mesh_contact(
         first = table.mesh_triangle[m]
         near = np.empty(table.mesh_triangle[m + 1] - first, dtype=np.int64)
         box = np.empty(6)
-        _box_in(table, mesh, R_m, p_m, R_o, p_o, margin, box)
+        _box_in(table, mesh, pose_m.R, pose_m.p, pose_o.R, pose_o.p, margin, box)
         size = tree_overlaps(box, table.node_box, table.node_child, table.mesh_node[m], near)
     count = 0
     for k in range(size):
@@ -263,31 +248,19 @@ def mesh_contact(
                 continue
             _load_triangle(table, other, triangle)
             solid = table.single[other]
-        count = _gather(
-            table, solid, mesh, R_o, p_o, R_m, p_m, margin, triangle, found,
-            all_positions, all_normals, all_gaps, all_features, count,
-        )  # fmt: skip
-    written = _reduce(all_positions, all_normals, all_gaps, all_features, count, positions, normals, gaps, features)
+        count = _gather(table, solid, mesh, pose_o, pose_m, margin, triangle, found, all_points, count)
+    written = _reduce(all_points, count, points)
     if swapped:
         for i in range(written):
             for r in range(3):
-                normals[i, r] = -normals[i, r]
+                points.normals[i, r] = -points.normals[i, r]
     return written
 
 
-@njit(cache=True)
-def _reduce(
-    all_positions: np.ndarray,
-    all_normals: np.ndarray,
-    all_gaps: np.ndarray,
-    all_features: np.ndarray,
-    count: int,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    features: np.ndarray,
-) -> int:
+@njit(cache=True, error_model="numpy")
+def _reduce(all_points: MeshPoints, count: int, points: MeshPoints) -> int:
     """The points of each patch, deepest patch first, that carry its wrenches; the number of points written."""
+    all_positions, all_normals, all_gaps = all_points.positions, all_points.normals, all_points.gaps
     order = np.argsort(all_gaps[:count], kind="mergesort")
     taken = np.zeros(count, dtype=np.bool_)
     members = np.empty(count, dtype=np.int64)
@@ -316,13 +289,13 @@ def _reduce(
                 taken[chosen[k]] = True
             some = reduce_patch(all_positions[chosen], all_gaps[chosen], all_normals[lead], MAX_POINTS, kept)
             for k in range(some):
-                if written == gaps.size:
+                if written == points.gaps.size:
                     return written
                 i = chosen[kept[k]]
-                gaps[written] = all_gaps[i]
-                features[written] = all_features[i]
+                points.gaps[written] = all_gaps[i]
+                points.features[written] = all_points.features[i]
                 for r in range(3):
-                    positions[written, r] = all_positions[i, r]
-                    normals[written, r] = all_normals[i, r]
+                    points.positions[written, r] = all_positions[i, r]
+                    points.normals[written, r] = all_normals[i, r]
                 written += 1
     return written

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +65,18 @@ class PairClasses:
 def _sides(rule: PairRule, name: str) -> tuple[bool, bool]:
     """Whether a body is one of the first, and one of the second of a rule's pairs."""
     return fnmatchcase(name, rule.first), fnmatchcase(name, rule.second)
+
+
+class PairTable(NamedTuple):
+    """What may touch and how: arrays of :class:`PairClasses`, and the owner of each body."""
+
+    owner: NDArray[np.int64]
+    body: NDArray[np.int64]
+    method: NDArray[np.int64]
+    friction: NDArray[np.float64]
+    restitution: NDArray[np.float64]
+
+    @classmethod
+    def of_classes(cls, owner: NDArray[np.int64], classes: PairClasses) -> PairTable:
+        """The arrays of ``classes`` beside the owners."""
+        return cls(owner, classes.body, classes.method, classes.friction, classes.restitution)

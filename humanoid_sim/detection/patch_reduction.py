@@ -17,7 +17,7 @@ _ONE_POINT = 1e-7
 """Corners nearer than this are one [m]."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
     """Corners of the convex hull of points of a plane, counter-clockwise (Andrew's monotone chain).
 
@@ -68,7 +68,7 @@ def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
     return distinct
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, most: int) -> int:
     """Take corners out of a convex polygon, each time the one whose loss costs the least area.
 
@@ -101,7 +101,7 @@ def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: i
     return size
 
 
-@apart()
+@apart(error_model="numpy")
 def reduce_patch(positions: np.ndarray, gaps: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray) -> int:
     """Choose the points of a patch of one normal that carry the same wrenches: corners of its hull.
 

@@ -20,6 +20,8 @@ from humanoid_model.description import HalfSpace, Mesh
 from humanoid_model.robot import Robot
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, widest_axis
 from humanoid_sim.detection.convex_pair import convex_distance
+from humanoid_sim.detection.pair_records import Nearest, Pose
+from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
 
@@ -50,7 +52,7 @@ class SelfCollision:
     never: frozenset[tuple[str, str]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def count_overlaps(
     table: ShapeTable,
     link: np.ndarray,
@@ -75,9 +77,7 @@ def count_overlaps(
     """
     size = sweep(boxes, order, widest_axis(boxes), candidates)
     seen = np.zeros(counts.shape, dtype=np.bool_)
-    normal = np.empty(3)
-    on_a = np.empty(3)
-    on_b = np.empty(3)
+    nearest = Nearest(np.empty(3), np.empty(3), np.empty(3))
     for k in range(size):
         i = candidates[k, 0]
         j = candidates[k, 1]
@@ -85,9 +85,8 @@ def count_overlaps(
         b = max(link[i], link[j])
         if a == b or seen[a, b]:
             continue
-        distance = convex_distance(
-            table, i, j, rotations[i], origins[i], rotations[j], origins[j], 0.0, normal, on_a, on_b
-        )
+        pose_i, pose_j = Pose(rotations[i], origins[i]), Pose(rotations[j], origins[j])
+        distance = convex_distance(table, i, j, pose_i, pose_j, 0.0, nearest)
         if distance <= 0.0:
             seen[a, b] = True
             counts[a, b] += 1
@@ -157,28 +156,29 @@ class _Overlaps:
         self._links = len(robot.description.links)
         self._table = shape_table([solid for *_, solid in entries])
         self._link = np.array([number for number, *_ in entries], dtype=np.int64)
-        self._joint = np.array([joint for _, joint, *_ in entries], dtype=np.int64)
-        self._rotation = np.array([place.rotation for _, _, place, _ in entries]).reshape(-1, 3, 3)
-        self._origin = np.array([place.translation for _, _, place, _ in entries]).reshape(-1, 3)
+        self._shapes = AttachedShapes(
+            np.array([joint for _, joint, *_ in entries], dtype=np.int64),
+            np.array([place.rotation for _, _, place, _ in entries]).reshape(-1, 3, 3),
+            np.array([place.translation for _, _, place, _ in entries]).reshape(-1, 3),
+        )
         self._order = np.arange(n)
-        self._placed = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n), np.zeros((n, 6))
+        self._placed = PlacedShapes.of_size(n)
         self._candidates = np.zeros((n * (n - 1) // 2, 2), dtype=np.int64)
 
     def count(self, postures: Iterable[NDArray[np.float64]]) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = np.zeros((self._links, self._links), dtype=np.int64)
-        rotations, origins, travels, boxes = self._placed
         still = np.zeros((self._model.njoints, 6))
         for q in postures:
             pin.forwardKinematics(self._model, self._data, q)
             R = np.array([placement.rotation for placement in self._data.oMi])
             p = np.array([placement.translation for placement in self._data.oMi])
             place_shapes(
-                self._table, 0, len(self._link), R, p, still, self._joint, self._rotation, self._origin, 0.0, 0.0,
-                rotations, origins, travels, boxes,
-            )  # fmt: skip
-            count_overlaps(
-                self._table, self._link, rotations, origins, boxes, self._order, self._candidates, counts
+                self._table, 0, len(self._link), JointMotion(R, p, still), self._shapes, 0.0, 0.0, self._placed
             )
+            count_overlaps(
+                self._table, self._link, self._placed.rotations, self._placed.origins, self._placed.boxes,
+                self._order, self._candidates, counts,
+            )  # fmt: skip
         return counts
 
 

@@ -15,6 +15,7 @@ from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, VERTICES
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
+from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
@@ -71,9 +72,8 @@ class SpecialPair:
             gap = self._coal(first.R, first.p, second.R, second.p, cutoff, normal, on_first, on_second)
             return gap, normal, on_first, on_second
         if not self._with_mesh:
-            gap = convex_distance(
-                self.table, 0, 1, first.R, first.p, second.R, second.p, cutoff, normal, on_first, on_second
-            )
+            poses = Pose(first.R, first.p), Pose(second.R, second.p)
+            gap = convex_distance(self.table, 0, 1, *poses, cutoff, Nearest(normal, on_first, on_second))
             return gap, normal, on_first, on_second
         contact = self._mesh_contact(first, second, cutoff)
         if contact is None:
@@ -87,12 +87,11 @@ class SpecialPair:
         self, first: ShapeMotion, second: ShapeMotion, margin: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None:
         """Normals, positions, gaps and features; None where nothing is within the margin."""
-        positions, normals = np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3))
-        gaps, features = np.zeros(MESH_POINTS), np.zeros(MESH_POINTS, dtype=np.int64)
-        count = mesh_contact(
-            self.table, 0, 1, first.R, first.p, second.R, second.p, margin, positions, normals, gaps, features
-        )
-        return (normals[:count], positions[:count], gaps[:count], features[:count]) if count else None
+        points = MeshPoints.of_size(MESH_POINTS)
+        poses = Pose(first.R, first.p), Pose(second.R, second.p)
+        count = mesh_contact(self.table, 0, 1, *poses, margin, points)
+        positions, normals, gaps, features = (array[:count] for array in points)
+        return (normals, positions, gaps, features) if count else None
 
     def overlap(self, first: ShapeMotion, second: ShapeMotion) -> bool:
         """Whether the solids overlap or touch."""
@@ -109,13 +108,10 @@ class SpecialPair:
             normals, positions, gaps, features = contact
             same = np.flatnonzero(normals @ normal > FACE_CONTACT)[:POINTS]
             return PairContact(normal, positions[same], gaps[same], features[same])
-        positions, gaps = np.zeros((POINTS, 3)), np.zeros(POINTS)
-        features = np.zeros(POINTS, dtype=np.int64)
-        count = contact_patch(
-            self.table, 0, 1, first.R, first.p, second.R, second.p, gap, on_first, on_second, margin, normal,
-            positions, gaps, features,
-        )  # fmt: skip
-        return PairContact(normal, positions[:count], gaps[:count], features[:count])
+        found = PatchPoints.of_size(POINTS)
+        poses = Pose(first.R, first.p), Pose(second.R, second.p)
+        count = contact_patch(self.table, 0, 1, *poses, gap, margin, Nearest(normal, on_first, on_second), found)
+        return PairContact(normal, found.positions[:count], found.gaps[:count], found.features[:count])
 
     def nearest(self, first: ShapeMotion, second: ShapeMotion, margin: float) -> PairContact | None:
         """The one point between the nearest or deepest points; None where the solids are farther apart."""

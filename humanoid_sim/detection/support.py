@@ -8,13 +8,14 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_sim.detection.pair_records import Pose
 from humanoid_sim.detection.shape_table import BOX, CAPSULE, CYLINDER, SPHERE, ShapeTable
 
 _CLIMB_FROM = 24
 """A hull with more vertices is climbed from neighbour to neighbour instead of looked through."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def core_radius(table: ShapeTable, s: int) -> float:
     """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m]."""
     if table.kind[s] == SPHERE or table.kind[s] == CAPSULE:
@@ -22,7 +23,7 @@ def core_radius(table: ShapeTable, s: int) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Farthest point of a shape's core along (x, y, z), all in the shape's frame [m]."""
     kind = table.kind[s]
@@ -75,13 +76,12 @@ def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[fl
     return vertices[best, 0], vertices[best, 1], vertices[best, 2]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def difference_support(
     table: ShapeTable,
     a: int,
     b: int,
-    R: np.ndarray,
-    t: np.ndarray,
+    pose: Pose,
     x: float,
     y: float,
     z: float,
@@ -95,8 +95,7 @@ def difference_support(
         table: the shapes.
         a: first shape.
         b: second shape.
-        R: rotation from b's frame to a's, shape (3, 3).
-        t: origin of b's frame in a's [m], shape (3,).
+        pose: from b's frame to a's.
         x: direction in a's frame.
         y: same.
         z: same.
@@ -107,6 +106,7 @@ def difference_support(
     Returns:
         How far the difference reaches along the direction.
     """
+    R, t = pose.R, pose.p
     on_a[0], on_a[1], on_a[2] = support(table, a, x, y, z)
     u, v, s = support(
         table,

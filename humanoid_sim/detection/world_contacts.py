@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
+from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import MAX_POINTS, VERTICES
+from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
+from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.shape_table import ShapeTable
 
 PATCH, DISTANCE = 0, 1
@@ -48,25 +52,59 @@ class WorldShapes(NamedTuple):
     """
 
     moving: int
-    joint: np.ndarray
-    body: np.ndarray
-    rotation: np.ndarray
-    origin: np.ndarray
-    node_box: np.ndarray
-    node_child: np.ndarray
-    leaf: np.ndarray
-    owner: np.ndarray
-    body_class: np.ndarray
-    method: np.ndarray
-    friction: np.ndarray
-    restitution: np.ndarray
-    link: np.ndarray
-    links: np.ndarray
-    link_start: np.ndarray
-    link_pairs: np.ndarray
+    joint: NDArray[np.int64]
+    body: NDArray[np.int64]
+    rotation: NDArray[np.float64]
+    origin: NDArray[np.float64]
+    node_box: NDArray[np.float64]
+    node_child: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    body_class: NDArray[np.int64]
+    method: NDArray[np.int64]
+    friction: NDArray[np.float64]
+    restitution: NDArray[np.float64]
+    link: NDArray[np.int64]
+    links: NDArray[np.int64]
+    link_start: NDArray[np.int64]
+    link_pairs: NDArray[np.bool_]
 
 
-@njit(cache=True)
+class DetectionRoom(NamedTuple):
+    """Work space of :func:`world_contacts`, and what it keeps from step to step.
+
+    Attributes:
+        rotations: rotations of the shapes in the world, shape (n, 3, 3).
+        origins: their origins [m], shape (n, 3).
+        travels: how far they can move in two steps [m], shape (n,).
+        boxes: boxes around them [m], shape (n, 6).
+        order: order along the sweep, shape (moving,).
+        candidates: pairs, shape (k, 2).
+        found: shapes, shape (n - moving,).
+        near: pairs, shape (l,).
+        special: pairs of other methods, shape (l,).
+        block_keys: table of the pairs that have slots, shape (a power of 2,).
+        blocks: their first blocks, shape like ``block_keys``.
+        used: number of blocks given away and of pairs that have some, shape (2,).
+        numbers: number of blocks, slot where they begin, and whether there can be pairs at all, shape (3,).
+    """
+
+    rotations: NDArray[np.float64]
+    origins: NDArray[np.float64]
+    travels: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+    order: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    found: NDArray[np.int64]
+    near: NDArray[np.int64]
+    special: NDArray[np.int64]
+    block_keys: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    used: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+
+@njit(cache=True, error_model="numpy")
 def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     """Method of a pair of shapes, negative where they may not touch."""
     a = shapes.body[i]
@@ -81,7 +119,7 @@ def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     return int(shapes.method[shapes.body_class[a], shapes.body_class[b]])
 
 
-@apart()
+@apart(error_model="numpy")
 def near_shapes(
     shapes: WorldShapes,
     boxes: np.ndarray,
@@ -136,7 +174,7 @@ def near_shapes(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
     """First block of a pair, given at its first contact and never taken back; -1 where none is left."""
     mask = keys.size - 1
@@ -154,7 +192,7 @@ def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used:
     return int(blocks[place])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, blocks: np.ndarray) -> None:
     """Copy the pairs that have blocks to a larger table."""
     mask = keys.size - 1
@@ -167,7 +205,7 @@ def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, 
             blocks[place] = old_blocks[k]
 
 
-@apart()
+@apart(error_model="numpy")
 def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray) -> None:
     """Give each feature a place of its own among ``room``, the same whatever order they come in.
 
@@ -188,40 +226,15 @@ def spread_slots(features: np.ndarray, count: int, room: int, slots: np.ndarray)
         slots[i] = place
 
 
-@apart()
+@apart(error_model="numpy")
 def world_contacts(
     table: ShapeTable,
     shapes: WorldShapes,
-    R: np.ndarray,
-    p: np.ndarray,
-    twists: np.ndarray,
+    joints: JointMotion,
     margin: float,
     dt: float,
-    rotations: np.ndarray,
-    origins: np.ndarray,
-    travels: np.ndarray,
-    boxes: np.ndarray,
-    order: np.ndarray,
-    candidates: np.ndarray,
-    found: np.ndarray,
-    near: np.ndarray,
-    special: np.ndarray,
-    block_keys: np.ndarray,
-    blocks: np.ndarray,
-    used: np.ndarray,
-    most_blocks: int,
-    first_slot: int,
-    positions: np.ndarray,
-    normals: np.ndarray,
-    gaps: np.ndarray,
-    friction: np.ndarray,
-    restitution: np.ndarray,
-    joint_a: np.ndarray,
-    joint_b: np.ndarray,
-    body_a: np.ndarray,
-    body_b: np.ndarray,
-    slots: np.ndarray,
-    corner: np.ndarray,
+    room: DetectionRoom,
+    points: PointTable,
     start: int,
 ) -> tuple[int, int]:
     """Contact points of all pairs of convex shapes whose method is compiled.
@@ -229,55 +242,36 @@ def world_contacts(
     Args:
         table: the shapes.
         shapes: where they are and what may touch.
-        R: rotations of the joint frames, shape (njoints, 3, 3).
-        p: origins of the joint frames in the world [m], shape (njoints, 3).
-        twists: world twists of the joints at the world origin, linear part first, shape (njoints, 6).
+        joints: where the joint frames are and how they move.
         margin: points up to this far apart are kept [m], and those that could arrive in two steps.
         dt: time step [s].
-        rotations: rotations of the shapes in the world; those that move are overwritten, shape (n, 3, 3).
-        origins: same, origins [m], shape (n, 3).
-        travels: same, how far a shape can move in two steps [m], shape (n,).
-        boxes: same, boxes around the shapes [m], shape (n, 6).
-        order: order along the sweep, kept from step to step, shape (moving,).
-        candidates: room for pairs, shape (k, 2).
-        found: room for shapes, shape (n - moving,).
-        near: room for pairs, shape (l,).
-        special: receives the pairs with a mesh or of other methods, first * n + second, shape (l,).
-        block_keys: table of the pairs that have slots, negative where empty, shape (a power of 2,).
-        blocks: their first blocks, shape like ``block_keys``.
-        used: number of blocks given away and of pairs that have some, shape (2,).
-        most_blocks: number of blocks.
-        first_slot: slot where the blocks begin.
-        positions: see :class:`~humanoid_sim.detection.contact_points.ContactPoints`, also for the rest.
-        normals: same.
-        gaps: same.
-        friction: same.
-        restitution: same.
-        joint_a: same.
-        joint_b: same.
-        body_a: same.
-        body_b: same.
-        slots: same.
-        corner: same.
+        room: places of the shapes, of which those that move are overwritten; work space; slots of pairs; receives in
+            ``special`` the pairs with a mesh or of other methods, first * n + second.
+        points: receives the contact points.
         start: number of contact points written already.
 
     Returns:
         The number of contact points, or what there was no room for; and the number of pairs left over.
     """
     n = shapes.joint.size
+    rotations, origins, travels, near = room.rotations, room.origins, room.travels, room.near
+    most_blocks, first_slot = room.numbers[0], room.numbers[1]
+    positions, normals, gaps = points.positions, points.normals, points.gaps
+    friction, restitution, slots, corner = points.friction, points.restitution, points.slots, points.corner
+    joint_a, joint_b, body_a, body_b = points.joint_a, points.joint_b, points.body_a, points.body_b
     place_shapes(
-        table, 0, shapes.moving, R, p, twists, shapes.joint, shapes.rotation, shapes.origin, margin, dt,
-        rotations, origins, travels, boxes,
+        table, 0, shapes.moving, joints, AttachedShapes(shapes.joint, shapes.rotation, shapes.origin), margin, dt,
+        PlacedShapes(rotations, origins, travels, room.boxes),
     )  # fmt: skip
-    pairs = near_shapes(shapes, boxes, order, candidates, found, near)
+    pairs = near_shapes(shapes, room.boxes, room.order, room.candidates, room.found, near)
     if pairs < 0:
         return MORE_PAIRS, 0
     normal = np.empty(3)
     on_a = np.empty(3)
     on_b = np.empty(3)
-    patch = np.empty((MAX_POINTS, 3))
-    patch_gaps = np.empty(MAX_POINTS)
-    features = np.empty(MAX_POINTS, dtype=np.int64)
+    nearest = Nearest(normal, on_a, on_b)
+    patch = PatchPoints(np.empty((MAX_POINTS, 3)), np.empty(MAX_POINTS), np.empty(MAX_POINTS, dtype=np.int64))
+    features = patch.features
     places = np.empty(MAX_POINTS, dtype=np.int64)
     count = start
     specials = 0
@@ -286,29 +280,25 @@ def world_contacts(
         j = near[k] % n
         method = pair_method(shapes, i, j)
         if method > DISTANCE or table.mesh[i] >= 0 or table.mesh[j] >= 0:
-            special[specials] = near[k]
+            room.special[specials] = near[k]
             specials += 1
             continue
         reach = margin + travels[i] + travels[j]
-        distance = convex_distance(
-            table, i, j, rotations[i], origins[i], rotations[j], origins[j], reach, normal, on_a, on_b
-        )
+        pose_i, pose_j = Pose(rotations[i], origins[i]), Pose(rotations[j], origins[j])
+        distance = convex_distance(table, i, j, pose_i, pose_j, reach, nearest)
         if distance == np.inf:
             continue
         if method == DISTANCE:
             size = 1
-            patch_gaps[0] = distance
+            patch.gaps[0] = distance
             features[0] = 4 * VERTICES * VERTICES
             for r in range(3):
-                patch[0, r] = 0.5 * (on_a[r] + on_b[r])
+                patch.positions[0, r] = 0.5 * (on_a[r] + on_b[r])
         else:
-            size = contact_patch(
-                table, i, j, rotations[i], origins[i], rotations[j], origins[j], distance, on_a, on_b, reach,
-                normal, patch, patch_gaps, features,
-            )  # fmt: skip
+            size = contact_patch(table, i, j, pose_i, pose_j, distance, reach, nearest, patch)
         if count + size > gaps.size:
             return MORE_POINTS, 0
-        block = slot_block(near[k], 1, block_keys, blocks, used, most_blocks)
+        block = slot_block(near[k], 1, room.block_keys, room.blocks, room.used, most_blocks)
         if block < 0:
             return MORE_SLOTS, 0
         spread_slots(features, size, BLOCK, places)
@@ -318,9 +308,9 @@ def world_contacts(
         e = shapes.restitution[shapes.body_class[a], shapes.body_class[b]]
         for c in range(size):
             for r in range(3):
-                positions[count, r] = patch[c, r]
+                positions[count, r] = patch.positions[c, r]
                 normals[count, r] = normal[r]
-            gaps[count] = patch_gaps[c]
+            gaps[count] = patch.gaps[c]
             friction[count] = mu
             restitution[count] = e
             joint_a[count] = shapes.joint[i]

@@ -131,7 +131,7 @@ class FlatModel(NamedTuple):
         )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _rotation_about(axis: np.ndarray, c: float, s: float, R: np.ndarray) -> None:
     """Rodrigues' formula with the cosine and sine of the angle."""
     x, y, z = axis[0], axis[1], axis[2]
@@ -147,7 +147,7 @@ def _rotation_about(axis: np.ndarray, c: float, s: float, R: np.ndarray) -> None
     R[2, 2] = c + t * z * z
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _rotation_of_quaternion(x: float, y: float, z: float, w: float, R: np.ndarray) -> None:
     R[0, 0] = 1.0 - 2.0 * (y * y + z * z)
     R[0, 1] = 2.0 * (x * y - w * z)

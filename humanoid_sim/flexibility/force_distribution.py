@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.errors import InputError
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def closest_on_triangle(a: np.ndarray, b: np.ndarray, c: np.ndarray, x: np.ndarray, weights: np.ndarray) -> float:
     """Point of a triangle closest to ``x`` (Ericson, Real-Time Collision Detection, §5.1.5).
 

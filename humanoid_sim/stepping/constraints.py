@@ -35,7 +35,7 @@ LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
 """In place of a contact point: what of a joint a block stands for, or a closure."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _leader(leaders: np.ndarray, tree: int) -> int:
     """Representative of the trees that a tree is joined with; paths are halved on the way."""
     while leaders[tree] != tree:
@@ -44,7 +44,7 @@ def _leader(leaders: np.ndarray, tree: int) -> int:
     return tree
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _join(leaders: np.ndarray, a: int, b: int) -> None:
     if a < 0 or b < 0:
         return
@@ -163,7 +163,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     groups.counts[3] = entries
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int, rows: int) -> int:
     """Add rows to the group of a leading tree, a new one where there is none yet."""
     if group_of_tree[leader] < 0:

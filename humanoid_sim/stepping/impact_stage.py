@@ -18,7 +18,7 @@ from typing import cast
 import numpy as np
 
 from humanoid_model.arrays import Array
-from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, BlockProblem, block_nsgs
 from humanoid_sim.contact.impact import solve_impact
 from humanoid_sim.contact.lemke import LcpStatus
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -183,8 +183,6 @@ def _sweep(W: Array, q: Array) -> tuple[Array, float]:
     """Solution of an impact problem by Gauss-Seidel sweeps, and its residual."""
     n = q.size
     p, velocities, residuals = np.zeros(n), np.zeros(n), np.zeros(5)
-    block_nsgs(
-        W, q, np.arange(n + 1), np.full(n, UNILATERAL), np.zeros(n), np.arange(n), p, 1e-9, _SWEEPS, velocities,
-        residuals,
-    )  # fmt: skip
+    problem = BlockProblem(W, q, np.arange(n + 1), np.full(n, UNILATERAL), np.zeros(n), np.arange(n))
+    block_nsgs(problem, p, 1e-9, _SWEEPS, velocities, residuals)
     return p, float(residuals[0])

@@ -10,6 +10,7 @@ from humanoid_sim.contact.clock import seconds
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
 from humanoid_sim.stepping.stages import advance, begin
 from humanoid_sim.stepping.step_data import Step
+from humanoid_sim.stepping.step_settings import StepSettings
 
 DONE, NO_DETECTION_ROOM = -1, -10
 """How :func:`march` ends besides what :func:`~humanoid_sim.stepping.stages.advance` says; what the detection lacks is
@@ -20,10 +21,8 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 
 @njit(cache=True, error_model="numpy")
 def march(
-    step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, margin: float, dt: float,
-    method: int, impact_speed: float, newton: bool, tolerance: float, max_iterations: int,
-    budget: float, passes: int,
-) -> tuple[int, int]:  # fmt: skip
+    step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
+) -> tuple[int, int]:
     """Some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
 
     The state before the last step is in ``step.state.q`` and ``v``, the one after it in ``q_new`` and ``v_new``. Where
@@ -37,15 +36,7 @@ def march(
         q: configuration to begin with, shape (nq,).
         v: velocity to begin with, shape (nv,).
         steps: how many.
-        margin: see :func:`~humanoid_sim.detection.detection_record.recorded_contacts`.
-        dt: time step [s].
-        method: see :func:`~humanoid_sim.stepping.stages.advance`, also for the next six.
-        impact_speed: same.
-        newton: same.
-        tolerance: same.
-        max_iterations: same.
-        budget: same.
-        passes: same.
+        settings: constants of the steps.
 
     Returns:
         Number of steps made; and ``DONE``, or what was in the way of the next one.
@@ -54,18 +45,15 @@ def march(
     clock, last, sums, longest = step.clock.work, step.clock.last, step.clock.sums, step.clock.longest
     for done in range(steps):
         start = seconds(clock)
-        begin(step, q, v, dt)
+        begin(step, q, v, settings.dt)
         q, v = state.q_new, state.v_new
         moved = seconds(clock)
-        m = recorded_contacts(record, motion.R, motion.p, motion.twists, margin, dt)[0]
+        m = recorded_contacts(record, motion.R, motion.p, motion.twists, settings.margin, settings.dt)[0]
         if m < 0:
             return done, NO_DETECTION_ROOM + m
         last[DYNAMICS] = moved - start
         last[DETECTION] = seconds(clock) - moved
-        end = advance(
-            step, m, dt, method, impact_speed, newton, tolerance, max_iterations, budget, passes, clock,
-            last[ASSEMBLY:],
-        )
+        end = advance(step, m, settings, last[ASSEMBLY:])
         if end != DONE:
             return done, end
         step.clock.contacts[0] = m

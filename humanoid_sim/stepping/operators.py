@@ -13,7 +13,7 @@ from humanoid_sim.contact.block_nsgs import BILATERAL
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
-from humanoid_sim.delassus.projection import project
+from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
 from humanoid_sim.stepping.step_data import Step
@@ -113,10 +113,8 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             columns[r] = method == UNIT_FORCES or rows.dofs[begin + r] >= 0
             efforts = efforts or columns[r]
         if method != UNIT_FORCES:
-            project(
-                rows, blocks.starts, first, last, model.trees, groups.place, groups.sizes, groups.omega_offsets,
-                groups.omega, dt, groups.reach, W,
-            )  # fmt: skip
+            trees = TreeOperators(model.trees, groups.place, groups.sizes, groups.omega_offsets, groups.omega)
+            project(rows, blocks.starts, first, last, trees, dt, groups.reach, W)
         if efforts:
             unit_forces(model, S, articulated, rows, begin, end, columns, dt, groups.marks, W)
         for r in range(n):

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.approach import correction_velocity
-from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, block_natural_map, block_nsgs
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
@@ -22,10 +24,27 @@ _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
 
 
+class SolverSettings(NamedTuple):
+    """How the groups of a step are solved.
+
+    Attributes:
+        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
+            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
+        tolerance: bound on the relative residual.
+        max_iterations: bound on the number of sweeps.
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep.
+    """
+
+    newton: bool
+    tolerance: float
+    max_iterations: int
+    deadline: float
+
+
 @apart(error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
-    newton: bool, tolerance: float, max_iterations: int, deadline: float, dt: float,
+    settings: SolverSettings, dt: float,
 ) -> None:  # fmt: skip
     """Solve one group by block Gauss-Seidel; contacts, limits and dry friction with the help of Newton if wanted.
 
@@ -36,12 +55,8 @@ def solve_group(
         forces: initial forces, overwritten with the solution, shape (rows,).
         parameters: of all blocks, shape (blocks,).
         eliminated: whether the operator has been through :func:`eliminate_closures` before.
-        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
-            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
-        tolerance: bound on the relative residual.
-        max_iterations: bound on the number of sweeps.
-        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep;
-            forces that would make energy are then those of one sweep without rebound and warm start.
+        settings: how; at the deadline forces that would make energy are those of one sweep without rebound and warm
+            start.
         dt: time step [s]; zero where no contact bounces.
     """
     groups, blocks = step.groups, step.blocks
@@ -55,9 +70,10 @@ def solve_group(
         else:
             _reduce_velocities(W, v_free[begin:end], held)
     iterations = _solve_rows(
-        step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
+        step, group, held, W, v_free, forces, parameters, settings
     )
-    unfinished = groups.residuals[group, 0] > tolerance and deadline < np.inf
+    deadline = settings.deadline
+    unfinished = groups.residuals[group, 0] > settings.tolerance and deadline < np.inf
     if dt > 0.0 and (unfinished or _bounces(step, group)):
         # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows. So can
         # forces of an earlier step on which the time ended.
@@ -78,14 +94,14 @@ def solve_group(
             rebound(step, group, v_free, wanted - share)
             share = wanted
             iterations += _solve_rows(
-                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
+                step, group, held, W, v_free, forces, parameters, settings
             )
             if late:
                 break
         if low < share < 1.0 and constraint_work(step, group, held, share, forces, dt) > 0.0:
             rebound(step, group, v_free, low - share)
             iterations += _solve_rows(
-                step, group, held, W, v_free, forces, parameters, newton, tolerance, max_iterations, deadline
+                step, group, held, W, v_free, forces, parameters, settings
             )
     groups.iterations[group] = iterations
     if held > 0:
@@ -97,10 +113,11 @@ def solve_group(
 @apart(error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
-    newton: bool, tolerance: float, max_iterations: int, deadline: float,
+    settings: SolverSettings,
 ) -> int:  # fmt: skip
     """Solve the rows behind the first ``held``, those of eliminated closures; returns the iterations."""
     groups, blocks = step.groups, step.blocks
+    tolerance, max_iterations, deadline = settings.tolerance, settings.max_iterations, settings.deadline
     first, last = groups.blocks[group], groups.blocks[group + 1]
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
@@ -113,25 +130,20 @@ def _solve_rows(
         while first < last and blocks.kinds[first] == BILATERAL:
             first += 1
     kinds = blocks.kinds[first:last]
-    if newton and _only_contacts(kinds):
+    if settings.newton and _only_contacts(kinds):
         return int(
             nsgs_newton(
                 W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group], deadline
             )
         )
-    if newton and has_scalars_and_contacts_alone(kinds):
-        return int(
-            scalar_active_set(
-                W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
-                blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group], deadline,
-            )
-        )  # fmt: skip
-    return int(
-        block_nsgs(
-            W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
-            blocks.parents[first:last] - first, f, tolerance, max_iterations, v, groups.residuals[group], deadline,
-        )
+    problem = BlockProblem(
+        W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
+        blocks.parents[first:last] - first,
     )  # fmt: skip
+    residuals = groups.residuals[group]
+    if settings.newton and has_scalars_and_contacts_alone(kinds):
+        return int(scalar_active_set(problem, f, tolerance, max_iterations, v, residuals, deadline))
+    return int(block_nsgs(problem, f, tolerance, max_iterations, v, residuals, deadline))
 
 
 @njit(cache=True, error_model="numpy")
@@ -225,7 +237,7 @@ def _only_contacts(kinds: np.ndarray) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def solve_all(
-    step: Step, newton: bool, tolerance: float, max_iterations: int, deadline: float, dt: float
+    step: Step, settings: SolverSettings, dt: float
 ) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written.
 
@@ -234,23 +246,18 @@ def solve_all(
 
     Args:
         step: the step.
-        newton: see :func:`solve_group`, also for the rest.
-        tolerance: same.
-        max_iterations: same.
-        deadline: same.
+        settings: how; the deadline is that of all groups.
         dt: time step [s].
     """
     groups, blocks = step.groups, step.blocks
-    own = deadline
+    own = deadline = settings.deadline
     for group in range(groups.counts[0]):
         if deadline < np.inf:
             now = seconds(step.clock.work)
             begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
             own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
-        solve_group(
-            step, group, blocks.v_free, blocks.forces, blocks.parameters, False, newton, tolerance, max_iterations,
-            own, dt,
-        )  # fmt: skip
+        share = SolverSettings(settings.newton, settings.tolerance, settings.max_iterations, own)
+        solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, dt)
 
 
 @apart(error_model="numpy")
@@ -344,7 +351,7 @@ def correction_forces(
         step: the step, solved.
         dt: time step [s].
         max_iterations: bound on the number of sweeps.
-        deadline: see :func:`solve_group`.
+        deadline: see :class:`SolverSettings`.
         wanted: work space, shape (rows,).
         forces: receives the forces, shape (rows,).
 
@@ -374,7 +381,8 @@ def correction_forces(
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        solve_group(step, group, wanted, forces, parameters, True, False, 1e-4, max_iterations, deadline, 0.0)
+        plain = SolverSettings(False, 1e-4, max_iterations, deadline)
+        solve_group(step, group, wanted, forces, parameters, True, plain, 0.0)
         groups.iterations[group] = iterations
         copy_vector(residual, groups.residuals[group])
         copy_vector(velocities, blocks.velocities)

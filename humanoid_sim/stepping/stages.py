@@ -23,6 +23,7 @@ from humanoid_sim.stepping.reactions import (
 )
 from humanoid_sim.stepping.row_velocities import free_velocities
 from humanoid_sim.stepping.solve_groups import (
+    SolverSettings,
     correction_forces,
     is_penetrating,
     may_be_at_rest,
@@ -31,6 +32,7 @@ from humanoid_sim.stepping.solve_groups import (
     still_solved,
 )
 from humanoid_sim.stepping.step_data import Step
+from humanoid_sim.stepping.step_settings import StepSettings
 
 NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 """What :func:`advance` returns where arrays have to grow."""
@@ -146,24 +148,17 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) 
 
 @apart(error_model="numpy")
 def advance(
-    step: Step, m: int, dt: float, method: int, impact_speed: float, newton: bool, tolerance: float,
-    max_iterations: int, budget: float, passes: int, clock: np.ndarray, times: np.ndarray,
-) -> int:  # fmt: skip
+    step: Step,
+    m: int,
+    settings: StepSettings,
+    times: np.ndarray,
+) -> int:
     """All stages after detection in one call.
 
     Args:
         step: the step, after :func:`begin`.
         m: number of contact points.
-        dt: time step [s].
-        method: way to the operators, see :func:`~humanoid_sim.stepping.operators.build_operators`.
-        impact_speed: approach speed from which on restitution applies [m/s].
-        newton: see :func:`~humanoid_sim.stepping.solve_groups.solve_all`.
-        tolerance: bound on the relative residual.
-        max_iterations: bound on the iterations of a group.
-        budget: seconds that the solves of the step may take all together, infinite for no limit; what is over when it
-            ends is one sweep of each group.
-        passes: the step is solved at most so many times with other actuators saturated.
-        clock: work space, shape (2,).
+        settings: constants of the steps; what is over when their budget ends is one sweep of each group.
         times: receives the seconds of assembly, of the solves and of the rest, shape (3,).
 
     Returns:
@@ -172,6 +167,7 @@ def advance(
 
     Where the forces of the last step still solve this one's problems, the operators are not built at all.
     """
+    dt, tolerance, clock = settings.dt, settings.tolerance, step.clock.work
     times[0] = times[1] = times[2] = 0.0
     mark = seconds(clock)
     if not room(step, m, dt):
@@ -180,7 +176,7 @@ def advance(
         return NO_OPERATOR_ROOM
     resting = may_be_at_rest(step)
     if resting:
-        free_velocities(step, dt, impact_speed)
+        free_velocities(step, dt, settings.impact_speed)
         saturated = respond(step, dt)
         now = seconds(clock)
         times[0] += now - mark
@@ -189,17 +185,18 @@ def advance(
         times[1] += mark - now
         if saturated:
             free_motion(step, dt)
-    for _ in range(0 if resting else passes):
-        pose_problems(step, method, dt, impact_speed)
+    for _ in range(0 if resting else settings.passes):
+        pose_problems(step, settings.delassus, dt, settings.impact_speed)
         now = seconds(clock)
         times[0] += now - mark
-        solve_all(step, newton, tolerance, max_iterations, now + budget - times[1], dt)
+        deadline = now + settings.budget - times[1]
+        solve_all(step, SolverSettings(settings.newton, tolerance, settings.max_iterations, deadline), dt)
         mark = seconds(clock)
         times[1] += mark - now
         if not respond(step, dt):
             break
         free_motion(step, dt)
     remember_rest(step)
-    wrong = finish(step, m, dt, max_iterations, mark + budget - times[1])
+    wrong = finish(step, m, dt, settings.max_iterations, mark + settings.budget - times[1])
     times[2] += seconds(clock) - mark
     return wrong

@@ -21,6 +21,7 @@ from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
+from humanoid_sim.world.smallest_record import smallest
 
 
 class StateArrays(NamedTuple):
@@ -357,29 +358,26 @@ structref.define_boxing(StepType, Step)
 
 def _field_types() -> list[tuple[str, types.Type]]:
     """Names and compiled types of the fields of a step, read off the smallest arrays of each kind."""
-    integers, floats, flags = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1, dtype=np.bool_)
-    pairs, triples, integer_pairs = np.zeros((1, 1)), np.zeros((1, 1, 1)), np.zeros((1, 1), dtype=np.int64)
-    flat: list[Any] = [integers] * 5 + [pairs] * 2 + [triples, pairs, floats, pairs, triples, floats]
-    flat += [integers] * 4 + [floats]
-    joints: list[Any] = [floats] * 9 + [integers] + [floats] * 6 + [integers, integer_pairs, pairs]
-    groups: list[Any] = [integers] * 2 + [floats, pairs] + [integers] * 8 + [triples] + [integers] * 2
-    groups += [pairs, triples, triples] + [integers] * 4
-    closures: list[Any] = [integers] * 2 + [triples, pairs] * 2 + [np.zeros((1, 1), dtype=np.bool_), pairs]
-    points: list[Any] = [pairs] * 2 + [floats] + [integers] * 5 + [flags, floats, floats, triples] + [pairs] * 3
     examples = {
-        "model": FlatModel(*flat),
+        "model": smallest(
+            FlatModel, axes=2, second_axes=2, rotations=3, translations=2, levers=2, inertias=3
+        ),
         "motion": TreeMotion.of_size(1, 1),
         "articulated": ArticulatedInertia.of_size(1, 1),
         "state": StateArrays.of_size(1, 1, 1),
-        "joints": JointArrays(*joints),
+        "joints": smallest(JointArrays, mimics=2, mimic_laws=2),
         "rows": ConstraintRows.of_size(1),
         "blocks": BlockArrays.of_size(1, 1),
-        "groups": GroupArrays(*groups),
+        "groups": smallest(GroupArrays, residuals=2, omega=3, U=2, A=3, reach=3),
         "memory": MemoryArrays.of_size(1, 1),
-        "closures": ClosureArrays(*closures),
-        "points": PointArrays(*points),
-        "pairs": PairArrays(integers, triples, integers),
-        "clock": ClockArrays(integers, floats, floats, floats, integers),
+        "closures": smallest(
+            ClosureArrays, rotation_a=3, origin_a=2, rotation_b=3, origin_b=2, fixed=2, memory=2
+        ),
+        "points": smallest(
+            PointArrays, positions=2, normals=2, frames=3, forces=2, torques=2, velocities=2
+        ),
+        "pairs": smallest(PairArrays, properties=3),
+        "clock": smallest(ClockArrays),
     }
     return [(name, numba.typeof(example)) for name, example in examples.items()]
 
@@ -387,28 +385,14 @@ def _field_types() -> list[tuple[str, types.Type]]:
 STEP_TYPE = StepType(_field_types())
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _step_of_words(words: np.ndarray) -> Any:
     return record_of_words(STEP_TYPE, words)  # type: ignore[call-arg]
 
 
-def make_step(
-    model: FlatModel,
-    motion: TreeMotion,
-    articulated: ArticulatedInertia,
-    state: StateArrays,
-    joints: JointArrays,
-    rows: ConstraintRows,
-    blocks: BlockArrays,
-    groups: GroupArrays,
-    memory: MemoryArrays,
-    closures: ClosureArrays,
-    points: PointArrays,
-    pairs: PairArrays,
-    clock: ClockArrays,
-) -> Any:
-    """Put the arrays of a step together; they are shared, not copied, and whoever calls must keep them."""
-    records = (
-        model, motion, articulated, state, joints, rows, blocks, groups, memory, closures, points, pairs, clock
-    )  # fmt: skip
-    return _step_of_words(borrowed_words(STEP_TYPE, records))
+def make_step(**records: tuple[Any, ...]) -> Any:
+    """Put the records of a step together, by the names that :class:`Step` gives them.
+
+    Their arrays are shared, not copied, and whoever calls must keep them.
+    """
+    return _step_of_words(borrowed_words(STEP_TYPE, [records[name] for name in STEP_TYPE.field_dict]))

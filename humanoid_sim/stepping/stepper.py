@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, block_natural_map, block_nsgs
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.detection.contact_points import ContactPoints
+from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.detection_record import DetectionRecord
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
@@ -34,7 +34,7 @@ from humanoid_sim.stepping.operators import (
 from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
 from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
-from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
+from humanoid_sim.stepping.solve_groups import SolverSettings, correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClockArrays,
@@ -130,11 +130,13 @@ class Stepper:
             return np.zeros(size, dtype=np.int64)
 
         return GroupArrays(
-            integers(trees + 1), integers(trees + 1), np.zeros(entries), np.zeros((trees, 5)), integers(trees),
-            integers(trees), integers(trees), np.full(n, -1, dtype=np.int64), integers(n), integers(trees + 1),
-            integers(trees), integers(trees), np.zeros((omega, 6, 6)), integers(nv), integers(nv), np.zeros((nv, 6)),
-            np.zeros((nv, 6, 6)), np.zeros((reach, 6, 6)), integers(5), integers(nv),
-            np.full(1, -1, dtype=np.int64), integers(trees),
+            blocks=integers(trees + 1), offsets=integers(trees + 1), W=np.zeros(entries),
+            residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
+            group_of_tree=integers(trees), place=np.full(n, -1, dtype=np.int64), bodies=integers(n),
+            tree_bodies=integers(trees + 1), sizes=integers(trees), omega_offsets=integers(trees),
+            omega=np.zeros((omega, 6, 6)), branch=integers(nv), marks=integers(nv), U=np.zeros((nv, 6)),
+            A=np.zeros((nv, 6, 6)), reach=np.zeros((reach, 6, 6)), counts=integers(5), path=integers(nv),
+            was_solved=np.full(1, -1, dtype=np.int64), methods=integers(trees),
         )  # fmt: skip
 
     def use_points(self, points: ContactPoints, slots: int) -> None:
@@ -147,17 +149,18 @@ class Stepper:
             grown.used[: len(self.memory.used)] = self.memory.used
             grown.used_count[:] = self.memory.used_count
             self.memory = grown
+        given = PointTable.of_points(points)._asdict()
         self.points = PointArrays(
-            points.positions, points.normals, points.gaps, points.joint_a, points.joint_b, points.body_a,
-            points.body_b, points.slots, points.corner, points.restitution, points.friction, np.zeros((capacity, 3, 3)),
-            np.zeros((capacity, 3)), np.zeros((capacity, 3)), np.zeros((capacity, 3)),
+            **given, frames=np.zeros((capacity, 3, 3)), forces=np.zeros((capacity, 3)),
+            torques=np.zeros((capacity, 3)), velocities=np.zeros((capacity, 3)),
         )  # fmt: skip
         self._make()
 
     def _make(self) -> None:
         self._step: Step = make_step(
-            self.model, self.motion, self.articulated, self.state, self.joints, self._rows, self.blocks, self.groups,
-            self.memory, self.closures, self.points, self._pairs, self.clock,
+            model=self.model, motion=self.motion, articulated=self.articulated, state=self.state, joints=self.joints,
+            rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory, closures=self.closures,
+            points=self.points, pairs=self._pairs, clock=self.clock,
         )  # fmt: skip
 
     @property
@@ -177,11 +180,7 @@ class Stepper:
             is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
             the rest of the steps.
         """
-        s = self.settings
-        return march(
-            self._step, record, q, v, steps, s.margin, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance,
-            s.max_iterations, s.budget, s.passes,
-        )  # fmt: skip
+        return march(self._step, record, q, v, steps, self.settings)
 
     @property
     def contact_count(self) -> int:
@@ -197,12 +196,8 @@ class Stepper:
         Raises:
             SimulationError: the constraints need more memory than a step may have.
         """
-        s = self.settings
         while True:
-            wrong = stages.advance(
-                self._step, m, s.dt, s.delassus, s.impact_speed, s.newton, s.tolerance, s.max_iterations, s.budget,
-                s.passes, self.clock.work, self.times,
-            )  # fmt: skip
+            wrong = stages.advance(self._step, m, self.settings, self.times)
             if not self.grow(wrong):
                 return int(wrong)
 
@@ -282,7 +277,8 @@ class Stepper:
     def solve(self, budget: float) -> None:
         """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted; budget in s."""
         s = self.settings
-        solve_all(self._step, s.newton, s.tolerance, s.max_iterations, seconds(self.clock.work) + budget, s.dt)
+        deadline = seconds(self.clock.work) + budget
+        solve_all(self._step, SolverSettings(s.newton, s.tolerance, s.max_iterations, deadline), s.dt)
 
     def solve_by(self, kernel: SolverKernel) -> None:
         """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
@@ -336,9 +332,8 @@ class Stepper:
                     W_contacts, free, mu, f_contacts, tolerance, max_iterations, np.empty(len(rows)), scratch
                 )
             f[rows] = f_contacts
-            iterations += block_nsgs(
-                W, v_free, starts, others, parameters, parents, f, tolerance, max_iterations, v, residuals, np.inf
-            )
+            problem = BlockProblem(W, v_free, starts, others, parameters, parents)
+            iterations += block_nsgs(problem, f, tolerance, max_iterations, v, residuals, np.inf)
             residuals[0] = block_natural_map(np.diag(W).copy(), v_free, starts, kinds, parameters, parents, f, v)
             if residuals[0] <= tolerance:
                 break

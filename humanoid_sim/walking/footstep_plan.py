@@ -158,10 +158,7 @@ def plan_footsteps(
     width: float | None = None,
     turn: float = 0.0,
     first: str | None = None,
-    step_time: float = 1.0,
-    double_support: float = 0.2,
-    lead: float = 2.0,
-    settle: float = 1.5,
+    **timing: float,
 ) -> FootstepPlan:
     """Footsteps forwards, or on an arc, from a posture; the last one closes the feet.
 
@@ -176,10 +173,7 @@ def plan_footsteps(
         width: between the origins of the soles across the way [m]; as in the posture if not given.
         turn: of the way at each step but the last [rad], positive to the left.
         first: sole that steps first; the one on the right if not given.
-        step_time: of each step [s].
-        double_support: share of a step in which both feet stand.
-        lead: time before the first step [s].
-        settle: time after the last step [s].
+        timing: ``step_time``, ``double_support``, ``lead`` and ``settle`` of the :class:`FootstepPlan`.
 
     Raises:
         InputError: a number that makes no sense, an unknown posture or sole, a robot without two soles.
@@ -214,9 +208,7 @@ def plan_footsteps(
             heading += 0.5 * turn
         placed.append(_footstep(stepping, middle, heading, offsets[stepping]))
         stepping = left if stepping == right else right
-    return FootstepPlan(
-        (start[0], start[1]), tuple(placed), step_time, double_support, lead, settle
-    )
+    return FootstepPlan((start[0], start[1]), tuple(placed), **timing)
 
 
 def standing_footstep(robot: Robot, q: NDArray[np.float64], sole: str) -> Footstep:

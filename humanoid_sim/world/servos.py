@@ -136,10 +136,13 @@ class Servos:
                         lower[joint.idx_v + k] = low
                     if abs(high) < _NO_LIMIT:
                         upper[joint.idx_v + k] = high
+        places, laws = _mimics(world)
         return JointArrays(
-            self.q_target, self.v_target, self.stiffness, self.damping, self.passive_damping, self.dry_friction,
-            self.feedforward, self.lowest, self.highest, self.saturated, np.zeros(nv), np.zeros(nv), np.zeros(nv),
-            np.zeros(nv), lower, upper, idx_q, *_mimics(world),
+            q_target=self.q_target, v_target=self.v_target, stiffness=self.stiffness, damping=self.damping,
+            passive_damping=self.passive_damping, dry_friction=self.dry_friction, feedforward=self.feedforward,
+            lowest=self.lowest, highest=self.highest, saturated=self.saturated, efforts=np.zeros(nv),
+            error=np.zeros(nv), own_inertia=np.zeros(nv), loads=np.zeros(nv), lower=lower, upper=upper, idx_q=idx_q,
+            mimics=places, mimic_laws=laws,
         )  # fmt: skip
 
     def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ def faceted_size(contacts: int, facets: int = FACETS) -> int:
     return (facets + 2) * contacts
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _assemble(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, facets: int, reach: float, M: np.ndarray, q: np.ndarray
 ) -> tuple[float, float]:
@@ -123,7 +123,7 @@ def check_facets(facets: int) -> None:
         raise InputError(f"the cone has {facets} facets", element="facets", remedy="Give an even number, 4 or more")
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_faceted(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -172,7 +172,7 @@ def solve_faceted(
     return pivots
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def pyramid_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, facets: int, reach: float
 ) -> float:
@@ -218,7 +218,7 @@ def pyramid_residual(
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def lemke_faceted(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -233,7 +233,7 @@ def lemke_faceted(
     return solve_faceted(W, v_free, mu, f, max(max_iterations, 100 * mu.size), v, residuals, FACETS, 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def lemke_circumscribed(
     W: np.ndarray,
     v_free: np.ndarray,
@@ -249,7 +249,7 @@ def lemke_circumscribed(
     return solve_faceted(W, v_free, mu, f, max(max_iterations, 100 * mu.size), v, residuals, FACETS, reach)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def inscribed_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
@@ -257,7 +257,7 @@ def inscribed_residual(
     return pyramid_residual(W, v_free, mu, f, v, FACETS, 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def circumscribed_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
@@ -265,7 +265,7 @@ def circumscribed_residual(
     return pyramid_residual(W, v_free, mu, f, v, FACETS, 1.0 / math.cos(math.pi / FACETS))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def frictionless_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
@@ -290,7 +290,7 @@ def frictionless_residual(
     return largest / scale if scale > 0.0 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def lemke_frictionless(
     W: np.ndarray,
     v_free: np.ndarray,

@@ -14,7 +14,7 @@ _INNER_SWEEPS = 100
 _SECULAR_ITERATIONS = 50
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def force_in_disc(
     A_11: float, A_12: float, A_22: float, b_1: float, b_2: float, radius: float
 ) -> tuple[float, float]:
@@ -46,7 +46,7 @@ def force_in_disc(
     return x_1 * radius / norm, x_2 * radius / norm
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def fixed_point(
     W: np.ndarray,
     v_free: np.ndarray,

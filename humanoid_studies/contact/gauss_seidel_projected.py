@@ -11,7 +11,7 @@ from numba import njit
 from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def radial_contact(
     W: np.ndarray, W_inverse: np.ndarray, v_loc: np.ndarray, mu: float, f: np.ndarray
 ) -> None:
@@ -51,7 +51,7 @@ def radial_contact(
     f[2] = mu * f[0] * d_2
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def radial_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
@@ -85,7 +85,7 @@ def radial_residual(
     return largest / scale if scale > 0.0 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def gauss_seidel_projected(
     W: np.ndarray,
     v_free: np.ndarray,

@@ -17,7 +17,7 @@ _WATCH = 10
 """Sweeps after which the residual must have fallen, else the relaxation is halved."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _largest_coupling(W: np.ndarray, inverses: np.ndarray) -> float:
     """Largest eigenvalue of the Delassus operator relative to its diagonal blocks, by power iteration."""
     n = W.shape[0]
@@ -46,7 +46,7 @@ def _largest_coupling(W: np.ndarray, inverses: np.ndarray) -> float:
     return value
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def jacobi(
     W: np.ndarray,
     v_free: np.ndarray,

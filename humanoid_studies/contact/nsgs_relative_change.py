@@ -17,7 +17,7 @@ from humanoid_sim.contact.cone import contact_residuals
 from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def nsgs_relative_change(
     W: np.ndarray,
     v_free: np.ndarray,

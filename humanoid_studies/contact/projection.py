@@ -14,7 +14,7 @@ _WATCH = 20
 """Sweeps after which the residual must have fallen, else the steps are shortened."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def projection(
     W: np.ndarray,
     v_free: np.ndarray,

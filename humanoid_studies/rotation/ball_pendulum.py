@@ -202,7 +202,7 @@ def _hinged(
     return np.asarray(solution.y[0])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _rotation(kind: int, q: np.ndarray, R: np.ndarray) -> None:
     if kind == _QUATERNION:
         quaternion.rotation(q, R)
@@ -212,7 +212,7 @@ def _rotation(kind: int, q: np.ndarray, R: np.ndarray) -> None:
         three_angles.rotation(q, R)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _derivative(
     kind: int,
     q: np.ndarray,
@@ -250,7 +250,7 @@ def _derivative(
     return singular
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _run(
     kind: int,
     q: np.ndarray,

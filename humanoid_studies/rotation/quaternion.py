@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rotation(q: np.ndarray, R: np.ndarray) -> None:
     """Rotation matrix, written to ``R``, shape (3, 3), of a unit quaternion: (3.61) in its corrected form."""
     x, y, z, w = q[0], q[1], q[2], q[3]
@@ -30,7 +30,7 @@ def rotation(q: np.ndarray, R: np.ndarray) -> None:
     R[2, 2] = 2.0 * (w * w + z * z - 0.5)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
     r"""Derivative :math:`\dot q = \tfrac12\bar\omega q` (3.62; the thesis prints the transposed matrix).
 
@@ -45,7 +45,7 @@ def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
     q_dot[3] = -0.5 * (q[0] * omega[0] + q[1] * omega[1] + q[2] * omega[2])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def renormalise(q: np.ndarray) -> float:
     """Make a quaternion unit again after an integration step.
 

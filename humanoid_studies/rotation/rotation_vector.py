@@ -19,7 +19,7 @@ SERIES_BELOW = 1e-3
 r"""Angle [rad] below which the series are used: their first term left out is :math:`\theta^4/360`."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rotation(q: np.ndarray, R: np.ndarray) -> None:
     """Rotation matrix, written to ``R``, shape (3, 3): equation (3.59) with the unit axis in the sine's term."""
     theta = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
@@ -42,7 +42,7 @@ def rotation(q: np.ndarray, R: np.ndarray) -> None:
     R[2, 2] = 1.0 - b * (x * x + y * y)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
     r"""Derivative of the rotation vector (3.60).
 
@@ -71,7 +71,7 @@ def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
     q_dot[2] = 0.5 * (gamma * omega[2] + omega[0] * q[1] - omega[1] * q[0] - eta * q[2])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def reparametrise(q: np.ndarray) -> bool:
     r"""Replace a vector longer than :math:`\pi` by the other one of the same rotation, :math:`(1-2\pi/\theta)q`.
 

@@ -18,7 +18,7 @@ SINGULAR = 1e-8
 r"""Below this :math:`|\det J| = |\sin\theta|` the rates can't be told from the angular velocity."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rotation(q: np.ndarray, R: np.ndarray) -> None:
     """Rotation matrix (3.56), written to ``R``, shape (3, 3), of the angles ``q``, shape (3,)."""
     c_r, s_r = math.cos(q[0]), math.sin(q[0])
@@ -35,13 +35,13 @@ def rotation(q: np.ndarray, R: np.ndarray) -> None:
     R[2, 2] = c_t
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def determinant(q: np.ndarray) -> float:
     r"""Absolute value of :math:`\det J` in :math:`\omega = J\dot q` (3.57): 0 where the angles are singular."""
     return abs(math.sin(q[1]))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, spin_rate: float, q_dot: np.ndarray) -> bool:
     r"""Rates of the angles of an angular velocity (3.58).
 
@@ -72,7 +72,7 @@ def rate(q: np.ndarray, omega: np.ndarray, spin_rate: float, q_dot: np.ndarray) 
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def realign(q: np.ndarray, omega: np.ndarray) -> bool:
     r"""At a singularity, turn the line of nodes along the horizontal part of an angular velocity.
 

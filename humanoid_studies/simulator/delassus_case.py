@@ -17,7 +17,7 @@ from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.operation_counts import ContactTopology, prefers_chang_khatib, topology
-from humanoid_sim.delassus.projection import project
+from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
@@ -179,4 +179,5 @@ def _compute(
         sizes, offsets = np.zeros(ntrees, dtype=np.int64), np.zeros(ntrees, dtype=np.int64)
         sizes[model.trees[bodies[0]]] = count
         reach = np.empty((2 * count + 1, 6, 6))
-        project(rows, starts, 0, starts.size - 1, model.trees, place, sizes, offsets, omega, 1.0, reach, W)
+        trees = TreeOperators(model.trees, place, sizes, offsets, omega)
+        project(rows, starts, 0, starts.size - 1, trees, 1.0, reach, W)

@@ -37,6 +37,29 @@ def test_degenerate_sets_of_points() -> None:
     assert len(convex_hull(repeated)) == 4
 
 
+def test_points_on_an_oblique_line_have_its_ends_as_their_hull() -> None:
+    """Rounding puts the points a little beside the line, to either side."""
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        along = np.sort(rng.normal(size=9))
+        points = np.outer(along, rng.normal(size=2)) + rng.normal(size=2)
+        ends = sorted(points[[0, -1]].tolist())
+        assert convex_hull(rng.permutation(points)).tolist() == ends
+
+
+def test_soles_side_by_side_keep_their_corners() -> None:
+    """Corners whose x differ by rounding come in any order."""
+    sole = np.array([[-0.12, -0.06], [0.17, -0.09], [0.17, 0.09], [-0.12, 0.06]])
+    aside = np.array([0.0, 0.11])
+    soles = np.vstack([sole + aside, sole - aside])
+    expected = [[-0.12, -0.17], [0.17, -0.2], [0.17, 0.2], [-0.12, 0.17]]
+    for seed in range(20):
+        corners = convex_hull(soles + 1e-12 * np.random.default_rng(seed).standard_normal(soles.shape))
+        assert len(corners) == 4
+        start = int(np.argmin(np.abs(corners - expected[0]).sum(axis=1)))
+        assert_allclose(np.roll(corners, -start, axis=0), expected, atol=1e-11)
+
+
 def test_margin_is_the_distance_from_the_edge() -> None:
     assert polygon_margin(SQUARE, [0.7, 0.4]) == pytest.approx(0.4)
     assert polygon_margin(SQUARE, [1.9, 0.4]) == pytest.approx(0.1)

@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.multibody_zmp import multibody_zero_moment_point
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_planner.gait.lift.bearing import (
@@ -27,7 +28,6 @@ from humanoid_planner.gait.lift.ground_forces import GroundForces, ground_forces
 from humanoid_planner.gait.lift.lateral_sway import PendulumMotion, PendulumPhase, solve_pendulum
 from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
-from humanoid_planner.gait.lift.zero_moment_point import multibody_zero_moment_point
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution

@@ -1,2 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """What postures have to fulfil: contacts, places of links, stability."""
+
+from humanoid_planner.posture.tasks.coupling import Coupling, SameFootprint, SamePlacement
+from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.tasks.link_tasks import (
+    axis_along,
+    centre_of_mass_at,
+    frame_at,
+    gaze,
+    joint_at,
+    orientation,
+    point_at,
+    point_beyond,
+    point_in_slab,
+    relative_frame,
+)
+from humanoid_planner.posture.tasks.over_patch import CentreOfMassOverPatch
+from humanoid_planner.posture.tasks.task import Task
+
+__all__ = [
+    "CentreOfMassOverPatch",
+    "Coupling",
+    "GeometricTask",
+    "Row",
+    "SameFootprint",
+    "SamePlacement",
+    "Task",
+    "axis_along",
+    "centre_of_mass_at",
+    "frame_at",
+    "gaze",
+    "joint_at",
+    "orientation",
+    "point_at",
+    "point_beyond",
+    "point_in_slab",
+    "relative_frame",
+]

@@ -10,6 +10,7 @@ from fixtures.contact_stances import CORNERS, tilted_pad
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 from humanoid_model.contact import Contact, ContactLocation, Surface
+from humanoid_model.convex_polygon import convex_hull
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.force_distribution import in_equilibrium
@@ -17,7 +18,6 @@ from humanoid_planner.equilibrium.support_polygon import (
     SupportPolygon,
     clip_convex,
     contact_area,
-    convex_hull,
     disc,
     shrink_convex,
 )
@@ -73,36 +73,6 @@ def test_level_contacts_at_several_heights_are_judged_conservatively():
             accepted += 1
             assert in_equilibrium(contacts, 50.0, centre)
     assert accepted > 50
-
-
-def test_hull_is_that_of_qhull():
-    random = np.random.default_rng(2)
-    for count in (3, 5, 40):
-        points = random.normal(size=(count, 2)).round(1 if count > 5 else 6)
-        hull = ConvexHull(points)
-        corners = convex_hull(points)
-        assert area(corners) == pytest.approx(hull.volume)
-        np.testing.assert_allclose(
-            corners[np.lexsort(corners.T)], points[hull.vertices][np.lexsort(points[hull.vertices].T)]
-        )
-
-
-def test_soles_side_by_side_keep_their_corners():
-    """Corners whose x differ by rounding come in any order."""
-    sole = np.array([[-0.12, -0.06], [0.17, -0.09], [0.17, 0.09], [-0.12, 0.06]])
-    aside = np.array([0.0, 0.11])
-    soles = np.vstack([sole + aside, sole - aside])
-    for seed in range(20):
-        corners = convex_hull(soles + 1e-12 * np.random.default_rng(seed).standard_normal(soles.shape))
-        expected = [[-0.12, -0.17], [0.17, -0.2], [0.17, 0.2], [-0.12, 0.17]]
-        assert len(corners) == 4
-        start = int(np.argmin(np.abs(corners - expected[0]).sum(axis=1)))
-        np.testing.assert_allclose(np.roll(corners, -start, axis=0), expected, atol=1e-11)
-
-
-def test_collinear_and_repeated_points_are_no_corners():
-    points = [*SQUARE, [0.5, 0.0], [0.5, 0.5], [1.0, 1.0], [0.25, 0.0]]
-    np.testing.assert_array_equal(convex_hull(points), SQUARE)
 
 
 def test_point_and_segment():

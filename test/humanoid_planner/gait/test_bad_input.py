@@ -72,7 +72,7 @@ NAN, INF = math.nan, math.inf
         (lambda: cyclic_walk(CYCLIC, 1.5), "cycles: is 1.5. Give a whole number"),
         (lambda: cyclic_walk(CYCLIC, NAN), "cycles: is nan"),
         (lambda: cyclic_walk(CYCLIC, 50_000), "cycles: is 50000. Give a whole number from 1 to 1000"),
-        (lambda: walk_between_rests(CYCLIC, BRAKING, stop_duration=-1.0), "duration: is -1. Give a finite number of 0 or more"),
+        (lambda: walk_between_rests(CYCLIC, BRAKING, stop_duration=-1.0), "duration: is -1. Give a finite number"),
         (lambda: BIP.double_support(0.5, toe_force_lower=INF), "toe_force_lower: is inf N"),
         (lambda: BIP.double_support(0.5, toe_force_lower=-5.0), "toe_force_lower: is -5.0 N"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(INF, INF)), "C12: bounds inf and inf cross"),

@@ -15,6 +15,7 @@ from humanoid_sim.contact.block_nsgs import (
     ROLL,
     SPIN,
     UNILATERAL,
+    BlockProblem,
     block_nsgs,
 )
 from humanoid_sim.contact.nsgs import nsgs
@@ -31,10 +32,10 @@ def solve(W, v_free, kinds, parameters, parents, tolerance=1e-11):
     starts = np.concatenate([[0], np.cumsum([SIZES[kind] for kind in kinds])])
     n = int(starts[-1])
     f, v, residuals = np.zeros(n), np.empty(n), np.zeros(5)
-    sweeps = block_nsgs(
-        np.ascontiguousarray(W), v_free, starts, np.array(kinds), np.array(parameters, dtype=float), np.array(parents),
-        f, tolerance, 5000, v, residuals,
-    )  # fmt: skip
+    problem = BlockProblem(
+        np.ascontiguousarray(W), v_free, starts, np.array(kinds), np.array(parameters, dtype=float), np.array(parents)
+    )
+    sweeps = block_nsgs(problem, f, tolerance, 5000, v, residuals)
     assert residuals[0] <= tolerance, (sweeps, residuals)
     assert_allclose(v, W @ f + v_free, atol=1e-9)
     return f, v, starts

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.delassus.projection import project
+from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
@@ -145,7 +145,7 @@ def test_body_level_methods(method, seed: int, trees: int) -> None:
         assert_allclose(blocks, blocks.transpose(1, 0, 3, 2), atol=1e-10 * max(np.abs(blocks).max(initial=0.0), 1.0))
     W = np.full((n, n), np.nan)
     reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
-    project(rows, starts, 0, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1e-3, reach, W)
+    project(rows, starts, 0, BLOCKS, TreeOperators(tree.flat.trees, place, sizes, offsets, omega), 1e-3, reach, W)
     assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
 
 
@@ -159,7 +159,7 @@ def test_efforts_and_wrenches_together() -> None:
         place, sizes, offsets, omega = tree.operators(rows, n, by_chang_khatib)
         W = np.full((n, n), np.nan)
         reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
-        project(rows, starts, 0, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1.0, reach, W)
+        project(rows, starts, 0, BLOCKS, TreeOperators(tree.flat.trees, place, sizes, offsets, omega), 1.0, reach, W)
         marks = np.zeros(tree.model.nv, dtype=np.int64)
         unit_forces(
             tree.flat, tree.motion.S, tree.articulated, rows, 0, n, rows.dofs[:n] >= 0, 1.0, marks, W
@@ -175,7 +175,7 @@ def test_operator_of_a_group_that_starts_in_the_middle() -> None:
     n = len(J) - begin
     W = np.full((n, n), np.nan)
     reach = np.empty((2 * int(sizes.max()) + 1, 6, 6))
-    project(rows, starts, 2, BLOCKS, tree.flat.trees, place, sizes, offsets, omega, 1.0, reach, W)
+    project(rows, starts, 2, BLOCKS, TreeOperators(tree.flat.trees, place, sizes, offsets, omega), 1.0, reach, W)
     expected = (J @ np.linalg.solve(tree.M, J.T))[begin:, begin:]
     assert_allclose(W, expected, atol=1e-10 * np.abs(expected).max())
 
@@ -204,7 +204,7 @@ def test_only_the_upper_triangle_is_projected() -> None:
     W = np.zeros((n, n)).view(CountedRows)
     CountedRows.entries = 0
     project.py_func(
-        rows, np.arange(0, n + 1, 3), 0, contacts, tree.flat.trees, place, sizes, offsets, omega, 1e-3,
+        rows, np.arange(0, n + 1, 3), 0, contacts, TreeOperators(tree.flat.trees, place, sizes, offsets, omega), 1e-3,
         np.empty((2 * int(sizes.max()) + 1, 6, 6)), W,
     )  # fmt: skip
     assert CountedRows.entries == 9 * contacts * (contacts + 1) // 2

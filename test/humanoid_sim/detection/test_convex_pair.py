@@ -12,8 +12,11 @@ from numpy.testing import assert_allclose
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, Sphere
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
+from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape, shape_table
+
+AT_ORIGIN = Pose(np.eye(3), np.zeros(3))
 
 
 def ball_points(count: int) -> np.ndarray:
@@ -63,13 +66,14 @@ def test_random_poses_as_coal_sees_them(a: str, b: str) -> None:
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
     tolerance = 5e-6 if "cylinder" in (a, b) else 1e-7
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+    normal, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
     signs = []
     for _ in range(150):
         R_a, R_b, p_b = random_rotation(rng), random_rotation(rng), rng.normal(size=3)
         way = rng.normal(size=3)
         p_a = p_b + rng.uniform(0.05, 0.45) * way / np.linalg.norm(way)
-        found = convex_distance(table, 0, 1, R_a, p_a, R_b, p_b, 1.0, normal, on_a, on_b)
+        found = convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R_b, p_b), 1.0, nearest)
         result.clear()
         expected = coal.distance(
             geometries[0], coal.Transform3s(R_a, p_a), geometries[1], coal.Transform3s(R_b, p_b), request, result
@@ -80,10 +84,10 @@ def test_random_poses_as_coal_sees_them(a: str, b: str) -> None:
         assert np.linalg.norm(normal) == pytest.approx(1.0)
         assert (on_a - on_b) @ normal == pytest.approx(found, abs=1e-9)
         signs.append(found > 0.0)
-        swapped = convex_distance(table, 1, 0, R_b, p_b, R_a, p_a, 1.0, normal, on_a, on_b)
+        swapped = convex_distance(table, 1, 0, Pose(R_b, p_b), Pose(R_a, p_a), 1.0, nearest)
         assert swapped == pytest.approx(found, abs=tolerance)
         if found > 1e-3:
-            assert convex_distance(table, 0, 1, R_a, p_a, R_b, p_b, 0.99 * found, normal, on_a, on_b) == np.inf
+            assert convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R_b, p_b), 0.99 * found, nearest) == np.inf
     assert 10 < sum(signs) < 140
 
 
@@ -93,7 +97,8 @@ def test_cylinders_near_the_axes_of_boxes_as_coal_sees_them(seed: int) -> None:
     rng = np.random.default_rng(seed)
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+    normal, on_a, on_b = nearest.normal, nearest.on_a, nearest.on_b
     for _ in range(10):
         solids = [Cylinder(*rng.uniform(0.03, 0.3, 2)), Box(rng.uniform(0.03, 1.0, 3))]
         table, geometries = shape_table(solids), [coal_shape(solid) for solid in solids]
@@ -101,7 +106,7 @@ def test_cylinders_near_the_axes_of_boxes_as_coal_sees_them(seed: int) -> None:
             R = np.eye(3)[:, rng.permutation(3)]
             R = R * np.sign(np.linalg.det(R)) @ pin.exp3(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -3))
             p = rng.normal(size=3) * rng.uniform(0.01, 0.3)
-            found = convex_distance(table, 0, 1, R, p, np.eye(3), np.zeros(3), 10.0, normal, on_a, on_b)
+            found = convex_distance(table, 0, 1, Pose(R, p), AT_ORIGIN, 10.0, nearest)
             result.clear()
             expected = coal.distance(
                 geometries[0], coal.Transform3s(R, p), geometries[1], coal.Transform3s.Identity(), request, result
@@ -122,21 +127,22 @@ def test_a_cylinder_deep_in_the_edge_of_a_slab() -> None:
     )
     p = np.array([-0.34840746113845594, -0.00862340961013918, -0.018513575246230114])
     way = p - np.array([-0.3476124831085355, -0.008065293792558437, -0.018275842904909072])
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
     for step in (-1e-6, 0.0, 1e-8, 1e-6, 1e-4):
         place = p + step * way / np.linalg.norm(way)
-        found = convex_distance(table, 0, 1, R, place, np.eye(3), np.zeros(3), 10.0, normal, on_a, on_b)
+        found = convex_distance(table, 0, 1, Pose(R, place), AT_ORIGIN, 10.0, nearest)
         assert found == pytest.approx(-0.063487, abs=3e-5)
 
 
 def test_nearest_points_of_parallel_faces_are_on_both() -> None:
     table = shape_table([Box(np.full(3, 0.2)), Box(np.array([1.0, 0.8, 0.1]))])
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+    on_a, on_b = nearest.on_a, nearest.on_b
     for order in ((0, 1), (1, 0)):
         for above in (0.0, -1e-4):
             places = [np.array([0.1, 0.05, 0.15 + above]), np.zeros(3)]
             first, second = places[order[0]], places[order[1]]
-            convex_distance(table, *order, np.eye(3), first, np.eye(3), second, 1.0, normal, on_a, on_b)
+            convex_distance(table, *order, Pose(np.eye(3), first), Pose(np.eye(3), second), 1.0, nearest)
             for point in (on_a, on_b):
                 assert np.all(np.abs(point[:2] - places[0][:2]) <= 0.1 + 1e-12)
                 assert abs(point[2] - 0.05) <= 1.01e-4
@@ -147,14 +153,15 @@ def test_depth_is_that_of_a_support_plane(a: str, b: str) -> None:
     """All of a's points are on one side of the plane that the normal and the depth give: no library needed."""
     rng = np.random.default_rng(2)
     table = shape_table([SOLIDS[a], SOLIDS[b]])
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+    normal = nearest.normal
     corners = [
         Polytope.of_box(solid).vertices if isinstance(solid, Box) else solid.vertices  # type: ignore[union-attr]
         for solid in (SOLIDS[a], SOLIDS[b])
     ]
     for _ in range(200):
         R_a, R_b, p_a = random_rotation(rng), random_rotation(rng), 0.1 * rng.normal(size=3)
-        found = convex_distance(table, 0, 1, R_a, p_a, R_b, np.zeros(3), 1.0, normal, on_a, on_b)
+        found = convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R_b, np.zeros(3)), 1.0, nearest)
         low = ((corners[0] @ R_a.T + p_a) @ normal).min()
         high = ((corners[1] @ R_b.T) @ normal).max()
         assert low - high == pytest.approx(found, abs=1e-9)
@@ -165,9 +172,10 @@ def test_depth_is_that_of_a_support_plane(a: str, b: str) -> None:
 def test_box_at_rest_on_a_box_has_an_upright_normal(gap: float, edge: float) -> None:
     table = shape_table([Box(np.array([0.3, 0.2, 0.1])), Box(np.array([edge, edge, 1.0]))])
     R = pin.rpy.rpyToMatrix(0.0, 0.0, 0.3)
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+    normal = nearest.normal
     p_a = np.array([0.01, 0.013, 0.55 + gap])
-    found = convex_distance(table, 0, 1, R, p_a, np.eye(3), np.zeros(3), 2e-3, normal, on_a, on_b)
+    found = convex_distance(table, 0, 1, Pose(R, p_a), AT_ORIGIN, 2e-3, nearest)
     assert found == pytest.approx(gap, abs=1e-12)
     assert_allclose(normal, [0, 0, 1], atol=1e-6)
 
@@ -176,10 +184,11 @@ def test_flat_straight_and_single_point_polytopes() -> None:
     triangle = np.array([[0.0, 0, 0], [0.2, 0, 0], [0, 0.3, 0]])
     for points in (triangle, triangle[:2], triangle[:1], np.repeat(triangle[:1], 5, axis=0)):
         table = shape_table([Polytope.of_points(points), Box(np.ones(3))])
-        normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+        nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+        normal = nearest.normal
         for height in (0.1, 1e-9, 0.0, -0.01):
             p = np.array([0.1, 0.1, 0.5 + height])
-            found = convex_distance(table, 0, 1, np.eye(3), p, np.eye(3), np.zeros(3), 1.0, normal, on_a, on_b)
+            found = convex_distance(table, 0, 1, Pose(np.eye(3), p), AT_ORIGIN, 1.0, nearest)
             assert found == pytest.approx(height, abs=1e-9)
             assert_allclose(normal, [0, 0, 1], atol=1e-6)
 
@@ -187,9 +196,10 @@ def test_flat_straight_and_single_point_polytopes() -> None:
 def test_concentric_shapes_are_told_apart_all_the_same() -> None:
     for solid in SOLIDS.values():
         table = shape_table([solid, solid])
-        normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+        nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
+        normal = nearest.normal
         z, R = np.zeros(3), np.eye(3)
-        found = convex_distance(table, 0, 1, R, z, R, z, 1.0, normal, on_a, on_b)
+        found = convex_distance(table, 0, 1, Pose(R, z), Pose(R, z), 1.0, nearest)
         assert -0.5 < found < -0.05
         assert np.linalg.norm(normal) == pytest.approx(1.0)
 
@@ -197,14 +207,12 @@ def test_concentric_shapes_are_told_apart_all_the_same() -> None:
 def patch(a: SolidShape, p_a: np.ndarray, b: SolidShape, R_a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, gaps and features of a on b, b at the origin."""
     table = shape_table([a, b])
-    normal, on_a, on_b = np.zeros(3), np.zeros(3), np.zeros(3)
+    nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
     z, R = np.zeros(3), np.eye(3)
-    distance = convex_distance(table, 0, 1, R_a, p_a, R, z, 2e-3, normal, on_a, on_b)
-    positions, gaps, features = np.zeros((8, 3)), np.zeros(8), np.zeros(8, dtype=np.int64)
-    count = contact_patch(
-        table, 0, 1, R_a, p_a, R, z, distance, on_a, on_b, 2e-3, normal, positions, gaps, features
-    )
-    return positions[:count], gaps[:count], features[:count]
+    distance = convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R, z), 2e-3, nearest)
+    points = PatchPoints.of_size(8)
+    count = contact_patch(table, 0, 1, Pose(R_a, p_a), Pose(R, z), distance, 2e-3, nearest, points)
+    return points.positions[:count], points.gaps[:count], points.features[:count]
 
 
 def test_capsules_side_by_side_touch_at_both_ends_of_their_common_line() -> None:

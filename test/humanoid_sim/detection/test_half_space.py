@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.half_space import (
     SLOTS_PER_FEATURE,
     PlaneTable,
@@ -16,6 +17,8 @@ from humanoid_sim.detection.half_space import (
     features_of,
     half_space_contacts,
 )
+from humanoid_sim.detection.pair_classes import PairTable
+from humanoid_sim.detection.placed_shapes import JointMotion
 
 DT = 1e-3
 
@@ -34,30 +37,27 @@ def contacts(
     plane = PlaneTable(
         np.zeros(1, dtype=np.int64), np.full(1, 3, dtype=np.int64), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3))
     )
-    out = [np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room), np.zeros(room), np.zeros(room)]
-    indices = [np.zeros(room, dtype=np.int64) for _ in range(5)]
+    points = PointTable.of_points(ContactPoints(room))
     count = half_space_contacts(
         table,
         plane,
-        np.arange(8),
-        np.zeros(8, dtype=np.int64),
-        np.full((1, 1), method, dtype=np.int64),
-        np.full((1, 1), 0.5),
-        np.zeros((1, 1)),
-        R,
-        p,
-        twists,
+        PairTable(
+            np.arange(8),
+            np.zeros(8, dtype=np.int64),
+            np.full((1, 1), method, dtype=np.int64),
+            np.full((1, 1), 0.5),
+            np.zeros((1, 1)),
+        ),
+        JointMotion(R, p, twists),
         margin,
         DT,
-        *out,
-        *indices,
-        np.zeros(room, dtype=np.bool_),
+        points,
     )
-    assert_allclose(out[1][:count], np.tile([0.0, 0.0, 1.0], (count, 1)))
-    assert (indices[2][:count] == 7).all()
-    assert (indices[3][:count] == 3).all()
-    assert len(set(indices[4][:count])) == count
-    return out[0][:count], out[2][:count], indices[4][:count]
+    assert_allclose(points.normals[:count], np.tile([0.0, 0.0, 1.0], (count, 1)))
+    assert (points.body_a[:count] == 7).all()
+    assert (points.body_b[:count] == 3).all()
+    assert len(set(points.slots[:count])) == count
+    return points.positions[:count], points.gaps[:count], points.slots[:count]
 
 
 def lowest(shape: Shape, R: np.ndarray) -> float:

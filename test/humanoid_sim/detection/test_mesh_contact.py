@@ -16,6 +16,7 @@ from humanoid_model.height_field import generate_heights
 from humanoid_sim import Simulation
 from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
+from humanoid_sim.detection.pair_records import MeshPoints, Pose
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
@@ -42,13 +43,10 @@ def contacts(
     a: SolidShape, at_a: pin.SE3, b: SolidShape, margin: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Positions, normals, gaps and features of a on b, b at the origin."""
-    out = np.zeros((MESH_POINTS, 3)), np.zeros((MESH_POINTS, 3)), np.zeros(MESH_POINTS)
-    features = np.zeros(MESH_POINTS, dtype=np.int64)
-    R_a = np.ascontiguousarray(at_a.rotation)
-    count = mesh_contact(
-        shape_table([a, b]), 0, 1, R_a, at_a.translation, np.eye(3), np.zeros(3), margin, *out, features
-    )
-    return out[0][:count], out[1][:count], out[2][:count], features[:count]
+    points = MeshPoints.of_size(MESH_POINTS)
+    pose = Pose(np.ascontiguousarray(at_a.rotation), at_a.translation)
+    count = mesh_contact(shape_table([a, b]), 0, 1, pose, Pose(np.eye(3), np.zeros(3)), margin, points)
+    return points.positions[:count], points.normals[:count], points.gaps[:count], points.features[:count]
 
 
 @pytest.mark.parametrize("rise", [0.0, 0.4, -0.7])
