@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans of contacts: which location of the robot on which surface, in which order, with a posture at each step."""
 
+from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
@@ -13,7 +14,7 @@ from humanoid_planner.contacts.potentials.stance_terms import (
     OnlyMalus,
     StanceTerm,
 )
-from humanoid_planner.contacts.search.best_first import End, SearchProgress
+from humanoid_planner.contacts.search.best_first import End
 from humanoid_planner.contacts.stances.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
 from humanoid_planner.contacts.stances.stance_set import StanceMetric
@@ -26,6 +27,7 @@ __all__ = [
     "ContactCount",
     "ContactPlan",
     "ContactPlanner",
+    "ContactProblem",
     "End",
     "LocationMalus",
     "OnlyMalus",
@@ -39,7 +41,6 @@ __all__ = [
     "PredefinedCandidates",
     "RandomCandidates",
     "Role",
-    "SearchProgress",
     "SearchVolumes",
     "StanceMetric",
     "StancePosture",

@@ -3,38 +3,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.progress import ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import ContactSpace, StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
-from humanoid_planner.contacts.posture_caller import PostureCaller, TasksOfStance
-from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
-from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, SearchWatch
+from humanoid_planner.contacts.posture_caller import PostureCaller
+from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
 from humanoid_planner.contacts.shorten import shorten
 from humanoid_planner.contacts.stances.candidates import (
-    Candidates,
     PredefinedCandidates,
     SearchVolumes,
 )
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
-from humanoid_planner.contacts.stances.stance_set import StanceMetric
-from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture import CollisionModel, Criterion, Task, generate_posture
-
-#: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
-POSTURE = SolverOptions(max_iterations=40, time_limit=5.0)
+from humanoid_planner.posture import CollisionModel, PostureRequirements, Task, generate_posture
 
 
 class ContactPlanner:
@@ -52,27 +47,6 @@ class ContactPlanner:
         start: Stance,
         goal: Sequence[Task],
         *,
-        locations: Sequence[str],
-        candidates: Candidates | SearchVolumes,
-        method: str = "bfp",
-        potential: Criterion | None = None,
-        terms: Sequence[StanceTerm] = (),
-        criterion: Criterion | None = None,
-        surfaces: Sequence[str] | None = None,
-        forbidden: Collection[tuple[str, str]] = (),
-        posture: ArrayLike | None = None,
-        tasks: TasksOfStance = (),
-        collisions: bool | CollisionModel = True,
-        metric: StanceMetric | None = None,
-        threshold: float = math.inf,
-        seed: int = 0,
-        pre_contact: bool | None = None,
-        reach: bool = True,
-        balance: bool = True,
-        goal_below: float = math.inf,
-        way_exists: Callable[[StancePosture, StancePosture], bool] | None = None,
-        goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None,
-        options: SolverOptions | None = None,
         tree: str | Path | None = None,
         **problem: Any,
     ) -> None:
@@ -83,86 +57,59 @@ class ContactPlanner:
             scene: around it, fixed.
             start: contacts at the beginning, all bearing.
             goal: tasks of the last posture.
-            locations: names of the robot's locations that may hold.
-            candidates: where couples may hold.
-            method: "bfp" takes all sons of a stance, "vbfp" the best one of each couple, which needs search volumes.
-            potential: U_T of the posture, which guides the search; None for zero.
-            terms: U_S, bonus and malus of the stance.
-            criterion: of all postures; None for ``potential``, as VBFP needs it.
-            surfaces: names of surfaces that may be held on; None for all.
-            forbidden: pairs of a location's or link's name and a surface's that must not hold.
-            posture: (nq,) at the beginning, or near it; None takes the robot's usual one.
-            tasks: that all postures fulfil, or what makes them for a stance.
-            collisions: keep clear of itself and of the scene; a model made before, or False for the thesis' first
-                scenarios.
-            metric: equality of stances.
-            threshold: M; nodes of this potential and above are left out.
-            seed: of random candidates; the plan is the same for a seed.
-            pre_contact: ask first whether a location comes near its surface; None does with search volumes.
-            reach: leave out stances whose contacts are proved to be too far apart.
-            balance: leave out stances whose bearing contacts are proved not to carry the robot.
-            goal_below: U_T at and above which a node isn't tried for the goal.
-            way_exists: tells whether there is a way from a node to its son; None for always.
-            goal_way_exists: likewise from a node to its goal posture.
-            options: of the solver for each posture.
             tree: file of a search of the same problem that goes on.
-            **problem: what else postures fulfil, see :class:`humanoid_planner.posture.PostureProblem`.
+            **problem: the rest of :class:`ContactProblem`, ``locations`` and ``candidates`` at least, and what else
+                postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
 
         Raises:
             InputError: something can't be used, or there is no posture at the start.
         """
-        couples = Couples(robot, scene, locations, surfaces, forbidden)
-        if isinstance(candidates, PredefinedCandidates):
-            candidates.check(couples)
+        asked = _asked(robot, scene, start, goal, problem)
+        couples = Couples(robot, scene, asked.locations, asked.surfaces, asked.forbidden)
+        if isinstance(asked.candidates, PredefinedCandidates):
+            asked.candidates.check(couples)
         if not goal:
             raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
-        model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
-        caller = PostureCaller(
-            robot,
-            scene,
-            potential if criterion is None else criterion,
-            tasks,
-            model,
-            options or POSTURE,
-            problem,
-        )
+        model = CollisionModel(robot, scene) if asked.collisions is True else (asked.collisions or None)
+        criterion = asked.potential if asked.criterion is None else asked.criterion
+        caller = PostureCaller(robot, scene, criterion, asked.tasks, model, asked.options, asked.requirements)
         self.space = ContactSpace(
             couples,
             caller,
-            candidates,
-            potential,
-            terms,
+            asked.candidates,
+            asked.potential,
+            asked.terms,
             goal,
-            metric or StanceMetric(),
-            method,
-            seed,
-            isinstance(candidates, SearchVolumes) if pre_contact is None else pre_contact,
-            reach,
-            balance,
-            goal_below,
-            way_exists,
-            goal_way_exists,
+            asked.metric,
+            asked.method,
+            asked.seed,
+            isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
+            asked.reach,
+            asked.balance,
+            asked.goal_below,
+            asked.way_exists,
+            asked.goal_way_exists,
         )
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
         first = _planned(start, couples)
-        q = robot.default_posture if posture is None else np.asarray(posture, dtype=float)
+        q = robot.default_posture if asked.posture is None else np.asarray(asked.posture, dtype=float)
         result = caller.call("start", first.stance(couples), q)
         if not result.success:
             # The same again with the generator's own patience, which also says why.
             whole = generate_posture(
                 robot, first.stance(couples), initial=q, scene=scene, criterion=caller.criterion,
-                collisions=model or False, **problem,
+                collisions=model or False, **asked.requirements,
             )  # fmt: skip
             if not whole.success:
                 raise InputError(f"has no posture: {whole.explanation}", element="start")
             result = whole
-        self.search = BestFirstSearch(self.space, StancePosture(first, result.q), threshold)
+        self.search = BestFirstSearch(self.space, StancePosture(first, result.q), asked.threshold)
 
     def run(
-        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: SearchWatch | None = None
+        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: ProgressCallback | None = None
     ) -> ContactPlan:
         """Searches until the goal is reached or a limit ends it; goes on where the last run ended.
 
@@ -222,7 +169,7 @@ def plan_contacts(
     *,
     time_limit: float = math.inf,
     max_nodes: float = math.inf,
-    progress: SearchWatch | None = None,
+    progress: ProgressCallback | None = None,
     **problem: Any,
 ) -> ContactPlan:
     """Finds stances and postures from a start to a goal.
@@ -235,7 +182,7 @@ def plan_contacts(
         time_limit: [s].
         max_nodes: in the tree.
         progress: told before every posture that is sought; returns True to cancel.
-        **problem: see :class:`ContactPlanner`; ``locations`` and ``candidates`` have to be given.
+        **problem: see :class:`ContactPlanner`.
 
     Returns:
         The plan; without success, that to the stance of lowest potential, with the reason.
@@ -245,6 +192,26 @@ def plan_contacts(
     """
     planner = ContactPlanner(robot, scene, start, goal, **problem)
     return planner.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress)
+
+
+def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], given: dict[str, Any]) -> ContactProblem:
+    """The problem of keyword arguments: its own, and those of postures.
+
+    Raises:
+        InputError: a name that neither knows, or one that is missing.
+    """
+    own = {field.name for field in dataclasses.fields(ContactProblem)} - {"requirements"}
+    postures = {field.name for field in dataclasses.fields(PostureRequirements)}
+    for name in given:
+        if name not in own | postures:
+            raise InputError("is unknown", element=name, remedy=f"Give some of {', '.join(sorted(own | postures))}")
+    for name in ("locations", "candidates"):
+        if name not in given:
+            raise InputError("is missing", element=name, remedy="Say what may hold, and where")
+    rest = {name: value for name, value in given.items() if name not in own}
+    return ContactProblem(
+        robot, scene, start, goal, **{name: given[name] for name in given if name in own}, requirements=rest
+    )
 
 
 def _planned(start: Stance, couples: Couples) -> PlannedStance:

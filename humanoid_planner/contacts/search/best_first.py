@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
 
 S = TypeVar("S")
 
@@ -44,29 +45,6 @@ class End(Enum):
     TIME = "the time limit is reached"
     NODES = "the node budget is used up"
     CANCELLED = "it was cancelled"
-
-
-@dataclass(frozen=True)
-class SearchProgress:
-    """Where a search is.
-
-    Attributes:
-        nodes: in the tree.
-        expanded: of them.
-        waiting: nodes that wait to be expanded.
-        potential: lowest so far.
-        best: index of the node that has it.
-    """
-
-    nodes: int
-    expanded: int
-    waiting: int
-    potential: float
-    best: int
-
-
-SearchWatch = Callable[[SearchProgress], bool | None]
-"""Takes progress; returns True to cancel."""
 
 
 class ExpansionInterruptedError(Exception):
@@ -154,7 +132,7 @@ class BestFirstSearch(Generic[S]):
         self.goal: Node[S] | None = None
         self.expanded, self.time = 0, 0.0
         self._waiting: list[tuple[float, tuple[int, ...], int]] = []
-        self._best = 0
+        self._best, self._told = 0, -1
         space.add(start)
         if not math.isfinite(space.potential(start)):
             raise InputError(
@@ -179,7 +157,7 @@ class BestFirstSearch(Generic[S]):
         return path[::-1]
 
     def run(
-        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: SearchWatch | None = None
+        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: ProgressCallback | None = None
     ) -> End:
         """Searches until something ends it.
 
@@ -224,10 +202,12 @@ class BestFirstSearch(Generic[S]):
             self.time += time.perf_counter() - began
 
     @property
-    def progress(self) -> SearchProgress:
-        """Where the search is."""
+    def progress(self) -> Progress:
+        """Where the search is: nodes of the tree, the lowest potential as cost, and its node where that is new."""
         best = self.best
-        return SearchProgress(len(self.nodes), self.expanded, len(self._waiting), best.potential, best.index)
+        new, self._told = best.index != self._told, best.index
+        stage = f"{self.expanded} of {len(self.nodes)} nodes expanded"
+        return Progress(stage, nodes=len(self.nodes), cost=best.potential, result=best if new else None)
 
     def _open(self, node: Node[S], stop: Callable[[], bool]) -> bool:
         """Tests a node for the goal and expands it; False where that was interrupted."""
@@ -287,7 +267,7 @@ class BestFirstSearch(Generic[S]):
         search = cls.__new__(cls)
         search.space = space
         search.threshold = math.inf if data["threshold"] is None else float(data["threshold"])
-        search.time, search.expanded, search._best = float(data["time"]), 0, 0
+        search.time, search.expanded, search._best, search._told = float(data["time"]), 0, 0, -1
         search.nodes, search._waiting, search.goal = [], [], None
         for father, potential, expanded, encoded in data["nodes"]:
             state = space.decode(encoded)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, Node, SearchSpace, SearchWatch
+from humanoid_model.progress import ProgressCallback
+from humanoid_planner.contacts.search.best_first import BestFirstSearch, End, Node, SearchSpace
 from humanoid_planner.contacts.search.neighbours import Cell, Neighbours, m_neighbours
 
 Potential = Callable[[NDArray[np.float64]], float]
@@ -154,15 +155,11 @@ def plan_on_grid(
     goal: Cell | Callable[[NDArray[np.float64]], bool],
     potential: Potential,
     *,
-    origin: ArrayLike | None = None,
-    steps: ArrayLike = 1.0,
-    method: str = "bfp",
     threshold: float = math.inf,
-    neighbours: Neighbours | None = None,
-    free_path: Callable[[NDArray[np.float64], NDArray[np.float64]], bool] | None = None,
     time_limit: float = math.inf,
     max_nodes: float = math.inf,
-    progress: SearchWatch | None = None,
+    progress: ProgressCallback | None = None,
+    **grid: Any,
 ) -> GridPlan:
     """Plans a path on an unbounded grid by following a potential.
 
@@ -170,31 +167,25 @@ def plan_on_grid(
         start: cell.
         goal: see :class:`Grid`.
         potential: likewise.
-        origin: likewise; None for zero.
-        steps: likewise.
-        method: likewise.
         threshold: M; cells of this potential and above are left out.
-        neighbours: see :class:`Grid`.
-        free_path: likewise.
         time_limit: [s].
         max_nodes: in the tree.
         progress: told of each expansion; returns True to cancel.
+        **grid: more of what :class:`Grid` takes; its origin is zero and its steps are one where nothing is said.
 
     Raises:
         InputError: something can't be used.
     """
-    zero = np.zeros(len(start)) if origin is None else origin
-    grid = Grid(
-        zero, steps, potential, goal, method=method, neighbours=neighbours, free_path=free_path, threshold=threshold
-    )
-    search = BestFirstSearch(grid, tuple(int(k) for k in start), threshold)
-    if grid.reached(search.nodes[0].state):
+    given: dict[str, Any] = {"origin": np.zeros(len(start)), "steps": 1.0, **grid}
+    space = Grid(potential=potential, goal=goal, threshold=threshold, **given)
+    search = BestFirstSearch(space, tuple(int(k) for k in start), threshold)
+    if space.reached(search.nodes[0].state):
         search.goal = search.nodes[0]
     end = search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress)
     return GridPlan(
         search.goal is not None,
         end,
-        np.array([grid.point(node.state) for node in search.path()]),
+        np.array([space.point(node.state) for node in search.path()]),
         search.expanded,
         _leaves(search.nodes, search.goal),
     )

@@ -90,7 +90,7 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
     assert plan.end is End.CANCELLED
     assert len(told) == 16
     check_plan(stairs, plan)
-    assert plan.potentials[-1] == min(plan.potentials) == told[-1].potential
+    assert plan.potentials[-1] == min(plan.potentials) == told[-1].cost
     assert "cancelled" in plan.explanation
 
 
@@ -111,6 +111,7 @@ def test_bad_problems_are_named(can):
         ((robot, scene, floating, goal), {}, "start: has no contact"),
         ((robot, scene, start, []), {}, "goal: is empty"),
         ((robot, scene, start, goal), {"locations": ["left_sole", "right_sole"]}, "is no couple of this problem"),
+        ((robot, scene, start, goal), {"wings": 2}, "wings: is unknown"),
         ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),
         ((robot, scene, start, goal), {"threshold": float("nan")}, "threshold: is NaN"),
         (

@@ -26,10 +26,10 @@ def hill(p):
 )
 def test_trees_have_the_nodes_of_the_reference_instance(method, dimension, counts):
     rest = (0,) * (dimension - 2)
-    plan = plan_on_grid(START + rest, GOAL + rest, hill, method=method)
+    plan = plan_on_grid(START + rest, GOAL + rest, hill, method=method, max_nodes=400)
     assert plan.success
     assert (plan.internal, plan.leaves, len(plan.points)) == (*counts, 21)
-    flat = plan_on_grid(START, GOAL, hill)
+    flat = plan_on_grid(START, GOAL, hill, max_nodes=400)
     assert (plan.points[:, :2] == flat.points).all()
     assert not plan.points[:, 2:].any()
 
@@ -57,7 +57,7 @@ def test_any_potential_leads_through_as_many_cells_as_the_printed_algorithm(seed
     def potential(p):
         return np.linalg.norm(p - [8, 3]) + heights @ np.exp(-((centres - p) ** 2).sum(axis=1) / 2)
 
-    plan = plan_on_grid((0, 0), (8, 3), potential)
+    plan = plan_on_grid((0, 0), (8, 3), potential, max_nodes=2000)
     order, _ = plain_best_first((0, 0), (8, 3), potential)
     assert plan.internal == len(order)
     assert {tuple(p) for p in plan.points[:-1].astype(int)} <= set(order)
@@ -97,7 +97,7 @@ def test_a_thin_wall_between_cells_is_gone_around():
     "goal", [lambda p: np.linalg.norm(p - [6, 2]) <= 1.5, lambda p: p[0] + p[1] >= 7, lambda p: hill(p) <= 8.0]
 )
 def test_a_region_a_half_space_or_a_level_will_do_as_goal(method, goal):
-    plan = plan_on_grid((0, 0), goal, hill, method=method)
+    plan = plan_on_grid((0, 0), goal, hill, method=method, max_nodes=400)
     assert goal(plan.points[-1])
     assert not any(goal(p) for p in plan.points[:-1])
 
