@@ -15,6 +15,7 @@ DISTRIBUTIONS = {"pinocchio": ["pin"], "llvmlite": ["numba"]}
 """Modules whose wheels don't say that they bring them, or that come with another one of a fixed version."""
 FROM_THE_BUILD = {"humanoid_stack", "tf2_msgs", "control_msgs"}
 FROM_ROS_ONLY = {"launch", "launch_ros"}
+FOR_TYPE_CHECKERS = {"typing_extensions"}  # comes with mypy
 
 
 def imported(path):
@@ -57,7 +58,7 @@ def test_what_is_imported_is_required():
     files += [(path, required_by_tests) for path in sorted((ROOT / "test").rglob("*.py"))]
     for path, requirements in files:
         for module in imported(path):
-            if module in sys.stdlib_module_names or module in own | FROM_THE_BUILD | FROM_ROS_ONLY:
+            if module in sys.stdlib_module_names or module in own | FROM_THE_BUILD | FROM_ROS_ONLY | FOR_TYPE_CHECKERS:
                 continue
             if (path.parent / f"{module}.py").exists() or (path.parent / module).is_dir():
                 continue
