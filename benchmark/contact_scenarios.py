@@ -92,7 +92,7 @@ def five_stairs() -> Scenario:
 
 
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
-    """Options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
+    """Return options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
     potential = WeightedSum([(1.0, scenario.options["potential"]), (0.02, scenario.options["criterion"])])
     volumes = SearchVolumes(size=0.15, angle=math.radians(60))
     changes = {"criterion": None, "potential": potential, "candidates": volumes, "method": method}

@@ -107,7 +107,7 @@ def beside_pinocchio(names: list[str], tolerance: float) -> None:
 
 
 def random_contacts(rng: np.random.Generator) -> ContactProblem:
-    """Contacts of a random mechanism that close, sliding; a motion exists that opens them all."""
+    """Return contacts of a random mechanism that close, sliding; a motion exists that opens them all."""
     m, rank = int(rng.integers(1, 13)), int(rng.choice([6, 15, 30]))
     J = rng.normal(size=(3 * m, rank))
     J[::3, 0] = 3.0
@@ -119,7 +119,7 @@ def random_contacts(rng: np.random.Generator) -> ContactProblem:
 
 
 def boxes(m: int) -> ContactProblem:
-    """Piles of up to three boxes on the ground with m contacts in all, each pushed a little."""
+    """Return piles of up to three boxes on the ground with m contacts in all, each pushed a little."""
     rng = np.random.default_rng(m)
     world, size = Bodies(), np.array([0.3, 0.3, 0.2])
     below = -1
@@ -136,7 +136,7 @@ def boxes(m: int) -> ContactProblem:
 
 
 def available() -> list[str]:
-    """Names of the solvers that run here."""
+    """Return names of the solvers that run here."""
     problem = ContactProblem(np.eye(3), [-1.0, 0.0, 0.0], 0.5)
     names = []
     for name in SOLVERS:

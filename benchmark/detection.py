@@ -42,7 +42,7 @@ def body(name: str, shape: Shape, placement: pin.SE3, mass: float) -> SceneBody:
 
 
 def scene_of(kind: str, count: int) -> Scene:
-    """Boxes of 0.2 m on a floor: one by one, 1 m apart, or in stacks of ten that stand 1 cm apart."""
+    """Return boxes of 0.2 m on a floor: one by one, 1 m apart, or in stacks of ten that stand 1 cm apart."""
     crates = []
     for i in range(count):
         side = int(np.ceil(np.sqrt(count if kind == "spread" else count / 10)))
@@ -68,7 +68,7 @@ def microseconds(action: Callable[[], object], calls: int) -> float:
 
 
 def time_of_scene(scene: Scene) -> tuple[float, int]:
-    """Time of one detection at the start [us] and its contact points."""
+    """Return the time of one detection at the start [us] and its contact points."""
     world = World(scene)
     R, p = np.tile(np.eye(3), (world.model.njoints, 1, 1)), np.zeros((world.model.njoints, 3))
     for crate in scene.bodies:
@@ -89,7 +89,7 @@ def time_of_scene(scene: Scene) -> tuple[float, int]:
 
 @njit(cache=True)
 def many_contacts(table: ShapeTable, R: np.ndarray, p: np.ndarray, margin: float, points: PatchPoints) -> int:
-    """Contacts of shape 0 at many poses with shape 1 at the origin; the number of points."""
+    """Return contacts of shape 0 at many poses with shape 1 at the origin; the number of points."""
     nearest = Nearest(np.empty(3), np.empty(3), np.empty(3))
     ground = Pose(np.eye(3), np.zeros(3))
     count = 0
@@ -102,7 +102,7 @@ def many_contacts(table: ShapeTable, R: np.ndarray, p: np.ndarray, margin: float
 
 
 def solids() -> dict[str, SolidShape]:
-    """Shapes of about the same size."""
+    """Return shapes of about the same size."""
     rng = np.random.default_rng(0)
     on_ball = rng.normal(size=(200, 3))
     return {

@@ -46,7 +46,7 @@ def run(
 
 
 def geodesic_sphere(vertices: int) -> np.ndarray:
-    """Points of a uniform mesh of a sphere of radius 20 cm: 10 k^2 + 2 of them."""
+    """Return points of a uniform mesh of a sphere of radius 20 cm: 10 k^2 + 2 of them."""
     k = round(((vertices - 2) / 10) ** 0.5)
     base = trimesh.creation.icosahedron()
     corners = base.vertices[base.faces]
@@ -64,7 +64,7 @@ def hull(points: np.ndarray) -> coal.ConvexBase:
 
 
 def motion(rng: np.random.Generator, angle: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Placements of two spheres, one of which wanders around the other, from 1 cm of overlap to 39 cm apart."""
+    """Return placements of two spheres, one of which wanders around the other, from 1 cm of overlap to 39 cm apart."""
     rotations, origins = np.empty((2 * CALLS, 3, 3)), np.zeros((2 * CALLS, 3))
     turned = Rotation.random(2, random_state=rng)
     position = np.array([0.6, 0.0, 0.0])
@@ -110,7 +110,7 @@ class CoalPair:
 
 
 def medians(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Seconds of each contestant's block, in turns."""
+    """Return seconds of each contestant's block, in turns."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for name in contestants:
         contestants[name]()

@@ -36,7 +36,7 @@ PERCENTILE = 25
 
 
 def places(layout: str, count: int) -> list[list[float]]:
-    """Centres of the boxes [m]."""
+    """Return centres of the boxes [m]."""
     if layout == "row":
         return [[EDGE * i, 0.0, 0.5 * EDGE] for i in range(count)]
     height = STACK if layout == "stacks" else 1

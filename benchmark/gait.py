@@ -396,10 +396,10 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
     """Phases of random steps by their outcome, and how each that isn't solved at once was rescued or failed."""
     rng = np.random.default_rng(seed)
     light = PhaseSettings(effort=QuadraticEffort(force_weight=0.1, force_scale=1e-2))
-    held = {"root_force_lower": 6.0} if press else {}
+    held = {"min_root_force": 6.0} if press else {}
     robots = {
         "BIP": (
-            BipWalker(BIP, toe_force_lower=6.0),
+            BipWalker(BIP, min_toe_force=6.0),
             CYCLIC,
             GaitSettings(PhaseSettings(**held), PhaseSettings(**held)),
         ),
@@ -434,7 +434,7 @@ def robustness(count: int, seed: int, spread: float, press: bool) -> None:
 
 
 def walk_in_space() -> dict[str, Any]:
-    """Task of Crocoddyl: BIP with all its joints, the cyclic step's length and durations."""
+    """Return the task of Crocoddyl: BIP with all its joints, the cyclic step's length and durations."""
     robot = load_robot("bip")
     standing = {"hip_pitch": -0.25, "knee": 0.5, "ankle_pitch": -0.25}
     return {

@@ -29,7 +29,7 @@ DIRECTIONS = {"left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0), "ahead": (1.0,
 
 
 def survives(simulation: Simulation, link: str, force: np.ndarray) -> bool:
-    """Whether the robot is up at the end, pushed from the simulation's state on [N]."""
+    """Return whether the robot is up at the end, pushed from the simulation's state on [N]."""
     low = 0.7 * simulation.placement(link).translation[2]
     simulation.apply_wrench(link, force, duration=PUSH)
     end = simulation.time + WATCHED
@@ -59,7 +59,7 @@ def greatest_push(simulation: Simulation, link: str, direction: Sequence[float])
 
 
 def table(simulation: Simulation, link: str, times: dict[str, float], directions: dict[str, Sequence[str]]) -> None:
-    """Prints a row for each time, in order; directions by the row's name."""
+    """Print a row for each time, in order; directions by the row's name."""
     for name, time in times.items():
         simulation.run(time - simulation.time)
         pushes = [

@@ -225,7 +225,7 @@ def measure(robot: Robot, run: Any, program: Path | None, folder: Path, blocks: 
 
 
 def peers_folder(python: Path) -> Path:
-    """Where the peers' environment keeps headers and robots."""
+    """Return where the peers' environment keeps headers and robots."""
     return next(python.parent.parent.glob("lib/python3.*/site-packages/cmeel.prefix"))
 
 

@@ -49,7 +49,7 @@ def own_operations(path: str) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def own_generation(path: Path, derivatives: bool) -> float:
-    """Time of one generation of everything [s]."""
+    """Return the time of one generation of everything [s]."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         generate(path, "c", out=folder, derivatives=derivatives)

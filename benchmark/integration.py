@@ -180,7 +180,7 @@ def sample(problem: Problem, integrator: Integrator, steps: int) -> Sample:
 
 
 def work_and_precision(problem: Problem, counts: tuple[int, ...] = STEPS) -> dict[str, list[Sample]]:
-    """Samples of all schemes of a problem, from coarse to fine."""
+    """Return samples of all schemes of a problem, from coarse to fine."""
     series = {}
     for name in problem.schemes:
         if name == EXTRAPOLATED:
@@ -194,7 +194,7 @@ def work_and_precision(problem: Problem, counts: tuple[int, ...] = STEPS) -> dic
 
 
 def order(series: list[Sample], counts: tuple[int, ...]) -> float:
-    """Slope of the error over the number of steps, as far as it is above rounding."""
+    """Return the slope of the error over the number of steps, as far as it is above rounding."""
     points = [(n, s.error) for n, s in zip(counts, series, strict=False) if s.error > 1e-11]
     if len(points) < 2:
         return float("nan")
@@ -305,7 +305,7 @@ def drop(integrator: Integrator, dt: float, duration: float) -> Drop:
 
 
 def largest_stable_step(make: Callable[[], Integrator], duration: float) -> float:
-    """Largest of some time steps at which the drop is stable [s]; nan if none is."""
+    """Return the largest of some time steps at which the drop is stable [s]; nan if none is."""
     for dt in (2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4):
         if drop(make(), dt, duration).stable:
             return dt

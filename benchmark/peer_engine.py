@@ -60,7 +60,7 @@ class PeerEngine:
 
 
 def ask(python: Path, script: str, task: dict[str, Any]) -> Any:
-    """What a script of ``benchmark/peers`` answers to a task, once."""
+    """Return what a script of ``benchmark/peers`` answers to a task, once."""
     done = subprocess.run(
         [str(python), str(SCRIPTS / script)], input=json.dumps(task), capture_output=True, text=True, check=False
     )

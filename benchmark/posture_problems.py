@@ -192,7 +192,7 @@ _TOUCHING = {
 
 
 def collision_options(case: Case, model: CollisionModel) -> dict[str, Any]:
-    """What keeps a case's robot clear of itself and of the scene: options of :class:`PostureProblem`."""
+    """Return what keeps a case's robot clear of itself and of the scene: options of :class:`PostureProblem`."""
     rules = _TOUCHING.get("" if case.scene is None else case.scene.name, ())
     compound = model.compound_task(RobotKinematics(case.robot))
     tasks = case.options.get("tasks", ()) + (() if compound is None else (compound,))
@@ -203,7 +203,7 @@ class PolyhedronPairs:
     """Distances of the polyhedra that the volumes are built on, grown by r: coal's, whose gradient jumps."""
 
     def __init__(self, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]) -> None:
-        """Takes volumes and pairs as :class:`DistancePairs` does."""
+        """Take volumes and pairs as :class:`DistancePairs` does."""
         self.volumes, self.pairs = volumes, np.asarray(pairs)
         self._shapes = [_polyhedron(volume) for volume in volumes]
         self.values: NDArray[np.float64] = np.zeros(len(pairs))

@@ -52,7 +52,7 @@ def with_slacks(q: QuadraticProgram) -> QuadraticProgram:
 
 
 def elastic_cost(q: QuadraticProgram, x: NDArray[np.float64]) -> float:
-    """Cost of x with elastic constraints."""
+    """Return the cost of x with elastic constraints."""
     x = x[: len(q.g)]
     value = q.A @ x
     out = np.maximum(value - q.upper, 0) + np.maximum(q.lower - value, 0)
@@ -135,7 +135,7 @@ def compare(
     solvers: dict[str, Callable[[QuadraticProgram], NDArray[np.float64] | None]],
     quadratics: list[QuadraticProgram],
 ) -> None:
-    """Prints solved programs, times, and the largest excess of the elastic cost over the first solver's."""
+    """Print solved programs, times, and the largest excess of the elastic cost over the first solver's."""
     print(f"\n{title} ({len(quadratics)} programs)")
     print(f"{'':28}{'solved':>8}{'median ms':>12}{'p95 ms':>10}{'cost above first':>18}")
     reference: NDArray[np.float64] | None = None

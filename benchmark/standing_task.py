@@ -15,7 +15,7 @@ RADIUS = 0.005
 
 
 def sole_corners(robot: Robot) -> list[dict[str, Any]]:
-    """Corners of the contacts that the robot stands on: link and position in its frame [m]."""
+    """Return corners of the contacts that the robot stands on: link and position in its frame [m]."""
     return [
         {"link": contact.link, "position": [float(x) for x in vertex]}
         for contact in robot.contacts.values()
@@ -25,7 +25,7 @@ def sole_corners(robot: Robot) -> list[dict[str, Any]]:
 
 
 def standing_task(robot: Robot, posture: str, dt: float, settle: int) -> dict[str, Any]:
-    """Everything that a peer needs to set the robot up on a floor.
+    """Return everything that a peer needs to set the robot up on a floor.
 
     Args:
         robot: it stands on the contacts that are its supports.

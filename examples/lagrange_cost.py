@@ -79,12 +79,12 @@ def arm(axes: Sequence[int], graph: Graph) -> Mechanism:
 
 
 def shared_lagrange(axes: Sequence[int]) -> int:
-    """Operations of Lagrange's equations on shared expressions."""
+    """Return operations of Lagrange's equations on shared expressions."""
     return _operations(axes, lambda mechanism, q, v, a: lagrange(mechanism, q, v, a).efforts)
 
 
 def newton_euler(axes: Sequence[int]) -> int:
-    """Operations of the recursive Newton-Euler algorithm."""
+    """Return operations of the recursive Newton-Euler algorithm."""
     return _operations(axes, newton_euler_body.inverse_dynamics)
 
 
@@ -99,7 +99,7 @@ def _operations(axes: Sequence[int], derive: Callable[..., Sequence[Expression]]
 
 
 def raw_lagrange(axes: Sequence[int]) -> int:
-    """Operations of Lagrange's equations as sympy writes them down, without simplification."""
+    """Return operations of Lagrange's equations as sympy writes them down, without simplification."""
     import sympy
 
     n = len(axes)
@@ -138,7 +138,7 @@ def measure(method: Callable[[Sequence[int]], int], axes: Sequence[int]) -> Cost
 
 
 def main(picture: str) -> None:
-    """Prints the table, says how the costs grow and draws them."""
+    """Print the table, says how the costs grow and draws them."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -49,7 +49,7 @@ def lean(bucket: float) -> PostureResult:
 
 
 def main(bucket: float) -> None:
-    """Prints what holds the posture.
+    """Print what holds the posture.
 
     Args:
         bucket: mass in the left hand [kg].

@@ -87,7 +87,7 @@ def settings(clearance: float) -> GaitSettings:
         clearance: height that the swinging foot keeps where it can [m].
     """
     ranges = Penalties(closure=1e7, slap=1e6, range_weight=1.0, rate_weight=1.0, clearance=clearance)
-    feet = PhaseSettings(penalties=ranges, root_force_lower=HELD, root_friction=FRICTION)
+    feet = PhaseSettings(penalties=ranges, min_root_force=HELD, root_friction=FRICTION)
     return GaitSettings(feet, feet, FRICTION)
 
 
@@ -105,7 +105,7 @@ def synthesize(cycles: int = 3, heel_strike: bool = False) -> tuple[GaitSolution
     """
     robot = load_robot("bip_planar")
     walkers = [
-        BipWalker(project_to_sagittal_plane(robot, legs=legs).bip, FRICTION, toe_force_lower=6.0)
+        BipWalker(project_to_sagittal_plane(robot, legs=legs).bip, FRICTION, min_toe_force=6.0)
         for legs in (("rear_leg", "front_leg"), ("front_leg", "rear_leg"))
     ]
     struck = [load_walk(name) for name in WALKS]
@@ -366,7 +366,7 @@ def figure(trajectory: GaitTrajectory, run: Run) -> Figure:
 
 
 def strip(run: Run, axis: Any, count: int = 29, apart: float = 0.16) -> None:
-    """Draws the robot as the simulation had it, from the side, at equal times: rear leg blue, front leg orange.
+    """Draw the robot as the simulation had it, from the side, at equal times: rear leg blue, front leg orange.
 
     Args:
         run: to draw.

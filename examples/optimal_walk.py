@@ -24,7 +24,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull
 
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene
-from humanoid_planner.gait import MOST_CYCLES, project_to_sagittal_plane
+from humanoid_planner.gait import MAX_CYCLES, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
     LiftedGait,
@@ -63,7 +63,7 @@ class Walked:
         speed: mean over the steady steps [m/s].
         astray: greatest distance of the pelvis from its plan, along x, y and z, shape (3,) [m].
         joint_error: greatest one [rad]; 0 where no servos follow the plan.
-        margin: least one of the measured zero-moment point inside of what bears, in single support; NaN after a fall
+        margin: least one of the measured zero-moment point inside the support, in single support; NaN after a fall
             before it [m].
         peaks: greatest share of its effort limit that each joint needed, by name.
         times: of the postures [s].
@@ -96,7 +96,7 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
 
 
 def planned(gait: LiftedGait) -> str:
-    """What the plan asks of the robot, a line for each figure."""
+    """Return what the plan asks of the robot, a line for each figure."""
     limits, errors = gait.robot.limits.effort, 1e3 * gait.filter_errors
     rows = [gait.robot.index_v(name) for name in gait.robot.actuators]
     in_plane = np.vstack([phase.sagittal.q for phase in gait.phases])
@@ -276,7 +276,7 @@ def _figure(robot: Robot, axis: plt.Axes, q: np.ndarray, along: int, offset: flo
 
 
 def check_picture(path: Path) -> None:
-    """Refuses a picture that couldn't be written once all is done.
+    """Refuse a picture that couldn't be written once all is done.
 
     Raises:
         InputError: its folder isn't there or can't be written into, or matplotlib doesn't know its format.
@@ -322,8 +322,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
     chosen = parser.parse_args(arguments)
-    if not 1 <= chosen.steps <= MOST_CYCLES:
-        raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MOST_CYCLES}")
+    if not 1 <= chosen.steps <= MAX_CYCLES:
+        raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MAX_CYCLES}")
     check_picture(Path(chosen.picture))
     floor = sloping_floor(own_scene(load_robot(chosen.robot)), chosen.slope)
     gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)

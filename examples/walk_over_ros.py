@@ -37,7 +37,7 @@ def walk(robot: str, steady: int, limit: float) -> bool:
             raise SystemExit(result.message)
         print(result.message or "every limit is kept")
         gait, trajectory = result.gait, result.gait.trajectory
-        print(f"{gait.distance:.2f} m; zero-moment point {1e3 * gait.margin:.0f} mm or more inside what bears")
+        print(f"{gait.distance:.2f} m; zero-moment point {1e3 * gait.margin:.0f} mm or more inside the support")
         stack.stand(trajectory)
         next_line = -math.inf
 

@@ -143,7 +143,7 @@ class _ApartType(types.Callable, types.Dummy):
         return signature(self.function.returns, *map(types.unliteral, folded)).replace(pysig=pysig)
 
     def get_call_signatures(self) -> tuple[Any, bool]:
-        """None that is fixed."""
+        """Return none that is fixed."""
         return (), True
 
     def get_impl_key(self, sig: Any) -> Apart:
@@ -156,7 +156,7 @@ register_default(_ApartType)(models.OpaqueModel)
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 def _resolve(text: int, size: int) -> int:
-    """Address of the kernel that compiled code asks for, 0 after an error, which is printed."""
+    """Return address of the kernel that compiled code asks for, 0 after an error, which is printed."""
     begun = time.monotonic_ns()
     try:
         module, name, argument_types = pickle.loads(ctypes.string_at(text, size))

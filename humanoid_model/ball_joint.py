@@ -41,7 +41,7 @@ class BallJoint:
         self._handedness = float(np.sign(np.linalg.det(self.axes)))
 
     def angles(self, quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Angles of the members [rad], shape (3,), of a unit quaternion (x, y, z, w)."""
+        """Return angles of the members [rad], shape (3,), of a unit quaternion (x, y, z, w)."""
         # In the basis of the axes a left-handed triple turns the other way about the third.
         R = self.axes.T @ pin.Quaternion(np.array(quaternion)).matrix() @ self.axes
         s = self._handedness

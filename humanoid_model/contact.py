@@ -148,7 +148,7 @@ class Stance:
 
 
 def polygon_problem(vertices: np.ndarray) -> str | None:
-    """Says why points are no convex counter-clockwise outline; None when they are one.
+    """Say why points are no convex counter-clockwise outline; None when they are one.
 
     One point and two different points pass too: a point and an edge.
 

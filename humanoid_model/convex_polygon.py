@@ -15,7 +15,7 @@ RESOLUTION = 1e-9
 
 
 def convex_hull(points: ArrayLike, resolution: float | None = None) -> NDArray[np.float64]:
-    """Corners of the convex hull of points in a plane, by Andrew's monotone chain.
+    """Return corners of the convex hull of points in a plane, by Andrew's monotone chain.
 
     Args:
         points: shape (n, 2).
@@ -65,7 +65,7 @@ def convex_hull(points: ArrayLike, resolution: float | None = None) -> NDArray[n
 
 
 def polygon_margin(polygon: ArrayLike, point: ArrayLike) -> float:
-    """Distance of a point from the edge of a convex polygon, positive inside, negative outside.
+    """Return the distance of a point from the edge of a convex polygon, positive inside, negative outside.
 
     Args:
         polygon: counter-clockwise corners, shape (k, 2), as :func:`convex_hull` returns them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grains that lie about on the ground and make it rough (specification 000 section 18)."""
+"""Grains strewn on the ground that make it rough (specification 000 section 18)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def grains(
     placement: pin.SE3,
     colour: np.ndarray,
 ) -> list[Geometry]:
-    """Shapes of grains at random places on the plane z = 0 of a frame.
+    """Return shapes of grains at random places on the plane z = 0 of a frame.
 
     Args:
         kind: ``spheres``, or ``boxes``: cubes of the same volume turned at random.

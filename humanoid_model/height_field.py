@@ -18,7 +18,7 @@ GRID_SUFFIXES = (".npy", ".csv", ".png")
 
 
 def read_heights(path: Path) -> np.ndarray:
-    """Heights of a grid in a file.
+    """Return heights of a grid in a file.
 
     Args:
         path: ``.npy`` (an array of two dimensions), ``.csv`` (a row of numbers per line) or ``.png`` (grey levels,
@@ -82,7 +82,7 @@ def _read_image(path: Path) -> np.ndarray:
 def generate_heights(
     rule: str, size: np.ndarray, cells: tuple[int, int], height: float, wavelength: float, seed: int
 ) -> np.ndarray:
-    """Heights of a grid made by a rule.
+    """Return heights of a grid made by a rule.
 
     Args:
         rule: ``slope`` rises from 0 to ``height`` along x; ``waves`` are a sine along x times one along y, ``height``
@@ -108,7 +108,7 @@ def generate_heights(
 
 
 def grid_triangles(size: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles of a height field centred on its frame, their normals up.
+    """Return triangles of a height field centred on its frame, their normals up.
 
     Args:
         size: (2,) extent along x and y [m].

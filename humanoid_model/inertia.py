@@ -11,7 +11,7 @@ _RELATIVE_TOLERANCE = 0.02
 
 
 def inertia_problem(inertia: np.ndarray) -> str | None:
-    """Says why a symmetric matrix is no rotational inertia about a centre of mass; None when it is one.
+    """Say why a symmetric matrix is no rotational inertia about a centre of mass; None when it is one.
 
     A body's principal moments are not negative, and none exceeds the sum of the two others (its density is
     nowhere negative). Both are tested up to 2 % of the largest moment.
@@ -33,7 +33,7 @@ def inertia_problem(inertia: np.ndarray) -> str | None:
 
 
 def is_positive(inertia: np.ndarray) -> bool:
-    """Whether no principal moment is negative, up to 2 % of the largest: dynamics can be computed with it.
+    """Return whether no principal moment is negative, up to 2 % of the largest: dynamics can be computed with it.
 
     Args:
         inertia: (3, 3) symmetric, kg m^2.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that users name: what isn't a plain file is refused before anyone reads it, and perhaps never comes back."""
+"""Files that users name: what isn't a plain file is refused before it is opened: reading it might block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from humanoid_model.errors import InputError
 
 #: Size beyond which a text isn't even read, bytes; URDFs and scenes have some hundred thousand.
-_LARGEST_TEXT = 100_000_000
+_MAX_TEXT_SIZE = 100_000_000
 
 
 def require_file(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> None:
@@ -53,8 +53,8 @@ def read_text(path: str | Path, error: type[InputError] = InputError, remedy: st
     file = Path(path)
     try:
         size = file.stat().st_size
-        if size > _LARGEST_TEXT:
-            raise error(f"has {size / 1e6:.0f} MB, more than {_LARGEST_TEXT / 1e6:.0f} MB", source=path, remedy=remedy)
+        if size > _MAX_TEXT_SIZE:
+            raise error(f"has {size / 1e6:.0f} MB, more than {_MAX_TEXT_SIZE / 1e6:.0f} MB", source=path, remedy=remedy)
         return file.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise error(f"can't be read: {problem.strerror}", source=path, remedy=remedy) from None

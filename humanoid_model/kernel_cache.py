@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numba's on-disk cache, kept honest.
+"""Keep numba's on-disk cache consistent with the sources.
 
 Numba compiles a cached kernel anew when its own file changes, but not when a kernel that it calls, or a constant that
 it reads, in another file, changes: the old one would live on inside it.

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 
 def resolve_mesh_path(address: str, folder: Path) -> Path | None:
-    """File that an address names, None when there is no such file.
+    """Return the file that an address names, None when there is no such file.
 
     ``package://name/rest`` is looked for in ``share/name`` of each prefix of AMENT_PREFIX_PATH, in each folder
     of ROS_PACKAGE_PATH (a package itself or a folder of packages), beside or above ``folder``, then in ``share/name``

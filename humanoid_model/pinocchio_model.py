@@ -80,7 +80,7 @@ def append_to_model(
     ball_joints: Mapping[str, Sequence[str]] | None = None,
     armature: Mapping[str, float] | None = None,
 ) -> AppendedRobot:
-    """Appends a robot to a Pinocchio model and its geometry models.
+    """Append a robot to a Pinocchio model and its geometry models.
 
     Every link becomes a BODY frame, every joint a JOINT or FIXED_JOINT frame, every collision and visual
     geometry an object named ``prefix + link + "/" + name or index``. Links without mass add nothing to the
@@ -89,7 +89,7 @@ def append_to_model(
 
     Args:
         model: grows by the robot's joints and frames.
-        collision_model: grows by its collision geometries; pairs are the caller's business.
+        collision_model: extended by its collision geometries; the caller adds pairs.
         visual_model: grows by its visual geometries.
         description: the robot.
         prefix: put before every name, for example ``"hrp2/"``.
@@ -170,7 +170,7 @@ def _append_children(target: _Target, root: str) -> None:
 
 
 def _append_joint(target: _Target, joint: Joint) -> str:
-    """Appends one joint with its child link; returns the link to go on from."""
+    """Append one joint with its child link; returns the link to go on from."""
     model = target.model
     parent = target.links[joint.parent]
     placement = parent.placement_joint_link * joint.placement

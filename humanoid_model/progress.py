@@ -80,7 +80,7 @@ def as_part(progress: ProgressCallback | None, part: int, before: str = "") -> P
     """A callback for one part of some work.
 
     Args:
-        progress: callback of the whole; None tells nobody.
+        progress: callback of the whole; None: there is none.
         part: index of the part.
         before: what its stages are preceded by.
     """

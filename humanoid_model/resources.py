@@ -12,7 +12,7 @@ from humanoid_model.errors import InputError
 
 
 def resource_folders() -> list[Path]:
-    """Folders that hold ``urdf/`` and ``config/``, the first to be searched first.
+    """Return folders that hold ``urdf/`` and ``config/``, the first to be searched first.
 
     They are the folders of HUMANOID_STACK_PATH, the checkout that the package lies in, and
     ``share/humanoid_stack`` of each prefix of AMENT_PREFIX_PATH and of the Python installation.
@@ -24,7 +24,7 @@ def resource_folders() -> list[Path]:
 
 
 def find_resource(relative: str | Path) -> Path:
-    """Path of a file that comes with the stack, for example ``urdf/hrp2.urdf``.
+    """Return the path of a file that comes with the stack, for example ``urdf/hrp2.urdf``.
 
     Raises:
         InputError: no resource folder holds it.

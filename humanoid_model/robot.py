@@ -26,7 +26,7 @@ from humanoid_model.sole import Sole
 from humanoid_model.urdf import read_urdf
 
 #: Velocity coordinates beyond which a robot is refused: Pinocchio's data grow with their cube, here to 2 GB.
-_MOST_COORDINATES = 300
+_MAX_COORDINATES = 300
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Robot:
         return np.array(self.postures[name])
 
     def link_placements(self, q: np.ndarray) -> dict[str, pin.SE3]:
-        """Placement of every link in the world at a configuration (nq,)."""
+        """Return the placement of every link in the world at a configuration (nq,)."""
         data = self.model.createData()
         pin.forwardKinematics(self.model, data, q)
         return {name: data.oMi[link.joint_id] * link.placement_joint_link for name, link in self.parts.links.items()}
@@ -162,7 +162,7 @@ class Robot:
         return self.parts.joint_ids[joint]
 
     def place_base(self, q: np.ndarray, placement_world_root: pin.SE3) -> np.ndarray:
-        """Copy of ``q`` with the root link's moving base at a place in the world.
+        """Return the copy of ``q`` with the root link's moving base at a place in the world.
 
         Args:
             q: (nq,) configuration.
@@ -308,9 +308,9 @@ def _build(description: RobotDescription, file: RobotFile, floating_base: bool |
 def _check_size(description: RobotDescription, free_root: bool) -> None:
     sizes = {"fixed": 0, "planar": 3, "floating": 6}
     count = 6 * free_root + sum(sizes.get(joint.type, 1) for joint in description.joints.values())
-    if count > _MOST_COORDINATES:
+    if count > _MAX_COORDINATES:
         raise RobotError(
-            f"has {count} velocity coordinates, more than {_MOST_COORDINATES}",
+            f"has {count} velocity coordinates, more than {_MAX_COORDINATES}",
             source=description.source,
             element=f"robot '{description.name}'",
             remedy="Give joints that never move the type fixed, or load the robot in parts",
@@ -318,7 +318,7 @@ def _check_size(description: RobotDescription, free_root: bool) -> None:
 
 
 def _own_floating_joint(description: RobotDescription) -> str | None:
-    """Name of the URDF's own joint between a massless root and the robot, if it floats."""
+    """Return the name of the URDF's own joint between a massless root and the robot, if it floats."""
     root = description.links[description.root]
     joints = description.child_joints[root.name]
     if len(joints) == 1 and joints[0].type == "floating" and _root_mass(description) == 0:
@@ -407,7 +407,7 @@ def _actuators(
 
 
 def _posture(robot: Robot, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Configuration of a posture, its base put on the ground."""
+    """Return the configuration of a posture, its base put on the ground."""
     description, model = robot.description, robot.model
     position: dict[str, float] = {
         name: float(values[name][0]) if name in values else 0.0

@@ -100,7 +100,7 @@ class RobotFile:
 
 
 def named_urdf(path: Path) -> Path:
-    """URDF that a YAML names as ``urdf``, for a robot whose URDF belongs to somebody else's package.
+    """Return URDF that a YAML names as ``urdf``, for a robot whose URDF belongs to somebody else's package.
 
     Args:
         path: the YAML file.

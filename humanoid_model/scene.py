@@ -84,7 +84,7 @@ class PairRule:
     compliance: float | None = None
 
     def matches(self, a: str, b: str) -> bool:
-        """Whether the rule is about two bodies."""
+        """Return whether the rule is about two bodies."""
         return (fnmatchcase(a, self.first) and fnmatchcase(b, self.second)) or (
             fnmatchcase(b, self.first) and fnmatchcase(a, self.second)
         )
@@ -199,14 +199,14 @@ class Scene(ValueEquality):
     source: str = field(compare=False, default="")
 
     def body_names(self) -> list[str]:
-        """Names of all bodies and of all links of all robots (``robot/link``)."""
+        """Return names of all bodies and of all links of all robots (``robot/link``)."""
         links = [
             f"{placed.name}/{link}" for placed in self.robots for link in placed.robot.description.links
         ]
         return [*(body.name for body in self.bodies), *links]
 
     def pairs(self, a: str, b: str) -> PairProperties:
-        """How two bodies touch, by their names (``robot/link`` for a robot's links)."""
+        """Return how two bodies touch, by their names (``robot/link`` for a robot's links)."""
         properties = PairProperties()
         for rule in self.rules:
             if rule.matches(a, b):
@@ -217,7 +217,7 @@ class Scene(ValueEquality):
         return properties
 
     def collides(self, a: str, b: str) -> bool:
-        """Whether two bodies may touch at all; by default all may."""
+        """Return whether two bodies may touch at all; by default all may."""
         answer = True
         for rule in self.rules:
             if rule.collide is not None and rule.matches(a, b):

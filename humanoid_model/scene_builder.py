@@ -85,7 +85,7 @@ class SceneField(Protocol):
         """(k, 2) vertices, k at least ``minimum``."""
 
 
-#: The values of one thing in a scene by key, as far as the file gives them; unknown keys are the reader's business.
+#: The values of one thing in a scene by key, as far as the file gives them; the reader refuses unknown keys.
 Fields = Mapping[str, SceneField]
 
 
@@ -470,7 +470,7 @@ def _seed(fields: Fields) -> int:
 def _mass_properties(
     fields: Fields, geometries: Sequence[Geometry], mass: float, where: SceneField
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centre of mass and inertia about it: as given, else those of a uniform body of the shapes."""
+    """Return the centre of mass and inertia about it: as given, else those of a uniform body of the shapes."""
     if mass > 0.0 and any(isinstance(geometry.shape, HalfSpace) for geometry in geometries):
         raise where.fail("has a mass, but a half-space is endless", "Leave the mass out, or give another shape")
     com = fields["com"].numbers(3) if "com" in fields else np.zeros(3)

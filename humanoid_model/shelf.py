@@ -53,7 +53,7 @@ class Shelf(Generic[T]):
 
 
 def _stamp(files: tuple[Path, ...]) -> Stamp:
-    """Time of change and size of files, None for one that isn't there."""
+    """Return the time of change and size of files, None for one that isn't there."""
     return tuple(_file_stamp(file) for file in files)
 
 

@@ -14,7 +14,7 @@ from humanoid_model.description import Geometry, HalfSpace, HeightField, Mesh
 
 
 def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia | None:
-    """Inertia of shapes that share a mass by their volumes, in the body frame.
+    """Return the inertia of shapes that share a mass by their volumes, in the body frame.
 
     Args:
         geometries: shapes placed in the body frame; overlaps count twice.

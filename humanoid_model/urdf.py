@@ -122,7 +122,7 @@ class _Reader:
                 self.materials.setdefault(name, np.array(DEFAULT_COLOUR))
         for name in used:
             if name and name not in self.materials:
-                # A colour is no reason to refuse a robot, but the standard wants each one defined.
+                # A colour is no reason to refuse a robot, but the standard requires each one to be defined.
                 rgba = " ".join(str(part) for part in DEFAULT_COLOUR)
                 material = XmlElement("material", {"name": name}, "", 0, RobotError)
                 material.children.append(XmlElement("color", {"rgba": rgba}, "", 0, RobotError))
@@ -303,7 +303,7 @@ class _Reader:
     def check_tree(
         self, links: dict[str, Link], joints: dict[str, Joint], elements: dict[str, XmlElement]
     ) -> str:
-        """Checks that the joints make one tree of the links and returns its root's name."""
+        """Return checks that the joints make one tree of the links and returns its root's name."""
         moved_by: dict[str, Joint] = {}
         for name, joint in joints.items():
             if joint.child not in links:

@@ -165,7 +165,7 @@ class XmlElement:
 
 
 def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlElement:
-    """Parses a document.
+    """Parse a document.
 
     Args:
         text: the document.

@@ -67,7 +67,7 @@ class YamlNode:
         for key_node, value_node in self.node.value:
             key = self._child(key_node, getattr(key_node, "value", "?"))
             if not isinstance(key_node, yaml.ScalarNode):
-                raise key.fail("a key is not a word", "Give key: value pairs")
+                raise key.fail("a key is not a text", "Give key: value pairs")
             if known is not None and key_node.value not in known:
                 raise key.fail("unknown key", f"Known keys: {', '.join(known)}")
             if key_node.value in values:

@@ -166,7 +166,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(simulation: Simulation, steps: int, factor: float) -> str:
-    options = ", ".join(f"{name} {value}" for name, value in simulation.options.told().items() if value is not None)
+    options = ", ".join(f"{name} {value}" for name, value in simulation.options.as_text().items() if value is not None)
     return (
         f"{steps} steps of {simulation.dt:g} s to t = {simulation.time:.6g} s, {factor:.3g} x real time\n{options}\n"
         f"{simulation.profile.table(simulation.dt)}"

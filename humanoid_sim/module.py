@@ -36,7 +36,7 @@ class Module:
         """Read what the step gave."""
 
     def save(self) -> object:
-        """A copy of everything that decides how the module goes on; None for a module without memory."""
+        """Return a copy of the module's state; None for a module without one."""
         return None
 
     def restore(self, state: object) -> None:

@@ -69,7 +69,7 @@ class Modules(dict[str, Acting]):
         self.pop(name).detach(simulation)
 
     def save(self) -> dict[str, object]:
-        """What each module saves, by name."""
+        """Return what each module saves, by name."""
         return {name: module.save() for name, module in self.items()}
 
     def restore(self, states: Mapping[str, object]) -> None:

@@ -153,7 +153,7 @@ class SimulationOptions:
                 "compiled code has no clock on this system", element="time_budget", remedy="Give no time budget"
             )
 
-    def told(self) -> dict[str, str | float | int | None]:
+    def as_text(self) -> dict[str, str | float | int | None]:
         """All options as words and numbers, a ready-made integrator by its class."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not (self.integrator is None or isinstance(self.integrator, str)):

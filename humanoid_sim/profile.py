@@ -46,7 +46,7 @@ class Profile:
         self.longest_seconds[:] = 0.0
 
     def clock(self) -> ClockArrays:
-        """Arrays of a march that writes its times here."""
+        """Return arrays of a march that writes its times here."""
         return ClockArrays(
             np.zeros(2, dtype=np.int64), self.last_seconds, self.all_seconds, self.longest_seconds,
             np.zeros(1, dtype=np.int64),
@@ -135,5 +135,5 @@ class Profile:
         return "\n".join(lines)
 
     def real_time_factor(self, dt: float) -> float:
-        """How many times faster than real time the steps of size ``dt`` [s] are, on average."""
+        """Return how many times faster than real time the steps of size ``dt`` [s] are, on average."""
         return dt / self.mean if self.mean > 0.0 else float("inf")

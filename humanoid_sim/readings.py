@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
 
 
-_LARGEST_JUDGED = 300
+_MAX_JUDGED_CONTACTS = 300
 """Contacts of a step up to which forces are judged by an approximate solver's own law."""
 
 
@@ -71,7 +71,7 @@ class Readings:
         return self._R_now, self._p_now
 
     def placement(self, body: str) -> pin.SE3:
-        """Frame of a body or of a robot's link (``"robot/link"``) in the world.
+        """Return the frame of a body or of a robot's link (``"robot/link"``) in the world.
 
         Raises:
             InputError: unknown body.
@@ -225,12 +225,12 @@ class Readings:
         return {owner: method for owner, method in found.items() if method is not None}
 
     def _solver_status(self, residual: float) -> ContactStatus:
-        """How the last step's contact solve ended with a residual."""
+        """Return how the last step's contact solve ended with a residual."""
         stepping, settings = self.stepping, self.stepping.settings
         if residual <= settings.tolerance:
             return ContactStatus.CONVERGED
         law_residual = SOLVERS[stepping.method].law_residual if stepping.method in SOLVERS else None
-        if law_residual is not None and stepping.contact_count <= _LARGEST_JUDGED:
+        if law_residual is not None and stepping.contact_count <= _MAX_JUDGED_CONTACTS:
             problem = self.contact_problem
             if problem is not None:
                 f = np.ascontiguousarray(stepping.stepper.points.forces[: stepping.contact_count]).reshape(-1)

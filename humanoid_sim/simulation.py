@@ -37,7 +37,7 @@ from humanoid_sim.world.world import World
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_MOST_AT_ONCE = 256
+_MAX_STEPS_PER_CALL = 256
 """So many steps are made in one call at most, so that an interruption is noticed soon."""
 
 
@@ -144,7 +144,7 @@ class Simulation(Readings):
         with tqdm(total=left, unit="step", disable=not progress) as bar:
             while left > 0:
                 alone = callback is None and not self.modules
-                steps = self._advance(min(left, _MOST_AT_ONCE) if alone else 1)
+                steps = self._advance(min(left, _MAX_STEPS_PER_CALL) if alone else 1)
                 if callback is not None:
                     callback(self)
                 left -= steps
@@ -220,7 +220,7 @@ class Simulation(Readings):
     # -- saving and restoring ----------------------------------------------------------------
 
     def save_state(self) -> SimulationState:
-        """A copy of everything that decides how the simulation goes on."""
+        """Return a copy of the state that determines the simulation's future."""
         return SimulationState(
             self.step_count, self.q.copy(), self.v.copy(), copy.deepcopy(self.servos), self.stepping.save(),
             self.modules.save(),

@@ -75,7 +75,7 @@ def _list() -> None:
 
 
 def _chosen(name: str) -> Sequence[Experiment]:
-    """What a word of the command line means."""
+    """Return what a word of the command line means."""
     everything = [experiment for experiments in _THESES.values() for experiment in experiments]
     if name == "all":
         return everything

@@ -95,7 +95,7 @@ SPEED = 10.0  # rad/s
 
 
 def mass(segment: str) -> float:
-    """Mass of a segment in kg."""
+    """Return mass of a segment in kg."""
     return BODY * MASS[segment]
 
 

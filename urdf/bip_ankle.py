@@ -37,12 +37,12 @@ TRAVEL, SPEED, FORCE = 0.055, 0.36, 2500.0  # m, m/s, N; the range of the joint,
 
 
 def axis() -> np.ndarray:
-    """Direction of the screws, upwards, shape (3,)."""
+    """Return the direction of the screws, upwards, shape (3,)."""
     return np.array([-math.sin(SCREW_TILT), 0.0, math.cos(SCREW_TILT)])
 
 
 def foot_of_screw(side: float) -> np.ndarray:
-    """Point of a screw's line nearest to the ankle, shape (3,)."""
+    """Return the point of a screw's line nearest to the ankle, shape (3,)."""
     behind = SCREW_BEHIND * np.array([math.cos(SCREW_TILT), 0.0, math.sin(SCREW_TILT)])
     return np.array([0.0, side * HALF_SPACING, 0.0]) - behind
 
@@ -60,7 +60,7 @@ def ball(side: float, pitch: float, roll: float) -> np.ndarray:
 
 
 def place_of_nut(side: float, pitch: float, roll: float) -> float:
-    """Place of a nut along its screw [m] from the point nearest to the ankle."""
+    """Return the place of a nut along its screw [m] from the point nearest to the ankle."""
     arm = ball(side, pitch, roll) - foot_of_screw(side)
     along = float(axis() @ arm)
     return along + math.sqrt(ROD**2 - float(arm @ arm) + along**2)
@@ -73,7 +73,7 @@ def rod_pitch_at_zero(side: float) -> float:
 
 
 def nut(side: float, pitch: float, roll: float) -> np.ndarray:
-    """Centre of a nut's cross in the shank's axes at the ankle, shape (3,)."""
+    """Return the centre of a nut's cross in the shank's axes at the ankle, shape (3,)."""
     return foot_of_screw(side) + place_of_nut(side, pitch, roll) * axis()
 
 
@@ -134,7 +134,7 @@ def urdf_text(prefix: str, shank: str, ankle: np.ndarray) -> str:
 
 
 def shank_without(shank: Mass, ankle: np.ndarray) -> Mass:
-    """What is left of a shank's mass properties when nuts and rods, where they are at zero, are taken out."""
+    """Return what is left of a shank's mass properties when nuts and rods, where they are at zero, are taken out."""
     parts = [(shank.mass, np.asarray(shank.com, dtype=float), np.asarray(shank.inertia))]
     for side in SIDES.values():
         top, end = ankle + nut(side, 0.0, 0.0), ankle + ball(side, 0.0, 0.0)
@@ -164,7 +164,7 @@ def loop_lines(prefix: str, foot: str) -> list[str]:
 
 
 def posture_lines(prefix: str, pitch: float, roll: float) -> list[str]:
-    """Positions of the screws and rods in a posture."""
+    """Return positions of the screws and rods in a posture."""
     return [f"    {prefix}{name}: {number(value)}" for name, value in joint_positions(pitch, roll).items()]
 
 

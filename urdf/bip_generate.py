@@ -262,7 +262,7 @@ def spatial_urdf(name: str, approximate: str, masses: dict[str, Mass]) -> str:
 
 
 def header(name: str, approximate: str) -> str:
-    """Opening of a file."""
+    """Return the opening of a file."""
     text = (
         '<?xml version="1.0"?>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
         "<!-- Written by bip_generate.py: change the numbers there.\n"
@@ -273,7 +273,7 @@ def header(name: str, approximate: str) -> str:
 
 
 def bip_yaml() -> str:
-    """What the URDF of the spatial model can't say."""
+    """Return what the URDF of the spatial model can't say."""
     return spatial_yaml(
         APPROXIMATE,
         {side: [f"{side}_{hinge.name}" for hinge in LEG] for side in "rl"},
@@ -283,7 +283,7 @@ def bip_yaml() -> str:
 
 
 def bip_screws_yaml() -> str:
-    """What the URDF of the spatial model with screws can't say."""
+    """Return what the URDF of the spatial model with screws can't say."""
     limbs = {
         side: [
             *(f"{side}_{hinge.name}" for hinge in LEG[:-2]),
@@ -309,7 +309,7 @@ def bip_screws_yaml() -> str:
 
 
 def ankle_yaml() -> str:
-    """What the URDF of the ankle alone can't say."""
+    """Return what the URDF of the ankle alone can't say."""
     prefix = "l_ankle_"
     lines = [
         *yaml_header(APPROXIMATE_ANKLE, floating=False),
@@ -359,7 +359,7 @@ def spatial_yaml(approximate: str, legs: dict[str, list[str]], standing: list[st
 
 
 def yaml_header(approximate: str, *, floating: bool) -> list[str]:
-    """Opening of a YAML file, up to its limbs."""
+    """Return the opening of a YAML file, up to its limbs."""
     return [
         "# SPDX-License-Identifier: Apache-2.0",
         "# Written by bip_generate.py: change the numbers there.",
@@ -454,7 +454,7 @@ def planar_urdf() -> str:
 
 
 def planar_shapes() -> dict[str, tuple[Shape, ...]]:
-    """Shapes of the sagittal model's legs."""
+    """Return shapes of the sagittal model's legs."""
     middle = TOE_AHEAD - FOOT_LENGTH / 2
     sole = box(FOOT_LENGTH, 0.12, 0.02, (middle, 0.0, 0.01 - PLANAR_ANKLE_HEIGHT), "black")
     ankle = box(0.07, 0.08, 0.08, (0.0, 0.0, 0.06 - PLANAR_ANKLE_HEIGHT), "aluminium")
@@ -462,7 +462,7 @@ def planar_shapes() -> dict[str, tuple[Shape, ...]]:
 
 
 def planar_yaml() -> str:
-    """What the URDF of the sagittal model can't say."""
+    """Return what the URDF of the sagittal model can't say."""
     height = 2 * SEGMENT_LENGTH * math.cos(0.25) + PLANAR_ANKLE_HEIGHT
     lines = yaml_header(APPROXIMATE_PLANAR, floating=False)
     lines += [f"  {side}_leg: [{side}_hip, {side}_knee, {side}_ankle]" for side in ("rear", "front")]

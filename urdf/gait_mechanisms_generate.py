@@ -43,7 +43,7 @@ def along(row: tuple[float, float, float, float], direction: tuple[float, float,
 
 
 def header(name: str, approximate: str) -> str:
-    """Opening of a file."""
+    """Return the opening of a file."""
     text = (
         '<?xml version="1.0"?>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
         "<!-- Written by gait_mechanisms_generate.py: change the numbers there.\n"
@@ -54,7 +54,7 @@ def header(name: str, approximate: str) -> str:
 
 
 def yaml_header(approximate: str) -> list[str]:
-    """Opening of a YAML file."""
+    """Return the opening of a YAML file."""
     return [
         "# SPDX-License-Identifier: Apache-2.0",
         "# Written by gait_mechanisms_generate.py: change the numbers there.",
@@ -101,7 +101,7 @@ def rabbit_urdf() -> str:
 
 
 def rabbit_yaml() -> str:
-    """What RABBIT's URDF can't say."""
+    """Return what RABBIT's URDF can't say."""
     height = (THIGH[0] + SHANK[0]) * math.cos(0.3)
     lines = [*yaml_header(APPROXIMATE_RABBIT), "limbs:"]
     lines += [f"  {side}_leg: [{side}_hip, {side}_knee]" for side in ("rear", "front")]
@@ -151,7 +151,7 @@ def apex_angles() -> list[float]:
 
 
 def five_bar_yaml() -> str:
-    """What the five-bar mechanism's URDF can't say."""
+    """Return what the five-bar mechanism's URDF can't say."""
     lines = yaml_header(APPROXIMATE_FIVE_BAR)
     lines += ["postures:  # rad; the load above the base, where the transfer of the thesis starts", "  transfer_start:"]
     lines += [f"    O{index}: {number(angle)}" for index, angle in enumerate(apex_angles(), start=1)]

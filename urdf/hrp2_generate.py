@@ -484,7 +484,7 @@ def armatures() -> dict[str, float]:
 
 
 def sided(key: str) -> str:
-    """Pattern of a joint's or link's name on both sides."""
+    """Return the pattern of a joint's or link's name on both sides."""
     return f"[RL]{key}" if key.startswith(("LEG", "ARM")) else key
 
 
@@ -502,7 +502,7 @@ def gains(robot: Robot) -> dict[str, tuple[float, float]]:
 
 
 def yaml_text(gain: dict[str, tuple[float, float]] | None, bushing: bool, soles: bool = False) -> str:
-    """What the URDF can't say; without gains the default rule's count."""
+    """Return what the URDF can't say; without gains the default rule's count."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
         "# Written by hrp2_generate.py: change the numbers there.",

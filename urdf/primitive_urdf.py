@@ -34,7 +34,7 @@ class Shape:
 
 
 def box(x: float, y: float, z: float, at: tuple[float, float, float], colour: str) -> Shape:
-    """Box of edges x, y, z."""
+    """Return the box of edges x, y, z."""
     return Shape("box", (x, y, z), at, colour)
 
 
@@ -154,7 +154,7 @@ def _inertial_text(mass: Mass | None) -> str:
 
 
 def _primitives(shape: Shape) -> list[Shape]:
-    """What URDF can say: a capsule is a cylinder and two spheres."""
+    """Return what URDF can say: a capsule is a cylinder and two spheres."""
     if shape.kind != "capsule":
         return [shape]
     radius, length = shape.size

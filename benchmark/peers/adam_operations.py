@@ -32,7 +32,7 @@ def load(path: str) -> tuple[KinDynComputations, list[str]]:
 
 
 def count(function: casadi.Function) -> dict[str, int]:
-    """Instructions of a function by kind; a square is a product, twice a number a sum."""
+    """Return instructions of a function by kind; a square is a product, twice a number a sum."""
     found = Counter(function.instruction_id(i) for i in range(function.n_instructions()))
 
     def total(*names: str) -> int:
@@ -47,7 +47,7 @@ def count(function: casadi.Function) -> dict[str, int]:
 
 
 def operations(path: str) -> dict[str, dict[str, dict[str, int]]]:
-    """Operations of each function by representation of the base's velocity."""
+    """Return operations of each function by representation of the base's velocity."""
     answer = {}
     for representation in (Representations.MIXED_REPRESENTATION, Representations.BODY_FIXED_REPRESENTATION):
         robot, _ = load(path)

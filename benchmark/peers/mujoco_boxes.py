@@ -12,7 +12,7 @@ import numpy as np
 
 
 def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Boxes that touch the plane and each other."""
+    """Return boxes that touch the plane and each other."""
     spec = mujoco.MjSpec()
     spec.option.timestep = task["dt"]
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON

@@ -31,7 +31,7 @@ except ImportError:
 
 
 def clarabel_program(stance: dict[str, Any], task: dict[str, Any], margin: bool) -> tuple[Any, ...]:
-    """Arguments of Clarabel's solver; forces in units of the weight and in contact frames t1, t2, n."""
+    """Return arguments of Clarabel's solver; forces in units of the weight and in contact frames t1, t2, n."""
     positions, frames = np.array(stance["positions"]), np.array(stance["frames"])
     centre, mu, count = np.array(stance["centre"]), task["friction"], len(stance["positions"])
     size = 3 * count + margin

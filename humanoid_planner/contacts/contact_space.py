@@ -335,7 +335,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return result.q if result.success else None
 
     def stance_of(self, state: StancePosture) -> Stance:
-        """Contacts of a state."""
+        """Return contacts of a state."""
         return state.stance.stance(self.couples)
 
     # Files ------------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return [_encode(stance) for stance in self._known.stances()]
 
     def recall(self, data: Any) -> None:
-        """Takes stances that were tried, in place of those known so far."""
+        """Take stances that were tried, in place of those known so far."""
         self._known = StanceSet(self.metric)
         for holds in data:
             self._known.add(_decode(holds))

@@ -81,5 +81,5 @@ class ContactPlan:
     statistics: PlanStatistics
 
     def __len__(self) -> int:
-        """Number of stances."""
+        """Return the number of stances."""
         return len(self.stances)

@@ -50,7 +50,7 @@ class ContactPlanner:
         tree: str | Path | None = None,
         **problem: Any,
     ) -> None:
-        """Takes a planning problem.
+        """Take a planning problem.
 
         Args:
             robot: that moves.
@@ -149,7 +149,7 @@ class ContactPlanner:
         )
 
     def _why(self, end: End) -> str:
-        """What keeps the nearest stance from the goal."""
+        """Return what keeps the nearest stance from the goal."""
         caller, best = self.space.caller, self.search.best.state
         stance = best.stance.settled().stance(self.space.couples)
         apart = caller.impossible(stance, self.space.goal)

@@ -92,7 +92,7 @@ class PostureCaller:
     def call(
         self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
     ) -> PostureResult:
-        """Looks for a posture.
+        """Look for a posture.
 
         Args:
             purpose: for the record.
@@ -127,7 +127,7 @@ class PostureCaller:
         return out_of_reach(self.kinematics.tree, [self.placed(contact) for contact in stance.contacts], more)
 
     def balances(self, stance: Stance) -> bool:
-        """Whether the bearing contacts can carry the robot with its centre of mass anywhere near them at all."""
+        """Return whether the bearing contacts can carry the robot with its centre of mass anywhere near them at all."""
         placed = [self.placed(contact) for contact in stance.contacts if contact.kind.bears]
         if not placed:
             return False

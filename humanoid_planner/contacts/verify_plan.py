@@ -100,7 +100,7 @@ def verify_plan(
     motion: Sequence[ArrayLike],
     limits: PlanLimits | None = None,
 ) -> PlanVerdict:
-    """Looks at every posture of a plan, or of a motion along it.
+    """Look at every posture of a plan, or of a motion along it.
 
     Args:
         robot: that moves.
@@ -196,7 +196,7 @@ class _Look:
                 self._say(index, 0, "order", f"{contact.location.name} bears before it held")
 
     def posture(self, index: int, sample: int, stance: Stance, q: NDArray[np.float64]) -> bool:
-        """Looks at one posture; False where its numbers can't be used."""
+        """Look at one posture; False where its numbers can't be used."""
         model = self._robot.model
         self.postures += 1
         good = q.shape == (model.nq,) and bool(np.isfinite(q).all())
@@ -282,7 +282,7 @@ class _Look:
                     yield f"{self._of_link[i]} is {_depth(result):.4g} m in {body}"
 
     def _balance(self, stance: Stance, q: NDArray[np.float64]) -> tuple[float, float]:
-        """Margin of the centre of mass, and the least part of the effort limits that holds the posture."""
+        """Return the margin of the centre of mass, and the least part of the effort limits that holds the posture."""
         model, data = self._robot.model, self._data
         com, mass = data.com[0], pin.computeTotalMass(model)
         gravity = np.asarray(self._scene.gravity, dtype=float)
@@ -372,7 +372,7 @@ def _places(stance: Stance) -> set[tuple[str, str, float, float, float]]:
 
 
 def _one_goes_one_comes(before: Stance, after: Stance) -> bool:
-    """Whether what goes didn't bear any more, and what comes doesn't bear yet."""
+    """Return whether what goes didn't bear any more, and what comes doesn't bear yet."""
     goes = [contact for contact in before.contacts if _place(contact) not in _places(after)]
     comes = [contact for contact in after.contacts if _place(contact) not in _places(before)]
     return len(goes) <= 1 and len(comes) <= 1 and not any(contact.kind.bears for contact in [*goes, *comes])

@@ -23,7 +23,7 @@ _STEPS = 8
 
 @kernel
 def nearest_feature(table: VolumeTable, row: int, point: np.ndarray) -> int:
-    """Feature of a volume nearest to a point outside.
+    """Return the feature of a volume nearest to a point outside.
 
     Args:
         table: of the volumes.

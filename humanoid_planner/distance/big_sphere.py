@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @njit(cache=True)
 def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: float, centre: np.ndarray) -> bool:
-    """Centre of the sphere through three points, below the face that they make ((4.8), (4.9)).
+    """Return the centre of the sphere through three points, below the face that they make ((4.8), (4.9)).
 
     The equations start at an end of the shortest edge: the differences of near points are exact.
 
@@ -55,7 +55,7 @@ def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: fl
 
 
 def big_sphere(triangle: NDArray[np.float64], r: float, R: float) -> NDArray[np.float64] | None:
-    """Centre of a face's big sphere, shape (3,); None when there is no such sphere.
+    """Return the centre of a face's big sphere, shape (3,); None when there is no such sphere.
 
     Args:
         triangle: vertices counter-clockwise seen from outside, shape (3, 3) [m].

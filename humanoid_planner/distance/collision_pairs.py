@@ -49,7 +49,7 @@ class MovingBodies(Protocol):
         """Highest values."""
 
     def set(self, x: NDArray[np.float64]) -> None:
-        """Takes the joint variables, shape (nx,)."""
+        """Take the joint variables, shape (nx,)."""
 
     def place_bodies(self) -> None:
         """Computes the bodies' placements."""
@@ -86,7 +86,7 @@ def self_pairs(
     near: float = 0.01,
     seed: int = 0,
 ) -> SelfPairs:
-    """Pairs of volumes of one robot that have to be kept apart by a distance.
+    """Return pairs of volumes of one robot that have to be kept apart by a distance.
 
     Left out are volumes of one body; links next to each other along the robot, bodies without volumes skipped (F077:
     joint limits keep those apart); pairs that overlap in all sampled postures; pairs with at most three joints in
@@ -187,19 +187,19 @@ class _Probe:
     def look(
         self, rotations: NDArray[np.float64], origins: NDArray[np.float64], x: NDArray[np.float64]
     ) -> None:
-        """Takes a posture into account for the pairs of which not everything is known."""
+        """Take a posture into account for the pairs of which not everything is known."""
         self._measure(np.flatnonzero(~(self.met & self.apart)), rotations, origins, x)
 
     def look_closely(
         self, rotations: NDArray[np.float64], origins: NDArray[np.float64], x: NDArray[np.float64]
     ) -> None:
-        """Takes a posture into account for all pairs."""
+        """Take a posture into account for all pairs."""
         self._measure(np.arange(len(self.met)), rotations, origins, x)
 
     def approach(
         self, pair: int, rotations: NDArray[np.float64], origins: NDArray[np.float64], x: NDArray[np.float64]
     ) -> bool:
-        """Takes a posture into account for one pair; whether it is the nearest so far."""
+        """Take a posture into account for one pair; whether it is the nearest so far."""
         before = self.nearest[pair]
         self._measure(np.array([pair]), rotations, origins, x)
         return bool(self.nearest[pair] < before)
@@ -251,7 +251,7 @@ def _next_covered(chain: Sequence[str], covered: set[str]) -> str | None:
 
 
 def _joints_between(one: Sequence[str], other: Sequence[str]) -> int:
-    """Number of joints that move two bodies relative to each other."""
+    """Return the number of joints that move two bodies relative to each other."""
     return len(set(one) ^ set(other))
 
 
@@ -265,7 +265,7 @@ def environment_pairs(
     stance: Stance | None = None,
     bearing: Bearing | None = None,
 ) -> NDArray[np.int64]:
-    """Pairs of a robot's and a scene's volumes that have to be kept apart.
+    """Return pairs of a robot's and a scene's volumes that have to be kept apart.
 
     Left out are pairs that the scene's rules let through, pairs that nothing moves, and the link of each contact of a
     stance, with the links fixed to it, against what it touches of a body.

@@ -43,7 +43,7 @@ class CompoundJoint:
     def placements(
         self, description: RobotDescription, q: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Placements of the links in the frame of the first one.
+        """Return placements of the links in the frame of the first one.
 
         Args:
             description: of the robot.
@@ -111,7 +111,7 @@ def _fits(joint: Joint) -> bool:
 
 
 def _meets(row: Sequence[Joint]) -> bool:
-    """Whether the axes of joints in a row go through one point, and no two next to each other are parallel."""
+    """Return whether the axes of joints in a row go through one point, and no two next to each other are parallel."""
     placement, rows, sides, axes = pin.SE3.Identity(), [], [], []
     for index, joint in enumerate(row):
         if index:

@@ -42,7 +42,7 @@ _ROUNDS = 8
 
 @njit(cache=True)
 def _polynomial(x: np.ndarray, exponents: np.ndarray, coefficients: np.ndarray, gradient: np.ndarray) -> float:
-    """Value of a polynomial at x, shape (k,); its gradient (k,) is written."""
+    """Return the value of a polynomial at x, shape (k,); its gradient (k,) is written."""
     size = x.shape[0]
     most = 0
     for i in range(exponents.shape[0]):
@@ -133,7 +133,7 @@ class CompoundReport:
 
 
 def compound_reports(robot: Robot, clearance: float = 0.01) -> list[CompoundReport]:
-    """Functions that keep the links around each compound joint of a robot apart.
+    """Return functions that keep the links around each compound joint of a robot apart.
 
     Links are as near as the convex parts of their collision shapes. They collide where they are nearer than
     ``clearance``, or nearer than in any of the robot's own postures where those are nearer, since these are taken to be
@@ -281,7 +281,7 @@ def _fit(
 def _separate(
     monomials: NDArray[np.float64], g: NDArray[np.float64], own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Coefficients of an h above 0 at colliding samples, and at as few free ones as possible.
+    """Return coefficients of an h above 0 at colliding samples, and at as few free ones as possible.
 
     Minimises the sum of max(0, h - s g) over free samples, subject to h >= s g at colliding ones and at free ones near
     the boundary; g is the scaled depth, s the slope. That bounds h between samples to second order in their spacing,

@@ -88,7 +88,7 @@ def _capsule(cylinder: Cylinder) -> RoundedHull:
 
 
 def _has_round_ends(cylinder: Cylinder, placement: pin.SE3, geometries: Sequence[Geometry]) -> bool:
-    """Whether balls of a cylinder's radius sit on both its ends."""
+    """Return whether balls of a cylinder's radius sit on both its ends."""
     balls = [
         geometry.placement.translation
         for geometry in geometries
@@ -122,7 +122,7 @@ def _put_together(parts: list[RoundedHull], filled: float) -> list[RoundedHull]:
 
 
 def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
-    """Share of a hull's volume that parts fill, on a fixed set of evenly spread points."""
+    """Return the share of a hull's volume that parts fill, on a fixed set of evenly spread points."""
     from scipy.stats import qmc  # slow to import, and only shapes put together need it
 
     lower, upper = hull.outline.min(axis=0), hull.outline.max(axis=0)
@@ -137,7 +137,7 @@ def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
 
 
 def _mesh_parts(geometry: Geometry, filled: float) -> list[RoundedHull]:
-    """Hull of a mesh, or hulls of its parts, in the mesh's frame."""
+    """Return the hull of a mesh, or hulls of its parts, in the mesh's frame."""
     vertices, triangles = mesh_triangles(coal_geometry(geometry.shape))
     import trimesh  # slow to import, and most robots have no meshes
 

@@ -48,7 +48,7 @@ class DistancePairs:
     """
 
     def __init__(self, volumes: Sequence[PlacedVolume], pairs: ArrayLike, cutoff: float = np.inf) -> None:
-        """Takes the volumes and the pairs.
+        """Take the volumes and the pairs.
 
         Raises:
             InputError: a pair has an index out of range, or no strictly convex volume; or the cutoff is not positive.
@@ -148,7 +148,7 @@ class DistancePairs:
 
 
 def _with_one(is_one: NDArray[np.bool_], pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of which one is of a kind: the other, the one, and 1 if that is first; and their places."""
+    """Return pairs of which one is of a kind: the other, the one, and 1 if that is first; and their places."""
     places = np.flatnonzero(is_one.any(axis=1))
     first = is_one[places, 0].astype(np.int64)
     rows = np.arange(len(places))

@@ -21,7 +21,7 @@ from humanoid_planner.distance.volume_table import EDGE, Pair, VolumeTable
 def solve_pair(
     table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, n: Vector
 ) -> tuple[float, Vector, bool]:
-    """Normal that suits two features, each continued beyond its borders.
+    """Return the normal that suits two features, each continued beyond its borders.
 
     Args:
         table: of the volumes.
@@ -58,7 +58,7 @@ def locate_world(table: VolumeTable, frames: Frames, volume: int, body: int, row
 
 @kernel
 def walk(
-    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, n: Vector, most: int, least_cosine: float
+    table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, n: Vector, most: int, min_cosine: float
 ) -> tuple[float, Vector, int, int, bool]:
     """From a pair of features to the next until the normal of the pair is one of both.
 
@@ -70,7 +70,7 @@ def walk(
         row_b: feature of the second volume to start from.
         n: unit vector to start from, from b to a in the world.
         most: pairs to try.
-        least_cosine: of the angle between one normal and the next; a walk that turns farther has lost its way.
+        min_cosine: of the angle between one normal and the next; a walk that turns farther has lost its way.
 
     Returns:
         Distance of centres and circles; unit vector; the two features; whether the normal is one of both.
@@ -78,7 +78,7 @@ def walk(
     length = 0.0
     for _ in range(most):
         length, m, found = solve_pair(table, frames, pair, row_a, row_b, n)
-        if not found or m[0] * n[0] + m[1] * n[1] + m[2] * n[2] < least_cosine:
+        if not found or m[0] * n[0] + m[1] * n[1] + m[2] * n[2] < min_cosine:
             break
         n = m
         next_a = locate_world(table, frames, pair.volume_a, pair.body_a, row_a, opposite(n))

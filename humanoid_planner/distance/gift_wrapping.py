@@ -53,7 +53,7 @@ def _first_to_leave(
     first: int,
     second: int,
 ) -> tuple[int, float]:
-    """Which point leaves a sphere first while its centre goes round a circle, and after what angle.
+    """Return which point leaves a sphere first while its centre goes round a circle, and after what angle.
 
     The centre is ``pivot + radius (cos(angle) one + sin(angle) other)``, a point p is inside as long as
     ``(p - pivot) . (centre - pivot) >= (|p - pivot|^2 - power) / 2``: on an interval of angles around the direction of
@@ -99,7 +99,7 @@ def _first_to_leave(
 
 @njit(cache=True)
 def _roll(points: np.ndarray, a: int, b: int, centre: np.ndarray, radius: float) -> tuple[int, float]:
-    """Rolls a sphere over an edge a to b, away from what is on its left; what it touches next, after what angle."""
+    """Roll a sphere over an edge a to b, away from what is on its left; what it touches next, after what angle."""
     pivot, one, other, axis = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     length = 0.0
     for k in range(3):

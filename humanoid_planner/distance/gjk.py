@@ -39,7 +39,7 @@ _FEW = 40
 
 @kernel
 def support_vertex(table: VolumeTable, volume: int, row: int, u: Vector) -> int:
-    """Vertex of a volume farthest along a direction in its frame.
+    """Return the vertex of a volume farthest along a direction in its frame.
 
     Args:
         table: of the volumes.
@@ -88,7 +88,7 @@ def _vertex_of(table: VolumeTable, row: int) -> int:
 def hull_gjk(
     table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, work: Workspace
 ) -> tuple[float, int, int]:
-    """Distance of the polyhedra of two volumes.
+    """Return the distance of the polyhedra of two volumes.
 
     Args:
         table: of the volumes.
@@ -143,7 +143,7 @@ def hull_gjk(
 def core_gjk(
     table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, work: Workspace
 ) -> tuple[float, int, int, int]:
-    """Pair of features and normal of two volumes whose cores are apart.
+    """Return the pair of features and normal of two volumes whose cores are apart.
 
     Args:
         table: of the volumes.

@@ -7,6 +7,6 @@ from numba import njit
 
 # Without reference counting: the kernels pass a dozen arrays to functions of some 20 ns, where Numba's atomic counts
 # took longer than the arithmetic (a walk 430 ns with, 160 ns without). They can't allocate then, which Numba checks at
-# compile time: who calls them keeps the arrays alive and brings the workspaces. Numba has the option for itself and
+# compile time: the caller keeps the arrays alive and brings the workspaces. Numba has the option for itself and
 # leaves it out of its type hints. Divisions by zero give infinity, as in C, instead of a check each.
 kernel = njit(cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]

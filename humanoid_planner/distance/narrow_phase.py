@@ -50,7 +50,7 @@ _APART = 1e-9
 
 @kernel
 def _first_row(table: VolumeTable, volume: int, u: Vector) -> int:
-    """Feature of a volume roughly under a direction in its frame: that of the nearest of six directions."""
+    """Return the feature of a volume roughly under a direction in its frame: that of the nearest of six directions."""
     u0, u1, u2 = u
     if abs(u0) >= abs(u1) and abs(u0) >= abs(u2):
         return table.starts[volume, 0 if u0 > 0.0 else 1]

@@ -24,7 +24,7 @@ BORDER = 1e-11
 
 @kernel
 def region_excess(table: VolumeTable, u: Vector, row: int) -> float:
-    """How far a direction is beyond the borders of a feature's normals (about rad), at most 0 inside.
+    """Return how far a direction is beyond the borders of a feature's normals (about rad), at most 0 inside.
 
     Infinity at a torus without an arc.
     """

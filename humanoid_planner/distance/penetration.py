@@ -21,7 +21,7 @@ from humanoid_planner.distance.feature_walk import locate_world, walk
 from humanoid_planner.distance.frame_change import Frames, opposite, vector_of
 from humanoid_planner.distance.kernel import kernel
 from humanoid_planner.distance.volume_table import Pair, VolumeTable
-from humanoid_planner.distance.workspace import MOST_FACES, MOST_POINTS, Workspace
+from humanoid_planner.distance.workspace import MAX_FACES, MAX_POINTS, Workspace
 
 _GAP = 1e-8
 """Depths less than this apart [m] count as equal."""
@@ -52,7 +52,7 @@ def _add_face(points: np.ndarray, planes: np.ndarray, corners: np.ndarray, face:
 
 @kernel
 def _grow(points: np.ndarray, planes: np.ndarray, corners: np.ndarray, rim: np.ndarray, faces: int, point: int) -> int:
-    """Replaces the faces that see a new corner by faces from their outline to it; returns the number of faces."""
+    """Replace the faces that see a new corner by faces from their outline to it; returns the number of faces."""
     edges = 0
     face = 0
     while face < faces:
@@ -83,7 +83,7 @@ def _grow(points: np.ndarray, planes: np.ndarray, corners: np.ndarray, rim: np.n
         for k in range(4):
             planes[face, k] = planes[faces, k]
     for edge in range(edges):
-        if faces == MOST_FACES:
+        if faces == MAX_FACES:
             break
         _add_face(points, planes, corners, faces, rim[edge, 0], rim[edge, 1], point)
         faces += 1
@@ -144,7 +144,7 @@ def deepest(
             in 2 and 3, the two features under it.
 
     Returns:
-        Number of support points; MOST_POINTS if the bounds didn't meet.
+        Number of support points; MAX_POINTS if the bounds didn't meet.
     """
     volume_a, volume_b = pair.volume_a, pair.volume_b
     points, planes, corners, n = work.points, work.planes, work.corners, work.n
@@ -192,7 +192,7 @@ def deepest(
     _add_face(points, planes, corners, 3, 0, j, 3)
     count, faces = 4, 4
 
-    while count < MOST_POINTS:
+    while count < MAX_POINTS:
         nearest = 0
         for face in range(1, faces):
             if planes[face, 3] < planes[nearest, 3]:

@@ -30,7 +30,7 @@ class PlacedVolume(ValueEquality):
 
 
 def part_names(owner: str, parts: Sequence[str]) -> list[str]:
-    """Names of the volumes of an owner: its own for a single one, else ``owner/part`` or ``owner/number``.
+    """Return names of the volumes of an owner: its own for a single one, else ``owner/part`` or ``owner/number``.
 
     Args:
         owner: link or scene body.

@@ -9,7 +9,7 @@ off, the gap is
     gap(n) = D . n + sum over the tori of R' sqrt(1 - (n . e)^2)
 
 with D from the second centre to the first: the projections on n of the farthest points of the circles. Its greatest
-value is the distance of the two farthest points of centres and circles, as (S.2) wants it; minus the radii of spheres
+value is the distance of the two farthest points of centres and circles, as (S.2) requires; minus the radii of spheres
 and tubes, it is the signed distance. The maximising n is the normal, also where the surfaces touch or overlap.
 """
 
@@ -27,7 +27,7 @@ _STEP = 1e-10
 
 @kernel
 def sphere_sphere(d: Vector) -> tuple[float, Vector, bool]:
-    """Distance of two spheres' centres.
+    """Return the distance of two spheres' centres.
 
     Args:
         d: from the second centre to the first [m].

@@ -54,7 +54,7 @@ class RoundedHull(ValueEquality):
         return (self.points[:, None] + self.radius * geodesic_directions(2)).reshape(-1, 3)
 
     def contains(self, other: RoundedHull) -> bool:
-        """Whether another rounded hull is inside, up to a thousandth of a millimetre."""
+        """Return whether another rounded hull is inside, up to a thousandth of a millimetre."""
         own, its = self.outline, other.outline
         slack = 1e-6 + 0.02 * max(self.radius, other.radius)
         if (its.min(axis=0) < own.min(axis=0) - slack).any() or (its.max(axis=0) > own.max(axis=0) + slack).any():
@@ -65,7 +65,7 @@ class RoundedHull(ValueEquality):
         return away + other.radius <= self.radius + 1e-6
 
     def distance(self, point: NDArray[np.float64]) -> float:
-        """Distance of a point (3,) to the rounded hull [m], 0 inside."""
+        """Return the distance of a point (3,) to the rounded hull [m], 0 inside."""
         return max(_distance_to_hull(point, self.points) - self.radius, 0.0)
 
     @classmethod
@@ -83,7 +83,7 @@ class RoundedHull(ValueEquality):
         return cls(np.vstack(points), radius, "+".join(hull.name for hull in hulls if hull.name))
 
     def contains_points(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which of points (k, 3) are inside, up to 2 % of the radius, shape (k,)."""
+        """Return which of points (k, 3) are inside, up to 2 % of the radius, shape (k,)."""
         try:
             equations = ConvexHull(self.outline).equations
         except QhullError:  # flat: it has no inside
@@ -170,12 +170,12 @@ def geodesic_directions(subdivisions: int) -> NDArray[np.float64]:
 
 @cache
 def _inner_radius(subdivisions: int) -> float:
-    """Radius of the largest ball inside that polyhedron."""
+    """Return radius of the largest ball inside that polyhedron."""
     return float(-ConvexHull(geodesic_directions(subdivisions)).equations[:, 3].max())
 
 
 def _distance_to_hull(point: NDArray[np.float64], points: NDArray[np.float64]) -> float:
-    """Distance of a point to the convex hull of points, 0 inside.
+    """Return the distance of a point to the convex hull of points, 0 inside.
 
     The plane that separates them by the widest margin: the shortest normal n with n . (p_i - point) >= 1 for all points
     has the reciprocal of the distance for its length, and there is none for a point inside. (Non-negative least squares

@@ -47,7 +47,7 @@ def _triangle(simplex: np.ndarray, i: int, j: int, k: int, nearest: np.ndarray) 
 
 @kernel
 def reduce_simplex(simplex: np.ndarray, count: int) -> int:
-    """Keeps the corners between which the point nearest to the origin lies.
+    """Keep the corners between which the point nearest to the origin lies.
 
     Args:
         simplex: corners in the first ``count`` rows, with a number of the caller's in column 3; those kept move up.

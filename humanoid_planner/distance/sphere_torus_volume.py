@@ -133,7 +133,7 @@ class SphereTorusVolume(ValueEquality):
         return bool(heights.max() <= _FLAT * extent)
 
     def support(self, direction: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Point of the boundary whose outward normal is a direction: the farthest one that way.
+        """Return the point of the boundary whose outward normal is a direction: the farthest one that way.
 
         It is c + R u where c is the point of K, the places where the big sphere's centre can be, that is least far
         along u (specification 001 section 5.7, option C): over a vertex, on an edge's arc, or over a face.
@@ -214,7 +214,7 @@ class SphereTorusVolume(ValueEquality):
 
 
 def hull_vertices(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vertices of the convex hull of points (n, 3); all points when they are flat or few."""
+    """Return vertices of the convex hull of points (n, 3); all points when they are flat or few."""
     if len(points) <= 8:
         return points
     try:
@@ -224,7 +224,7 @@ def hull_vertices(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _distinct(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points of which none is nearer to another than a billionth of their extent."""
+    """Return points of which none is nearer to another than a billionth of their extent."""
     reach = _SAME_POINT * np.ptp(points, axis=0).max(initial=0.0)
     kept = np.ones(len(points), dtype=bool)
     for one, other in sorted(cKDTree(points).query_pairs(reach)):

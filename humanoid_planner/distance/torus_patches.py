@@ -48,7 +48,7 @@ class TorusPatches:
         centres: NDArray[np.float64],
         radius: float,
     ) -> TorusPatches:
-        """Arcs of the edges of a volume.
+        """Return arcs of the edges of a volume.
 
         Args:
             vertices: shape (nv, 3).
@@ -77,6 +77,6 @@ class TorusPatches:
         return cls(midpoints, axes, lengths, np.sqrt(radius**2 - 0.25 * lengths**2), starts, sides, sweeps)
 
     def centres_at(self, edge: int, angles: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Centres of the tube over an edge at angles (k,) of its arc, shape (k, 3)."""
+        """Return centres of the tube over an edge at angles (k,) of its arc, shape (k, 3)."""
         turned = np.outer(np.cos(angles), self.starts[edge]) + np.outer(np.sin(angles), self.sides[edge])
         return np.asarray(self.midpoints[edge] + self.radii[edge] * turned)

@@ -96,7 +96,7 @@ class Pair(NamedTuple):
 
 
 def volume_table(volumes: Sequence[SphereTorusVolume | RoundedHull]) -> VolumeTable:
-    """Table of volumes and polyhedra, in the order given."""
+    """Return the table of volumes and polyhedra, in the order given."""
     parts = [_polyhedron(volume) if isinstance(volume, RoundedHull) else _one_volume(volume) for volume in volumes]
     if not parts:
         return _EMPTY

@@ -43,7 +43,7 @@ class VolumeTopology:
     def of_faces(
         cls, faces: NDArray[np.int64], across: NDArray[np.int64], vertex_count: int
     ) -> VolumeTopology:
-        """Topology of faces of which it is known what lies across each edge.
+        """Return the topology of faces of which it is known what lies across each edge.
 
         Neighbours are given, not found by end points: a thin volume may have two edges between two vertices.
 

@@ -32,7 +32,7 @@ def centre_of_mass_region(
     extent: float = 10.0,
     tolerance: float = 1e-3,
 ) -> NDArray[np.float64]:
-    """Corners of the region, from inside: every point of the polygon is in equilibrium.
+    """Return corners of the region, from inside: every point of the polygon is in equilibrium.
 
     Args:
         contacts: the points; their friction cones are exact.

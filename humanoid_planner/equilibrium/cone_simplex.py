@@ -47,11 +47,11 @@ FRICTIONLESS = 1e-9
 """Cones with less friction are rays; the boundary of a ray is its origin."""
 BALANCED = 1e-9
 """What may stay unbalanced, in units of the load."""
-LARGEST_SUM = 1e6
+MAX_SUM = 1e6
 """Forces that sum up to more, in units of the load, are not taken for an answer: lever arms of rounding errors."""
 ZERO_LEVEL = 1e-10
-SMALLEST_PIVOT = 1e-11
-SMALLEST_ARTIFICIAL_PIVOT = 1e-9
+MIN_PIVOT = 1e-11
+MIN_ARTIFICIAL_PIVOT = 1e-9
 PERTURBATION = 1e-11
 GAP = 1e-7
 """Largest error of the margin, in units of the load."""
@@ -77,7 +77,7 @@ def _add_column(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
 def _price_points(points: np.ndarray, limits: np.ndarray, y: np.ndarray, v: np.ndarray, gains: np.ndarray) -> int:
-    """Value of the best ray of every cone under the dual solution.
+    """Return the value of the best ray of every cone under the dual solution.
 
     Args:
         points: (8, k).
@@ -144,7 +144,7 @@ def _best_ray(points: np.ndarray, v: np.ndarray, i: int, ray: np.ndarray) -> Non
 
 @njit(cache=True, error_model="numpy")
 def _apex_shift(points: np.ndarray, i: int) -> float:
-    """How far a cone's apex moves along the normal for the boundary to move by 1."""
+    """Return how far a cone's apex moves along the normal for the boundary to move by 1."""
     mu = points[6, i]
     if mu < 0.0:
         return 0.0
@@ -161,11 +161,11 @@ def _leaving_row(x: np.ndarray, direction: np.ndarray, kinds: np.ndarray) -> int
         d = direction[i]
         if kinds[i] == ARTIFICIAL and x[i] <= ZERO_LEVEL:
             # What has been balanced stays balanced, whichever way it would go.
-            if abs(d) > SMALLEST_ARTIFICIAL_PIVOT and (step > 0.0 or abs(d) > largest):
+            if abs(d) > MIN_ARTIFICIAL_PIVOT and (step > 0.0 or abs(d) > largest):
                 step = 0.0
                 row = i
                 largest = abs(d)
-        elif d > SMALLEST_PIVOT:
+        elif d > MIN_PIVOT:
             ratio = x[i] / d
             if ratio < step - 1e-14 or (ratio <= step + 1e-14 and d > largest):
                 step = ratio
@@ -193,7 +193,7 @@ def _exchange(
             T[i, j] -= d * T[row, j]
         x[i] -= step * d
     x[row] = step
-    # Levels of zero would let the basis change for ever without progress; tiny distinct ones instead prevent
+    # Levels of zero would let the basis cycle without progress; tiny distinct ones instead prevent
     # it. The final levels are computed from the load anew.
     for i in range(size):
         if x[i] < PERTURBATION and (kinds[i] != ARTIFICIAL or i == row):
@@ -209,7 +209,7 @@ def solve_balance(
     weights: np.ndarray,
     aim: int,
     gap: float,
-    most_pivots: int,
+    max_pivots: int,
     forces: np.ndarray,
     values: np.ndarray,
 ) -> tuple[float, int]:
@@ -223,7 +223,7 @@ def solve_balance(
         weights: (n,) of the free variables in the sum that FARTHEST maximises.
         aim: ONLY_BALANCE asks whether there are such forces, the answer is then 0 or -inf; WITH_MARGIN or FARTHEST.
         gap: largest error of the answer.
-        most_pivots: limit on the number of exchanges.
+        max_pivots: limit on the number of exchanges.
         forces: (k, 3) receives the forces.
         values: (n,) zeros; receives the free variables.
 
@@ -292,7 +292,7 @@ def solve_balance(
                     if kinds[i] == EXPANSION:
                         for j in range(size):
                             y[j] += T[i, j] / unilateral
-            elif total > LARGEST_SUM:
+            elif total > MAX_SUM:
                 break
             elif aim == ONLY_BALANCE:
                 phase = DONE
@@ -310,7 +310,7 @@ def solve_balance(
             else:
                 start_to_grow = True
         elif phase == SHRINK and expansion <= 0.1 * gap:
-            if total > LARGEST_SUM:
+            if total > MAX_SUM:
                 break
             start_to_grow = True
 
@@ -358,14 +358,14 @@ def solve_balance(
                     if 4.0 * best * (1.0 + total) < level:
                         phase = RELAX
                         continue
-                elif LARGEST_SUM * best < level - BALANCED:
+                elif MAX_SUM * best < level - BALANCED:
                     break
             elif phase == RELAX:
                 if best <= 1e-12:
                     break
             elif best * (1.0 + total) <= gap:
                 break
-        if pivots >= most_pivots or best <= 1e-14:
+        if pivots >= max_pivots or best <= 1e-14:
             break
 
         if entering >= 0:
@@ -439,7 +439,7 @@ def solve_balance(
     shift = entered if entering == SHIFT else 0.0
     expansion = 0.0
     forces[:] = 0.0
-    if phase <= RELAX or (phase == SHRINK and total > LARGEST_SUM):
+    if phase <= RELAX or (phase == SHRINK and total > MAX_SUM):
         return -np.inf, pivots
     for i in range(size):
         kind = kinds[i]
@@ -522,7 +522,7 @@ def balance_load(
     offsets: np.ndarray,
     with_margin: bool,
 ) -> tuple[float, float, np.ndarray]:
-    """Scales a problem to unit lengths and forces, solves it and scales the answer back.
+    """Scale a problem to unit lengths and forces, solves it and scales the answer back.
 
     Args:
         points: (8, k) contact points in the world.
@@ -602,7 +602,7 @@ def farthest_centre(
     extent: float,
     direction: np.ndarray,
 ) -> tuple[float, float, float]:
-    """Place of the centre of mass in equilibrium that is farthest in a horizontal direction.
+    """Return the place of the centre of mass in equilibrium that is farthest in a horizontal direction.
 
     Args:
         points: (8, k) contact points in the world.

@@ -26,7 +26,7 @@ def _array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 #: Beyond this coefficient the normal part of a force on its cone is lost in rounding; ten is already unheard of.
-LARGEST_FRICTION = 1e4
+MAX_FRICTION = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +72,13 @@ class ContactPoints:
                     element="frames",
                     remedy="Give right-handed frames of orthogonal unit vectors, columns t1, t2, n",
                 )
-        bad = (friction < 0.0) | (friction > LARGEST_FRICTION)
+        bad = (friction < 0.0) | (friction > MAX_FRICTION)
         if bad.any():
             i = int(np.argmax(bad))
             raise InputError(
                 f"coefficient {i} is {friction[i]:g}",
                 element="friction",
-                remedy=f"Give coefficients from 0 to {LARGEST_FRICTION:g}",
+                remedy=f"Give coefficients from 0 to {MAX_FRICTION:g}",
             )
         packed = np.empty((8, k))
         packed[0:3] = positions.T
@@ -95,7 +95,7 @@ class ContactPoints:
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
-        """Number of points."""
+        """Return the number of points."""
         return len(self.positions)
 
     @property
@@ -107,7 +107,7 @@ class ContactPoints:
     def of_normals(
         cls, positions: ArrayLike, normals: ArrayLike, friction: ArrayLike, bilateral: ArrayLike = False
     ) -> ContactPoints:
-        """Points of which only the normals are known; tangents are chosen.
+        """Return points of which only the normals are known; tangents are chosen.
 
         Args:
             positions: (k, 3) m.
@@ -148,7 +148,7 @@ class ContactPoints:
         placement_world_body: Callable[[str], pin.SE3],
         friction: float | Callable[[Contact], float],
     ) -> ContactPoints:
-        """Corners of the areas in which the patches of a stance touch their surfaces.
+        """Return corners of the areas in which the patches of a stance touch their surfaces.
 
         Contacts that bear no force (pre-contacts and released ones) give no points. A sliding contact gives the
         points of the placement that the stance names.
@@ -191,7 +191,7 @@ class ContactPoints:
         )
 
     def horizontal(self, vertical: ArrayLike = (0.0, 0.0, 1.0), tolerance: float = 1e-6) -> bool:
-        """Whether all surfaces are level and only push up, so that the support polygon decides (section 4.9).
+        """Return whether all surfaces are level and only push up, so that the support polygon decides (section 4.9).
 
         Args:
             vertical: (3,) unit vector against gravity.

@@ -20,7 +20,7 @@ TOLERANCE = 1e-9
 
 @njit(cache=True)
 def _count(word: np.uint64) -> np.int64:
-    """Number of bits set."""
+    """Return the number of bits set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -29,7 +29,7 @@ def _count(word: np.uint64) -> np.int64:
 
 @njit(cache=True)
 def _adjacent(tight: np.ndarray, count: int, a: int, b: int, least: int, common: np.ndarray) -> bool:
-    """Whether two rays span a face: enough inequalities are tight at both, and all of them at no third ray.
+    """Return whether two rays span a face: enough inequalities are tight at both, and all of them at no third ray.
 
     Args:
         tight: (n, words) sets of tight inequalities, one per ray.
@@ -181,7 +181,7 @@ def _distinct_directions(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def extreme_rays(halfspaces: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Generators of the cone ``halfspaces @ x <= 0``.
+    """Return generators of the cone ``halfspaces @ x <= 0``.
 
     Args:
         halfspaces: (h, d), of any lengths; rows should have entries of comparable size.

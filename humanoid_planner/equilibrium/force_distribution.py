@@ -138,7 +138,7 @@ def _complaint(
     A: NDArray[np.float64],
     b: NDArray[np.float64],
 ) -> InputError:
-    """What is wrong with the arguments."""
+    """Return what is wrong with the arguments."""
     check_number(float(mass), "mass")
     shapes: list[tuple[str, NDArray[np.float64], tuple[int, ...]]] = [
         ("centre_of_mass", com, (3,)),

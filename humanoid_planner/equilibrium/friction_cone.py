@@ -14,7 +14,7 @@ from humanoid_planner.equilibrium.contact_points import ContactPoints
 
 
 def pyramid(friction: float, facets: int, *, inscribed: bool = True) -> NDArray[np.float64]:
-    """Edges of a pyramid that replaces a friction cone.
+    """Return edges of a pyramid that replaces a friction cone.
 
     Args:
         friction: Coulomb coefficient.

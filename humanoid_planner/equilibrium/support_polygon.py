@@ -57,7 +57,7 @@ def _clip(
 
 
 def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float64]:
-    """Intersection of two convex polygons, each of which may be a segment or a point.
+    """Return the intersection of two convex polygons, each of which may be a segment or a point.
 
     Args:
         polygon_a: (k, 2) corners.
@@ -153,7 +153,7 @@ class SupportPolygon:
 
     @classmethod
     def of_points(cls, points: ArrayLike) -> SupportPolygon:
-        """Hull of the projections of points.
+        """Return the hull of the projections of points.
 
         Args:
             points: (k, 3) or (k, 2), m. The centres of two sliding feet give the segment between them
@@ -187,7 +187,7 @@ class SupportPolygon:
         return -float(np.linalg.norm(starts + shares[:, None] * edges - p, axis=1).min())
 
     def contains(self, point: ArrayLike, tolerance: float = _SAME) -> bool:
-        """Whether a point (2,) or (3,) is inside, or at most ``tolerance`` [m] outside."""
+        """Return whether a point (2,) or (3,) is inside, or at most ``tolerance`` [m] outside."""
         return self.margin(point) >= -tolerance
 
     def shrunk(self, margin: float) -> SupportPolygon:

@@ -26,7 +26,7 @@ from humanoid_planner.equilibrium.wrench_cone import about_origin
 def torque_limits(
     contact_jacobian: ArrayLike, gravity_torques: ArrayLike, lower: ArrayLike, upper: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Limits of the joint torques as limits of the contact forces: (3.67) with the correction E-08.
+    """Return limits of the joint torques as limits of the contact forces: (3.67) with the correction E-08.
 
     Args:
         contact_jacobian: (3k, n) J_c1: velocities of the contact points in the world by the joint velocities.
@@ -87,9 +87,9 @@ class TorquePolytope:
         limits: tuple[ArrayLike, ArrayLike],
         facets: int = 4,
         *,
-        largest_force: float | None = None,
+        max_force: float | None = None,
         tolerance: float = 1e-4,
-        most_facets: int = 50_000,
+        max_facets: int = 50_000,
     ) -> TorquePolytope:
         """Half-spaces and corners of J_c2^T (F and F').
 
@@ -97,10 +97,10 @@ class TorquePolytope:
             contacts: the points, k of them.
             limits: A (m, 3k) and b (m,) of ``A f + b <= 0``, see :func:`torque_limits`.
             facets: of the pyramids inside the friction cones.
-            largest_force: limit of every component of every force besides, N; needed where the torque limits
+            max_force: limit of every component of every force besides, N; needed where the torque limits
                 leave forces without limit, as at singular configurations.
             tolerance: how far wrenches may be outside the half-spaces found, in units of the polytope's size.
-            most_facets: limit of their number.
+            max_facets: limit of their number.
 
         Raises:
             InputError: shapes don't fit, there is no contact, the limits allow no force at all or forces without
@@ -131,7 +131,7 @@ class TorquePolytope:
                 rows.append(cone)
                 bounds.append(np.zeros(len(local)))
         matrix, bound = np.concatenate(rows), np.concatenate(bounds)
-        box = (None, None) if largest_force is None else (-largest_force, largest_force)
+        box = (None, None) if max_force is None else (-max_force, max_force)
 
         def support(direction: NDArray[np.float64]) -> NDArray[np.float64]:
             answer = linprog(-(direction @ J), matrix, bound, bounds=box)
@@ -141,7 +141,7 @@ class TorquePolytope:
                 )
             if answer.status != 0:
                 raise InputError(
-                    "they leave contact forces without end", element="limits", remedy="Give largest_force as well"
+                    "they leave contact forces without end", element="limits", remedy="Give max_force as well"
                 )
             return np.asarray(J @ answer.x)
 
@@ -159,7 +159,7 @@ class TorquePolytope:
                 corners,
                 lambda direction: (support(basis @ direction) - origin) @ basis,
                 tolerance * size,
-                most_facets,
+                max_facets,
             )
         outside = null_space(basis.T) if dimension else np.eye(6)
         normals, equalities = inside @ basis.T, outside.T
@@ -186,7 +186,7 @@ class TorquePolytope:
         return float(np.min(self.offsets - self.normals @ w, initial=np.inf))
 
     def contains(self, wrench: ArrayLike) -> bool:
-        """Whether the contacts can exert a wrench (6,) within the limits."""
+        """Return whether the contacts can exert a wrench (6,) within the limits."""
         return self.margin(wrench) >= -1e-7 * float(np.abs(self.offsets).max(initial=1.0))
 
     def largest_ball(self) -> tuple[NDArray[np.float64], float]:
@@ -237,15 +237,15 @@ def _grow_hull(
     points: NDArray[np.float64],
     support: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     tolerance: float,
-    most_facets: int,
+    max_facets: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Hull of a bounded set known by its support points: unit normals, offsets, corners.
+    """Return the hull of a bounded set known by its support points: unit normals, offsets, corners.
 
     Args:
         points: (n, d) of the set, spanning all dimensions.
         support: the extreme point in a direction (d,).
         tolerance: how far the set may reach beyond the hull.
-        most_facets: limit of their number.
+        max_facets: limit of their number.
 
     Raises:
         InputError: there are more facets.
@@ -255,9 +255,9 @@ def _grow_hull(
     asked: set[tuple[float, ...]] = set()
     while True:
         normals, offsets, _, _ = polytope_halfspaces(known)
-        if len(normals) > most_facets:
+        if len(normals) > max_facets:
             raise InputError(
-                f"more than {most_facets} facets", element="most_facets", remedy="Give a larger tolerance or limit"
+                f"more than {max_facets} facets", element="max_facets", remedy="Give a larger tolerance or limit"
             )
         found = []
         for normal, offset in zip(normals, offsets, strict=True):

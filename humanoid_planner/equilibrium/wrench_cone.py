@@ -75,7 +75,7 @@ class WrenchCone:
         return cls(about_origin(rows, centre, length), about_origin(equal, centre, length))
 
     def margin(self, wrench: ArrayLike) -> float:
-        """Distance that all forces can keep from the boundaries of their friction cones, N.
+        """Return the distance that all forces can keep from the boundaries of their friction cones, N.
 
         It is at most the margin of :func:`humanoid_planner.equilibrium.force_distribution.check_equilibrium`
         where that is positive, as the pyramids are inside the cones. Negative outside the cone; minus infinite where no
@@ -92,7 +92,7 @@ class WrenchCone:
         return -float((self.facets @ w).max()) if len(self.facets) else np.inf
 
     def contains(self, wrench: ArrayLike) -> bool:
-        """Whether the contacts can exert a wrench (6,), force and moment about the world's origin."""
+        """Return whether the contacts can exert a wrench (6,), force and moment about the world's origin."""
         w = np.asarray(wrench, dtype=float)
         return self.margin(w) >= -TOLERANCE * float(np.abs(w[:3]).max())
 

@@ -37,7 +37,7 @@ from humanoid_planner.gait.specification.gait_spec import (  # noqa: E402
     StageQuantity,
 )
 from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
-    MOST_CYCLES,
+    MAX_CYCLES,
     PhaseKind,
     PhaseSpec,
     PlannedPhase,
@@ -50,7 +50,7 @@ from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker  
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory  # noqa: E402
 
 __all__ = [
-    "MOST_CYCLES",
+    "MAX_CYCLES",
     "BipWalker",
     "BoundaryState",
     "Criterion",

@@ -47,7 +47,7 @@ from humanoid_planner.gait.specification.walker import RabbitWalker
 
 _STEPS = {"bip": "bip_cyclic", "rabbit": "rabbit"}
 """Step data of the models that come with the stack."""
-MOST_WORKERS = 61
+MAX_WORKERS = 61
 """As many processes as Python's executors take on every system."""
 _KINDS = tuple(kind.label for kind in PhaseKind if kind is not PhaseKind.BRAKE)
 _EXAMPLES = """examples:
@@ -59,7 +59,7 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Args:
         arguments: words of the command line; None: those of this process.
@@ -168,10 +168,10 @@ def _phase(options: argparse.Namespace) -> int:
 
 
 def _solve(options: argparse.Namespace, model: GaitModel, specs: Sequence[PhaseSpec], alone: bool = False) -> int:
-    """Synthesises phases, writes them, and prints the report; of a phase ``alone`` its own picture as well."""
+    """Synthesise phases, writes them, and prints the report; of a phase ``alone`` its own picture as well."""
     settings = _settings(options, model)
-    if not 1 <= options.workers <= MOST_WORKERS:
-        raise InputError(f"is {options.workers}", element="--workers", remedy=f"Give 1 to {MOST_WORKERS}")
+    if not 1 <= options.workers <= MAX_WORKERS:
+        raise InputError(f"is {options.workers}", element="--workers", remedy=f"Give 1 to {MAX_WORKERS}")
     pool: AbstractContextManager[Executor | None] = (
         ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) if options.workers > 1 else nullcontext()
     )
@@ -193,7 +193,7 @@ def _solve(options: argparse.Namespace, model: GaitModel, specs: Sequence[PhaseS
 
 
 def _tell_rescues(gait: GaitSolution) -> None:
-    """Prints the log of phases that the first transcription didn't lead to a solution."""
+    """Print the log of phases that the first transcription didn't lead to a solution."""
     for index, solution in enumerate(gait.phases):
         if len(solution.log) > 2 and not any(solution is earlier for earlier in gait.phases[:index]):
             tqdm.write(f"phase {index + 1} was not solved at once:", file=sys.stderr)
@@ -202,7 +202,7 @@ def _tell_rescues(gait: GaitSolution) -> None:
 
 
 def _teller(specs: Sequence[PhaseSpec]) -> ProgressCallback:
-    """Tells each stage once, with its phase."""
+    """Tell each stage once, with its phase."""
     last = ""
 
     def tell(progress: Progress) -> None:
@@ -231,7 +231,7 @@ def _step(options: argparse.Namespace) -> WalkData:
 
 
 def _settings(options: argparse.Namespace, model: GaitModel) -> GaitSettings:
-    """Settings of the reference solutions, with what the command line asks for."""
+    """Return settings of the reference solutions, with what the command line asks for."""
     rabbit = isinstance(model.walker, RabbitWalker)
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2) if rabbit else QuadraticEffort()
     swing = Penalties(
@@ -242,8 +242,8 @@ def _settings(options: argparse.Namespace, model: GaitModel) -> GaitSettings:
     )
     hold = _hold(options.hold)
     return GaitSettings(
-        PhaseSettings(effort, root_force_lower=hold),
-        PhaseSettings(effort, swing, root_force_lower=hold),
+        PhaseSettings(effort, min_root_force=hold),
+        PhaseSettings(effort, swing, min_root_force=hold),
         friction=options.friction,
         synthesis=SynthesisOptions(
             method="direct" if options.transcription else "pontryagin", time_limit=_time_limit(options.time_limit)

@@ -134,7 +134,7 @@ class GaitResult:
 
 
 def outcome(phases: tuple[PhaseSolution, ...], lifted: LiftedGait | None = None) -> tuple[bool, str]:
-    """Whether phases, solved but for the last one, are all solved, and why not or what they don't keep."""
+    """Return whether phases, solved but for the last one, are all solved, and why not or what they don't keep."""
     last = phases[-1]
     if not last.converged:
         return False, f"phases[{len(phases) - 1}]: {last.status.value}: {last.message}"

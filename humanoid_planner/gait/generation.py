@@ -153,7 +153,7 @@ class _Generation:
         return dataclasses.replace(failed, success=False, message=f"{solved.status.value}: {solved.message}")
 
     def _walk(self, gait: GaitSolution, done: bool, one_problem: GlobalGait | None = None) -> GaitResult:
-        """What there is of a walk; it is repeated once all of it is done."""
+        """Return what there is of a walk; it is repeated once all of it is done."""
         spec = self._spec
         # Of one problem there may be more phases than were asked for: the heel lands first.
         own = not self._phases or spec.one_problem

@@ -105,7 +105,7 @@ def direction_jacobian(body: int, direction: np.ndarray, tree: TreeTable, placed
 
 @njit(cache=True)
 def centre_of_mass(tree: TreeTable, placed: Placements, G: np.ndarray) -> None:
-    """Centre of mass of all bodies, (3,)."""
+    """Compute the centre of mass of all bodies, (3,)."""
     R, p = placed.rotations, placed.origins
     total = 0.0
     G[0] = G[1] = G[2] = 0.0

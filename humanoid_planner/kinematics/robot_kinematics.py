@@ -90,7 +90,7 @@ class RobotKinematics:
         return self.tree.total_mass
 
     def body_of(self, link: str) -> tuple[int, pin.SE3]:
-        """Body that carries a link, and the link's placement in it.
+        """Return the body that carries a link, and the link's placement in it.
 
         Raises:
             InputError: the robot has no such link.

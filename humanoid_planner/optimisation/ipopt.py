@@ -148,7 +148,7 @@ class _Calls:
         self._final: tuple[float, NDArray[np.float64], float, float] | None = None
 
     def guarded(self, function: Callable[[], None]) -> int:
-        """Runs a call of IPOPT's; 1 if it raised, which ends the solution."""
+        """Run a call of IPOPT's; 1 if it raised, which ends the solution."""
         if self.error is not None:
             return 1
         try:
@@ -176,7 +176,7 @@ class _Calls:
         return self._values
 
     def forget_final(self) -> None:
-        """Takes the least-violating point for the result, not the final one."""
+        """Take the least-violating point for the result, not the final one."""
         self._final = None
 
     def result(

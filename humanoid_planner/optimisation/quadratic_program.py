@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 _ACTIVE_AT_UPPER, _ACTIVE_AT_LOWER, _EQUALITY, _SOFT = 1, 3, 5, 8
 
-_SHORTEST = 1e-6  # time limit [s]; DAQP takes 0 for none
+_MIN_TIME_LIMIT = 1e-6  # time limit [s]; DAQP takes 0 for none
 
 _SETTINGS = {
     "primal_tol": 1e-9,
@@ -99,7 +99,7 @@ def solve_quadratic_program(
         sense[working_set < 0] = _ACTIVE_AT_LOWER
     sense[bound_upper <= bound_lower] = _EQUALITY
     model = daqp.Model()
-    model.settings = {**_SETTINGS, "time_limit": 0.0 if math.isinf(time_limit) else max(time_limit, _SHORTEST)}
+    model.settings = {**_SETTINGS, "time_limit": 0.0 if math.isinf(time_limit) else max(time_limit, _MIN_TIME_LIMIT)}
     if weights is not None:
         sense[n:] |= _SOFT
     status, _ = model.setup(H, g, A, bound_upper, bound_lower, sense)

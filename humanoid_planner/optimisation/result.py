@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a solver is told to work, and how it ended."""
+"""Options of a solver, and its result."""
 
 from __future__ import annotations
 

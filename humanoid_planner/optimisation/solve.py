@@ -25,7 +25,7 @@ SOLVERS: dict[str, str] = {
     "sqp": "humanoid_planner.optimisation.trust_region_sqp:solve_sqp",
     "ipopt": "humanoid_planner.optimisation.ipopt:solve_ipopt",
 }
-"""Function of each solver, imported at first use (IPOPT comes with CasADi, which takes its time), with the arguments
+"""Function of each solver, imported at first use (IPOPT comes with CasADi, which is slow to import), with the arguments
 program, start, options and warm start of :func:`solve`. ``import humanoid_studies`` adds the thesis' own solver."""
 
 
@@ -81,7 +81,7 @@ def solve(
 
 
 def _check_memory(n: int, m: int) -> None:
-    """Raises InputError when dense matrices of ``n`` variables and ``m`` constraints don't fit into the machine."""
+    """Raise InputError when dense matrices of ``n`` variables and ``m`` constraints don't fit into the machine."""
     needed = _COPIES * 8.0 * n * (n + m)
     memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     if needed > memory:
@@ -93,7 +93,7 @@ def _check_memory(n: int, m: int) -> None:
 
 
 def _check(name: str, value: NDArray[np.float64], size: int, *, finite: bool = True) -> None:
-    """Raises InputError unless ``value`` is a vector of ``size`` numbers."""
+    """Raise InputError unless ``value`` is a vector of ``size`` numbers."""
     if np.shape(value) != (size,):
         raise InputError(f"shape {np.shape(value)}", element=name, remedy=f"Give {size} numbers")
     bad = ~np.isfinite(value) if finite else np.isnan(value)

@@ -12,7 +12,7 @@ from humanoid_model.errors import InputError
 
 
 def require_finite(objective: float, constraints: NDArray[np.float64]) -> None:
-    """Raises InputError, which names the function, unless all values at the start are finite."""
+    """Raise InputError, which names the function, unless all values at the start are finite."""
     finite = np.isfinite(constraints)
     if not finite.all():
         row = int(np.argmin(finite))

@@ -29,7 +29,7 @@ _FAR, _SOFT = 0.3, 1e-2
 settled better by a compromise that stays near than by the last bit of one that doesn't. Needs the true Hessian."""
 _PROXIMAL = 1e-3
 """Added to the Hessian's diagonal: it may be singular, as for a floating base that no criterion holds."""
-_FIRST_RADIUS, _LARGEST_RADIUS, _LEAST_RADIUS = 0.5, 2.0, 1e-9
+_FIRST_RADIUS, _MAX_RADIUS, _MIN_RADIUS = 0.5, 2.0, 1e-9
 """Of the trust region, for variables of size one (rad, m), and times the largest variable beyond that."""
 _ACCEPTED = 0.05
 """Least ratio of actual to predicted decrease of the merit for a whole step."""
@@ -358,11 +358,11 @@ class _Sqp:
                 if radius < _SHORT * size and point.excess > 1e3 * self.options.equality_tolerance:
                     # A kink of the merit, where every step trades one violation for another.
                     raise _Stop(*contradiction(self.share(point)))
-                if radius < _LEAST_RADIUS * size:
+                if radius < _MIN_RADIUS * size:
                     raise _Stop(ReturnCode.STEP_SEARCH_FAILED, "no step keeps what the derivatives promise")
                 continue
             if ratio > 0.7 and length > 0.9 * radius:
-                radius = min(2.0 * radius, _LARGEST_RADIUS * size)
+                radius = min(2.0 * radius, _MAX_RADIUS * size)
             elif ratio < 0.25:
                 radius = max(0.5 * radius, 1e-6)
             taken = trial.x - point.x
@@ -375,7 +375,7 @@ class _Sqp:
                 restoring = True
 
     def step(self, point: _Point, model: _Model, radius: float, restoring: bool) -> QuadraticSolution:
-        """Minimiser of the model in the trust region; of the step's length alone when only restoring."""
+        """Return the minimiser of the model in the trust region; of the step's length alone when only restoring."""
         program = self.program
         H, gradient = model.H, model.gradient
         if restoring:
@@ -421,7 +421,7 @@ class _Sqp:
         raise _Stop(ReturnCode.DIRECTION_FAILED, "the quadratic program could not be solved")
 
     def optimality(self, point: _Point, model: _Model, step: QuadraticSolution, radius: float) -> float:
-        """Norm of the projected gradient of the Lagrangian, relative to the objective's gradient or 1."""
+        """Return the norm of the projected gradient of the Lagrangian, relative to the objective's gradient or 1."""
         d = step.x
         # Multipliers of the trust region's sides are no part of a solution.
         at_side = self.trusted & (np.abs(d) >= 0.999 * radius)
@@ -430,11 +430,11 @@ class _Sqp:
         return float(np.abs(rest).max(initial=0.0)) / max(1.0, float(np.abs(model.gradient).max(initial=0.0)))
 
     def share(self, point: _Point) -> float:
-        """Part of a point's violation that is the equalities'."""
+        """Return the part of a point's violation that is the equalities'."""
         return share_of_equalities(self.program, violation(self.program, point.constraints), self.tolerance)
 
     def note(self, point: _Point) -> None:
-        """Keeps the best point: the least objective among feasible ones, else the least violation."""
+        """Keep the best point: the least objective among feasible ones, else the least violation."""
         best = self.best
         if best is None or (
             (not best.feasible or point.objective < best.objective)
@@ -451,19 +451,19 @@ class _Sqp:
         return history[-1] > _KEPT * history[-1 - window] and predicted_excess > 0.3 * history[-1]
 
     def check_limits(self) -> None:
-        """Raises _Stop when a limit is reached."""
+        """Raise _Stop when a limit is reached."""
         options = self.options
         if self.iterations >= options.max_iterations:
             raise _Stop(ReturnCode.MAX_ITERATIONS, f"not solved after {self.iterations} iterations")
         self.check_time()
 
     def check_time(self) -> None:
-        """Raises _Stop when the time is up."""
+        """Raise _Stop when the time is up."""
         if self.clock.over:
             raise _Stop(ReturnCode.TIME_LIMIT, f"not solved after {self.options.time_limit} s")
 
     def show(self, point: _Point, radius: float, d: NDArray[np.float64], what: str) -> None:
-        """Prints a line when asked to."""
+        """Print a line when asked to."""
         if self.options.verbose:
             print(
                 f"sqp {self.iterations:3d}  objective {point.objective:11.5g}  violation {point.residual:7.1e}"

@@ -25,7 +25,7 @@ from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.reach import out_of_reach
 from humanoid_planner.posture.problem.requirements import PostureRequirements
 
-#: Wall-clock time that an answer may take when nobody gives options [s].
+#: Wall-clock time that an answer may take without options [s].
 DEFAULT_TIME_LIMIT = 30.0
 
 #: Random starts after a failure. Of the requests of benchmark/postures.py part i that some of 24 starts solve, eight
@@ -209,7 +209,7 @@ def _answer(
     if violations:
         explanation = describe(violations, conflict, starts, impossible)
     elif solution.code != ReturnCode.SUCCESS:
-        explanation = f"Found, but the criterion could perhaps be lower: {solution.message}."
+        explanation = f"Found, but the criterion may not be minimal: {solution.message}."
     else:
         explanation = "Found."
     program, state, x = problem.program, problem.state, solution.x

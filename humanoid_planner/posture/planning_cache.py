@@ -58,7 +58,7 @@ class PlanningCache:
         return next((placed.robot for placed in scene.robots if placed.robot.description.source == source), robot)
 
     def collision_model(self, robot: Robot, scene: Scene) -> CollisionModel:
-        """Volumes of a robot and of the scene around it.
+        """Return volumes of a robot and of the scene around it.
 
         Raises:
             InputError: a radius can't be used with them.

@@ -148,7 +148,7 @@ def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
 def argument_values(
     declared: tuple[LaunchArgument, ...], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """Values of all declared arguments by name: the given ones, defaults for the rest.
+    """Return values of all declared arguments by name: the given ones, defaults for the rest.
 
     Raises:
         InputError: An argument isn't declared, or its value is none of its choices.

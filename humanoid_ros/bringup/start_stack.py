@@ -61,7 +61,7 @@ def processes(nodes: Iterable[NodeEntry]) -> list[Process]:
 
 
 def find_executable(node: NodeEntry) -> Path:
-    """Path of a node's program in the install prefix of its package.
+    """Return the path of a node's program in the install prefix of its package.
 
     Raises:
         InputError: The package isn't installed, or has no such executable.
@@ -117,7 +117,7 @@ def read_arguments(words: Iterable[str]) -> dict[str, str]:
 
 
 def usage(declared: Iterable[LaunchArgument]) -> str:
-    """What the command line accepts."""
+    """Return what the command line accepts."""
     lines = ["usage: bringup [name=value ...]", ""]
     for argument in declared:
         default = argument.default or "empty"

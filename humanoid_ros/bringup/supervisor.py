@@ -287,7 +287,7 @@ class Supervisor:
 
 
 def describe_exit(code: int) -> str:
-    """How a process ended, in words, from its return code as `subprocess` gives it."""
+    """Return how a process ended, in words, from its return code as `subprocess` gives it."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:

@@ -134,7 +134,7 @@ class Efforts:
 
 
 def robot_state(joints: JointState, odometry: Odometry | None) -> RobotState:
-    """State that two messages tell."""
+    """Return the state that two messages tell."""
     names = list(joints.name)
     positions, velocities, efforts = (
         dict(zip(names, values, strict=True)) for values in (joints.position, joints.velocity, joints.effort)

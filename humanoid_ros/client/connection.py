@@ -84,12 +84,12 @@ class Connection:
         self._context.try_shutdown()
 
     def check_open(self) -> None:
-        """Raises a StackError once the connection is closed."""
+        """Raise a StackError once the connection is closed."""
         if self._closed.is_set():
             raise StackError("The client is closed. Make another one.")
 
     def wait(self, done: Callable[[], T], what: str, timeout: float | None) -> T:
-        """Value of a condition as soon as it is true.
+        """Return the value of a condition as soon as it is true.
 
         Args:
             done: the condition, looked at again and again.
@@ -110,7 +110,7 @@ class Connection:
             time.sleep(GLANCE)
 
     def call(self, kind: Any, name: str, request: Any, timeout: float | None = None) -> Any:
-        """Answer of a service.
+        """Return the answer of a service.
 
         Args:
             kind: type of the service.
@@ -188,7 +188,7 @@ class Finished:
         self._future = future
 
     def is_set(self) -> bool:
-        """Whether it is done."""
+        """Return whether it is done."""
         return self._future is not None
 
     @property
@@ -285,5 +285,5 @@ def checked(answer: Any) -> Any:
 
 
 def succeeded(status: int) -> bool:
-    """Whether a goal's status says that it was reached."""
+    """Return whether a goal's status says that it was reached."""
     return status == GoalStatus.STATUS_SUCCEEDED

@@ -59,7 +59,7 @@ class ModelMethods(Member):
         timeout: float = LONG,
         **fields: Any,
     ) -> Efforts:
-        """Efforts that a motion of the robot asks for.
+        """Return efforts that a motion of the robot asks for.
 
         Args:
             positions: by joint [rad] or [m]; joints left out rest at zero.

@@ -74,7 +74,7 @@ class PlannerMethods(Member):
         timeout: float = LONG,
         **fields: Any,
     ) -> EquilibriumAnswer:
-        """Whether a stance keeps the robot in equilibrium.
+        """Return whether a stance keeps the robot in equilibrium.
 
         Args:
             stance: contacts that hold it.

@@ -80,7 +80,7 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
 
 
 def stance_request(stance: Stance) -> StanceMessage:
-    """Message of a stance as a request has it: where contacts are is told by their surfaces."""
+    """Return the message of a stance as a request has it: where contacts are is told by their surfaces."""
     return StanceMessage(
         contacts=[
             ContactMessage(
@@ -114,7 +114,7 @@ def trajectory_message(motion: JointTrajectory | WholeBodyTrajectory | JointMoti
 
 
 def load_message(load: Load) -> LinkWrench:
-    """Message of a load on a link."""
+    """Return the message of a load on a link."""
     message = LinkWrench(link=load.link, point=point(np.asarray(load.point)), in_link_frame=load.in_link_frame)
     fill_vector(message.wrench.force, np.asarray(load.force))
     fill_vector(message.wrench.torque, np.asarray(load.couple))
@@ -137,7 +137,7 @@ def numbers(values: ArrayLike, field: str, count: int) -> NDArray[np.float64]:
 
 
 def duration_message(seconds: float) -> Duration:
-    """Message of a duration [s].
+    """Return the message of a duration [s].
 
     Raises:
         InputError: it is no number.

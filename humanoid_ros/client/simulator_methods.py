@@ -250,7 +250,7 @@ class SimulatorMethods(Member):
     # ------------------------------------------------------------------------------------------------------------------
 
     def _prefix(self) -> str:
-        """What precedes the names of the robot's topics."""
+        """Return what precedes the names of the robot's topics."""
         prefixes = (f"{self._name}/", "")
 
         def found() -> list[str]:

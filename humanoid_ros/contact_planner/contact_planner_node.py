@@ -99,7 +99,7 @@ class ContactPlannerNode(ServingNode):
         declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Raises a HumanoidError for a text that can't be used."""
+        """Raise a HumanoidError for a text that can't be used."""
         if "scene" in values:
             self._cache.scene(values["scene"], "scene")
         if "solver" in values:
@@ -137,7 +137,7 @@ class ContactPlannerNode(ServingNode):
         self._draw()
 
     def _draw(self) -> None:
-        """Draw the last answer for who listens: that takes longer than many an answer, so none waits for it."""
+        """Draw the last answer for subscribers: that takes longer than many an answer, so none waits for it."""
         if self._shown is None or self._markers.get_subscription_count() == 0:
             return
         shown, stamp = self._shown

@@ -77,7 +77,7 @@ def answer_check_equilibrium(
     return ShownPosture(
         robot=robot,
         q=q,
-        # Without a posture nobody knows where contacts on the robot's own links are.
+        # Without a posture it is unknown where contacts on the robot's own links are.
         patches=[
             patch_outline(contact, None if q is None else kinematics)
             for contact in answer.contacts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One posture and one check of equilibrium when nobody waits yet, so that the first request finds all in memory."""
+"""One posture and one check of equilibrium before any request, so that the first request finds all in memory."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
                 request = CheckEquilibrium.Request(robot=name, stance=stance, surfaces=surfaces, method=method)
                 answer_check_equilibrium(cache, defaults.scene, request, CheckEquilibrium.Response())
         except HumanoidError:
-            pass  # a robot without soles, or fixed to the world: whoever asks about it is told
+            pass  # a robot without soles, or fixed to the world: a request about it is refused
 
 
 def _standing(robot: Robot) -> tuple[Stance, list[Surface]]:

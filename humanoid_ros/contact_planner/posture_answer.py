@@ -21,7 +21,7 @@ from humanoid_ros.messages.conversions import fill_vector
 
 
 def report_message(result: PostureResult) -> PostureReport:
-    """Report of how a posture generation ended."""
+    """Return the report of how a posture generation ended."""
     return PostureReport(
         code=int(result.status),
         explanation="" if result.status == ReturnCode.SUCCESS else result.explanation,
@@ -55,7 +55,7 @@ def joint_efforts(result: PostureResult, kinematics: RobotKinematics) -> dict[st
 def force_messages(
     result: PostureResult, contacts: Mapping[str, PlacedContact], kinematics: RobotKinematics
 ) -> list[ContactForce]:
-    """Messages of the contact forces that the generator found.
+    """Return messages of the contact forces that the generator found.
 
     Args:
         result: of the generator.
@@ -71,7 +71,7 @@ def force_messages(
 
 
 def stance_force_messages(answer: StanceEquilibrium, robot: Robot) -> list[ContactForce]:
-    """Messages of the contact forces that keep a robot in equilibrium; empty without."""
+    """Return messages of the contact forces that keep a robot in equilibrium; empty without."""
     if len(answer.forces) == 0:
         return []
     bearing = answer.bearing
@@ -94,7 +94,7 @@ def _force(
     normal: NDArray[np.float64],
     force: NDArray[np.float64],
 ) -> ContactForce:
-    """Message of a force (3,) [N] on the robot at a point (3,) [m] of a contact."""
+    """Return the message of a force (3,) [N] on the robot at a point (3,) [m] of a contact."""
     message = ContactForce(
         body_a=f"{robot.name}/{placed.contact.location.link}",
         body_b=placed.contact.surface.body,

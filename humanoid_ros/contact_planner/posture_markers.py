@@ -62,7 +62,7 @@ class ShownPosture:
 
 
 def posture_markers(shown: ShownPosture, world: str, time: Time, cone_scale: float, arrow_scale: float) -> MarkerArray:
-    """Markers of an answer; the first one deletes what was drawn before.
+    """Return markers of an answer; the first one deletes what was drawn before.
 
     Args:
         shown: what to draw.

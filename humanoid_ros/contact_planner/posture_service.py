@@ -193,7 +193,7 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
 def _check_stability(
     request: GeneratePosture.Request, stability: StabilityKind, criterion: CriterionKind, held: Stance
 ) -> None:
-    """Raises where what is asked for needs contact forces, or contacts, that there aren't."""
+    """Raise where what is asked for needs contact forces, or contacts, that there aren't."""
     if stability is not StabilityKind.CONTACT_FORCES:
         for field, given in (
             ("torque_limits are set", request.torque_limits),

@@ -19,7 +19,7 @@ from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
-from humanoid_ros.node.request_fields import LARGEST_FORCE, vector
+from humanoid_ros.node.request_fields import MAX_FORCE, vector
 
 
 class TaskKind(IntEnum):
@@ -111,9 +111,9 @@ def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
     known_name(message.link, kinematics.robot.description.links, f"{field}.link", "link")
     return Load(
         message.link,
-        vector(message.wrench.force, f"{field}.wrench.force", LARGEST_FORCE),
+        vector(message.wrench.force, f"{field}.wrench.force", MAX_FORCE),
         vector(message.point, f"{field}.point"),
-        vector(message.wrench.torque, f"{field}.wrench.torque", LARGEST_FORCE),
+        vector(message.wrench.torque, f"{field}.wrench.torque", MAX_FORCE),
         bool(message.in_link_frame),
     )
 

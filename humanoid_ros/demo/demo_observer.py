@@ -53,11 +53,11 @@ class Recording:
         total = np.sum(list(self.forces.values()), axis=0)
         return float(total.min()), float(total.max())
 
-    def largest_move(self, link: str) -> float:
+    def max_move(self, link: str) -> float:
         """Largest distance of a link's origin from where it was at the begin [m]."""
         return float(np.linalg.norm(self.displacements(link), axis=1).max())
 
-    def largest_turn(self, link: str) -> float:
+    def max_turn(self, link: str) -> float:
         """Largest angle that a link turned from its orientation at the begin [rad]."""
         placements = self.placements[link]
         first = placements[0].rotation
@@ -187,7 +187,7 @@ def wait_for(
     timeout: float,
     check: Callable[[], None] = lambda: None,
 ) -> T:
-    """Value of a condition as soon as it is true.
+    """Return the value of a condition as soon as it is true.
 
     Args:
         condition: Asked fifty times a second.
@@ -202,6 +202,6 @@ def wait_for(
     while not (value := condition()):
         check()
         if time.monotonic() > end:
-            raise DemoError(f"waited {timeout:.0f} s in vain for {what}")
+            raise DemoError(f"waited {timeout:.0f} s for {what}, without success")
         time.sleep(0.02)
     return value

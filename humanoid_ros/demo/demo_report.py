@@ -93,7 +93,7 @@ class DemoNumbers:
         return rows
 
     def faults(self) -> list[str]:
-        """What is wrong with these numbers, if anything: forces that don't carry the weight."""
+        """Return what is wrong with these numbers, if anything: forces that don't carry the weight."""
         faults = []
         for when, forces in (("before", self.standing), ("after", self.standing_after)):
             total = sum(forces.values())
@@ -115,7 +115,7 @@ def text_table(rows: list[tuple[str, str]]) -> str:
 
 
 def markdown_report(numbers: DemoNumbers, picture: str, drawn: str) -> str:
-    """Report of a run.
+    """Return the report of a run.
 
     Args:
         numbers: What was measured.

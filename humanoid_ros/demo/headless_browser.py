@@ -55,7 +55,7 @@ class BrowserError(HumanoidError):
 
 
 def find_browser() -> str | None:
-    """Path of an installed Chromium or Chrome, or None."""
+    """Return the path of an installed Chromium or Chrome, or None."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
@@ -125,7 +125,7 @@ class HeadlessBrowser:
         self.wait_for("document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:
-        """Value of a JavaScript expression; promises are awaited."""
+        """Return the value of a JavaScript expression; promises are awaited."""
         answer = self._call(
             "Runtime.evaluate",
             {"expression": expression, "returnByValue": True, "awaitPromise": True},
@@ -144,7 +144,7 @@ class HeadlessBrowser:
         while not self.evaluate(condition):
             if time.monotonic() > end:
                 text = str(self.evaluate("document.body.innerText"))[:300]
-                raise BrowserError(f"waited in vain for {condition}; the page says: {text!r}")
+                raise BrowserError(f"timed out waiting for {condition}; the page says: {text!r}")
             time.sleep(0.2)
 
     def wait_for_frames(self, count: int) -> None:

@@ -107,8 +107,8 @@ class Demo:
             squats=SQUATS,
             squat_depth=-float(squats.displacements(description.root)[:, 2].min()),
             squat_forces=squats.total_force_range(),
-            foot_move={foot: squats.largest_move(link) for foot, link in self._feet.items()},
-            foot_turn={foot: squats.largest_turn(link) for foot, link in self._feet.items()},
+            foot_move={foot: squats.max_move(link) for foot, link in self._feet.items()},
+            foot_turn={foot: squats.max_turn(link) for foot, link in self._feet.items()},
             tracking_error=max(self._errors, default=float("nan")),
             push_body=PUSH_LINK,
             push_force=PUSH_FORCE,
@@ -224,7 +224,7 @@ class Demo:
 
 
 def feet(robot: Robot) -> dict[str, str]:
-    """Link of each foot, by "right foot" and "left foot"."""
+    """Return the link of each foot, by "right foot" and "left foot"."""
     joints = robot.description.joints
     return {leg.replace("_leg", " foot"): joints[robot.limbs[leg][-1]].child for leg in LEGS}
 
@@ -235,7 +235,7 @@ def demo_links(robot: Robot) -> tuple[str, ...]:
 
 
 def free_port(first: int) -> int:
-    """The first TCP port of this machine, from `first` on, that nobody listens on."""
+    """The first TCP port of this machine, from `first` on, that is free."""
     for port in range(first, first + 100):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -248,7 +248,7 @@ def free_port(first: int) -> int:
 
 
 def take_picture(address: str, path: Path, demo: Demo) -> str:
-    """Picture of the page, or, without a browser, of the same scene drawn here.
+    """Return the picture of the page, or, without a browser, of the same scene drawn here.
 
     Returns:
         What the picture shows and how it was made.
@@ -261,7 +261,7 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
         with HeadlessBrowser(1600, 900) as browser:
             browser.open(address)
             browser.wait_for("document.body.innerText.includes('simulated time')")
-            # The browser warns of drawing without a graphics card, which is what it was told.
+            # The browser warns of drawing without a graphics card, as was asked for.
             browser.evaluate(
                 "document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())"
             )
@@ -334,7 +334,7 @@ def show(headless: bool) -> None:
 def main() -> int:
     """Run the demo; exit code 1 and a message if something is wrong."""
     headless = os.environ.get("HEADLESS", "") not in ("", "0")
-    # Being told to end is no reason to leave nodes behind: the stack is stopped on the way out.
+    # A signal to end leaves no nodes behind: the stack is stopped on the way out.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         show(headless)

@@ -11,7 +11,7 @@ from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 
 
 def figure_message(figure: MovingFigure) -> GaitFigure:
-    """Message of stick figures."""
+    """Return the message of stick figures."""
     index = {name: i for i, name in enumerate(figure.point_names)}
     return GaitFigure(
         times=figure.times.tolist(),

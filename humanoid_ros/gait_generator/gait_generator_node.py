@@ -54,7 +54,7 @@ class GaitWorkers(ServiceWorkers):
         return super().busy or (self.requests is not None and self.requests.under_way > 0)
 
     def close(self) -> None:
-        """Give up what is being computed; whoever waits for it is told."""
+        """Abort what is being computed; pending requests get an answer."""
         super().close()
         if self.requests is not None:
             self.requests.close()
@@ -135,7 +135,7 @@ class GaitGeneratorNode(ServingNode):
         )
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Raises a HumanoidError for a value that can't be used."""
+        """Raise a HumanoidError for a value that can't be used."""
         if "model" in values:
             load_gait_model(values["model"], FootSizes(), "model")
         if "method" in values:
@@ -192,7 +192,7 @@ class GaitGeneratorNode(ServingNode):
         self._replay.play(gait, text(self, "replay"))
 
     def _draw(self) -> None:
-        """Draw the last gait for who listens, outside the answers' way."""
+        """Draw the last gait for subscribers, outside the answers' way."""
         if self._shown is None or self._markers.get_subscription_count() == 0:
             return
         gait, stamp = self._shown

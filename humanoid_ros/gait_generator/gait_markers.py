@@ -27,14 +27,14 @@ LIFT = 0.002
 """Height of footprints above the ground [m]."""
 HALF_FOOT = 0.04
 """Half the width of a footprint, which a planar model doesn't tell [m]."""
-LEAST_FORCE = 1.0
+MIN_FORCE = 1.0
 """Feet that bear less have no arrow [N]."""
 SAME_PLACE = 0.02
 """Footholds nearer to each other are one [m]."""
 
 
 def strip_markers(figure: GaitFigure, world: str, time: Time, figures: int, arrow_scale: float) -> MarkerArray:
-    """Markers of a whole gait; the first one deletes what was drawn before.
+    """Return markers of a whole gait; the first one deletes what was drawn before.
 
     Args:
         figure: of the gait.
@@ -61,7 +61,7 @@ def strip_markers(figure: GaitFigure, world: str, time: Time, figures: int, arro
 
 
 def moment_markers(figure: GaitFigure, sample: int, world: str, time: Time, arrow_scale: float) -> MarkerArray:
-    """Markers of a gait at one of its samples, in place of those of another one.
+    """Return markers of a gait at one of its samples, in place of those of another one.
 
     Args:
         figure: of the gait.
@@ -86,7 +86,7 @@ def footprints(figure: GaitFigure) -> list[tuple[str, Reals]]:
         ends = [names.index(name) for name in (f"{foot}_heel", f"{foot}_toe") if name in names]
         ends = ends or [names.index(f"{foot}_tip")] * 2
         heels, toes = points[:, ends[0]], points[:, ends[1]]
-        flat = (forces[:, column, 2] > LEAST_FORCE) & (np.abs(heels[:, 2] - toes[:, 2]) < 0.005)
+        flat = (forces[:, column, 2] > MIN_FORCE) & (np.abs(heels[:, 2] - toes[:, 2]) < 0.005)
         for heel, toe in zip(heels[flat], toes[flat], strict=True):
             same = any(name == foot and np.linalg.norm(heel - other) < SAME_PLACE for name, other, _ in found)
             if not same:
@@ -130,7 +130,7 @@ def _forces(figure: GaitFigure, sample: int, first: int, scale: float) -> list[M
     at, forces = figure_forces(figure)
     markers = []
     for foot in range(len(figure.foot_names)):
-        if np.linalg.norm(forces[sample, foot]) > LEAST_FORCE:
+        if np.linalg.norm(forces[sample, foot]) > MIN_FORCE:
             marker = _marker("foot_forces", first + foot, Marker.ARROW)
             shape_force(marker, at[sample, foot], scale * forces[sample, foot], FORCE)
             markers.append(marker)

@@ -25,7 +25,7 @@ STATUSES = {
 
 
 def gait_message(result: GaitResult) -> Gait:
-    """Message of a gait, or of what there is of it.
+    """Return the message of a gait, or of what there is of it.
 
     Args:
         result: the gait.
@@ -61,7 +61,7 @@ def _unreachable_message(message: Gait, result: GaitResult) -> Gait:
 
 
 def phase_message(kind: int, solution: PhaseSolution, start: float, offset: float) -> GaitPhase:
-    """Message of a solved phase.
+    """Return the message of a solved phase.
 
     Args:
         kind: as the request has it.
@@ -102,7 +102,7 @@ def phase_message(kind: int, solution: PhaseSolution, start: float, offset: floa
 
 
 def report_message(solution: PhaseSolution) -> GaitReport:
-    """What proves or disproves a solved phase; NaN where a phase has no such thing."""
+    """Return what proves or disproves a solved phase; NaN where a phase has no such thing."""
     problem, model = solution.problem, solution.problem.scaled_model
     energies, H = solution.energies, solution.hamiltonian
     distance = solution.hip_advance

@@ -66,7 +66,7 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> GaitSpec:
 
 
 def read_step(message: GaitStep, name: str) -> StepData:
-    """Data of a step.
+    """Return the data of a step.
 
     Raises:
         InputError: a number isn't finite, or can't be of a step.
@@ -137,7 +137,7 @@ def _phase(message: GaitPhaseRequest, name: str) -> PhaseSpec:
 
 
 def _rest(message: GaitRest, name: str) -> RestData | None:
-    """How the robot rests; None leaves that to the model."""
+    """Return how the robot rests; None leaves that to the model."""
     for field in ("hip_height", "hip_ahead", "trunk_angle"):
         finite(getattr(message, field), f"{name}.{field}")
     if message.hip_height == 0.0:

@@ -93,7 +93,7 @@ class GaitRequests:
         return self._answering
 
     def close(self) -> None:
-        """Give up what is under way; who waits is told."""
+        """Abort what is under way; pending requests get an answer."""
         self._closing = True
         self._workers.close()
 

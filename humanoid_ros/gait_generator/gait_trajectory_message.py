@@ -22,7 +22,7 @@ GROUND = "ground"
 
 
 def trajectory_message(result: GaitResult, world: str) -> WholeBodyTrajectory:
-    """Message of a gait's trajectory, in the plane or in space, from its start; empty where there is none.
+    """Return the message of a gait's trajectory, in the plane or in space, from its start; empty where there is none.
 
     Args:
         result: the gait.
@@ -47,7 +47,7 @@ def trajectory_message(result: GaitResult, world: str) -> WholeBodyTrajectory:
 
 
 def motion_message(trajectory: GaitTrajectory, robot: Robot, world: str) -> WholeBodyTrajectory:
-    """Message of a trajectory's joints, base and contact schedule, without forces.
+    """Return the message of a trajectory's joints, base and contact schedule, without forces.
 
     Args:
         trajectory: of the robot.
@@ -124,7 +124,7 @@ def _base(trajectory: GaitTrajectory, robot: Robot, k: int) -> tuple[Pose, Twist
 
 
 def _forces(planned: Iterable[PlannedForce], robot: Robot, friction: float, world: str) -> ContactForces:
-    """Forces of the ground on the robot's feet at one instant."""
+    """Return forces of the ground on the robot's feet at one instant."""
     message = ContactForces()
     message.header.frame_id = world
     for item in planned:

@@ -11,7 +11,7 @@ from humanoid_sim.state.contacts import Contacts
 
 
 def contact_forces(contacts: Contacts, time: Time, world: str) -> ContactForces:
-    """Message of all contacts at a time, vectors in the world frame."""
+    """Return the message of all contacts at a time, vectors in the world frame."""
     message = ContactForces()
     message.header.stamp = time
     message.header.frame_id = world

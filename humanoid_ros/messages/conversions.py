@@ -65,17 +65,17 @@ def vector(values: Sequence[float] | np.ndarray) -> Vector3:
 
 
 def point(values: Sequence[float] | np.ndarray) -> Point:
-    """Point of (3,) values."""
+    """Return the point of (3,) values."""
     return Point(x=float(values[0]), y=float(values[1]), z=float(values[2]))
 
 
 def array(vector: Vector3 | Point) -> np.ndarray:
-    """Values of a Vector3 or Point, shape (3,)."""
+    """Return values of a Vector3 or Point, shape (3,)."""
     return np.array([vector.x, vector.y, vector.z])
 
 
 def placement(pose: Pose, field: str) -> pin.SE3:
-    """Placement that a Pose tells.
+    """Return the placement that a Pose tells.
 
     Args:
         pose: the message.

@@ -15,7 +15,7 @@ from humanoid_ros.messages.conversions import fill_transform
 
 
 def sensor_frame(sensor: str) -> str:
-    """Name of a sensor's frame, without the robot's prefix."""
+    """Return the name of a sensor's frame, without the robot's prefix."""
     return f"{sensor}_frame"
 
 

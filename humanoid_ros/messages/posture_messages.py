@@ -73,7 +73,7 @@ def posture_message(robot: Robot, q: NDArray[np.float64]) -> Posture:
 
 
 def _single_joints(robot: Robot) -> list[str]:
-    """Joints that a posture names: of one coordinate, and not following another."""
+    """Return joints that a posture names: of one coordinate, and not following another."""
     names = []
     for name in robot.joint_names:
         size = robot.model.joints[robot.parts.joint_ids[name]].nv

@@ -57,7 +57,7 @@ def scene_markers(scene: Scene, world: str, bodies_with_frame: set[str]) -> Mark
 
 
 def shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
-    """Markers of one shape, of a body or of a link; namespace, number and frame are the caller's.
+    """Return markers of one shape, of a body or of a link; namespace, number and frame are the caller's.
 
     Args:
         geometry: shape and colour; its own placement is not read.

@@ -24,7 +24,7 @@ _ARROW_OF_VIEW = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
 
 
 def scene_view(scene: Scene, world: str) -> MarkerArray:
-    """What tells the camera and the lights of a scene; the first marker deletes what was told before.
+    """Return what tells the camera and the lights of a scene; the first marker deletes what was told before.
 
     Args:
         scene: the scene.

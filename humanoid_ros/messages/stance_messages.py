@@ -157,7 +157,7 @@ def _contact(item: ContactMessage, location: ContactLocation, surface: Surface, 
 
 
 def stance_message(stance: Stance, placements: Mapping[str, tuple[pin.SE3, pin.SE3]]) -> StanceMessage:
-    """Message of a stance as a posture holds it.
+    """Return the message of a stance as a posture holds it.
 
     Args:
         stance: the contacts.
@@ -185,7 +185,7 @@ def stance_message(stance: Stance, placements: Mapping[str, tuple[pin.SE3, pin.S
 
 
 def contact_location_message(location: ContactLocation) -> ContactLocationMessage:
-    """Message of a contact location."""
+    """Return the message of a contact location."""
     message = ContactLocationMessage(name=location.name, link=location.link)
     fill_pose(message.pose, location.placement_link_patch)
     message.patch = _points(location.patch)
@@ -193,7 +193,7 @@ def contact_location_message(location: ContactLocation) -> ContactLocationMessag
 
 
 def surface_message(surface: Surface) -> SurfaceMessage:
-    """Message of a surface."""
+    """Return the message of a surface."""
     message = SurfaceMessage(name=surface.name, body=surface.body)
     fill_pose(message.pose, surface.placement_body_surface)
     if surface.polygon is not None:

@@ -25,7 +25,7 @@ class AnsweringNode(Node):
     """A node that keeps sending an answer until its client can hear it.
 
     A client that finds a service may ask at once, and its request may come in before the service has discovered where
-    answers go. Fast DDS then waits for 0.1 s, drops the answer and warns; the client waits for ever
+    answers go. Fast DDS then waits for 0.1 s, drops the answer and warns; the client waits without end
     (ros2/rmw_fastrtps#842). That happens when a node starts on a busy machine, which is when launch files and tests
     ask. An answer whose client is gone isn't tried again: the middleware doesn't call that a failure.
 

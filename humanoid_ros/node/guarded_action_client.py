@@ -14,7 +14,7 @@ class GuardedActionClient(ActionClient):
     """Takes no answer while a request is being sent.
 
     rclpy up to autumn 2025 sends first and notes down afterwards what it waits for: where the spinning thread takes the
-    answer in between, it calls it unexpected, and whoever asked waits for ever (ros2/rclpy#1123).
+    answer in between, it calls it unexpected, and the client waits without end (ros2/rclpy#1123).
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -22,7 +22,7 @@ class GuardedActionClient(ActionClient):
         super().__init__(*arguments, **options)
 
     def send_goal_async(self, *arguments: Any, **options: Any) -> Future:
-        """As of :class:`rclpy.action.ActionClient`."""
+        """Return as of :class:`rclpy.action.ActionClient`."""
         with self._sending:
             return super().send_goal_async(*arguments, **options)
 
@@ -35,6 +35,6 @@ class GuardedActionClient(ActionClient):
             return super()._get_result_async(goal_handle)
 
     def take_data(self) -> dict[str, Any]:
-        """As of :class:`rclpy.waitable.Waitable`."""
+        """Return as of :class:`rclpy.waitable.Waitable`."""
         with self._sending:
             return super().take_data()

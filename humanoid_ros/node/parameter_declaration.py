@@ -93,25 +93,25 @@ def refuse_unusable(node: Node, check: Callable[[Mapping[str, Any]], None]) -> N
 
 
 def number(node: Node, name: str) -> float:
-    """Value of a floating-point parameter."""
+    """Return the value of a floating-point parameter."""
     return float(node.get_parameter(name).get_parameter_value().double_value)
 
 
 def flag(node: Node, name: str) -> bool:
-    """Value of a boolean parameter."""
+    """Return the value of a boolean parameter."""
     return bool(node.get_parameter(name).get_parameter_value().bool_value)
 
 
 def text(node: Node, name: str) -> str:
-    """Value of a string parameter."""
+    """Return the value of a string parameter."""
     return str(node.get_parameter(name).get_parameter_value().string_value)
 
 
 def whole(node: Node, name: str) -> int:
-    """Value of an integer parameter."""
+    """Return the value of an integer parameter."""
     return int(node.get_parameter(name).get_parameter_value().integer_value)
 
 
 def texts(node: Node, name: str) -> list[str]:
-    """Values of a parameter of several strings, empty ones left out."""
+    """Return values of a parameter of several strings, empty ones left out."""
     return [word for word in node.get_parameter(name).get_parameter_value().string_array_value if word]

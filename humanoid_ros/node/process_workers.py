@@ -57,7 +57,7 @@ class Task:
             self.outcome.set_exception(CancelledError())
 
     def begin(self, process: subprocess.Popen[bytes]) -> bool:
-        """Note who does it; False if nobody has to any more."""
+        """Note the worker; False if the task is cancelled."""
         with self._lock:
             if not self._cancelled:
                 self._process = process
@@ -180,7 +180,7 @@ class _Worker:
             )
 
     def run(self, task: Task) -> Any:
-        """Result of a task.
+        """Return the result of a task.
 
         Raises:
             HumanoidError: the task refuses what it was given.

@@ -28,7 +28,7 @@ class Refusals:
         self.last = ""
 
     def refuse(self, name: str, reason: str | Exception) -> str:
-        """Note that something could not be served.
+        """Return the note that something could not be served.
 
         Args:
             name: of the service, action or topic.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from humanoid_model.field_checks import LARGEST, check_numbers
 from humanoid_ros.messages.conversions import array, placement
 
-LARGEST_FORCE = 1e7
+MAX_FORCE = 1e7
 """Largest force [N] or torque [N m] that is no mistake."""
 
 
@@ -27,7 +27,7 @@ def vector(message: Vector3 | Point, field: str, largest: float = LARGEST) -> ND
 
 
 def pose(message: Pose, field: str) -> pin.SE3:
-    """Placement that a pose tells.
+    """Return the placement that a pose tells.
 
     Raises:
         InputError: a number is not finite or absurdly large, or the quaternion is not of unit length.

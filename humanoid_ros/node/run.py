@@ -26,7 +26,7 @@ GLANCE = 0.02
 
 
 def run(name: str, make: Callable[[], AnsweringNode]) -> None:
-    """Run a node until SIGINT or SIGTERM; then whoever still waits for an answer is told.
+    """Run a node until SIGINT or SIGTERM; then pending requests get an answer.
 
     A node that can't be made ends the process with exit code 1 and the reason. An exception in a callback is logged,
     and the node goes on.

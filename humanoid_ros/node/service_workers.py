@@ -22,7 +22,7 @@ class ServiceWorkers:
     """Services of a node; requests of one service are answered one after the other in a thread of its own.
 
     Callbacks run in the node's one executor thread, which only hands requests on: however long one answer takes, the
-    other services go on. Whatever goes wrong in an answer is told to who asked, and never ends the node.
+    other services go on. Errors in an answer are reported to the client, and never end the node.
 
     Attributes:
         closing: set once the node is being shut down; a long answer may look at it and raise a HumanoidError.
@@ -105,7 +105,7 @@ class ServiceWorkers:
         return self._pending > 0 or not all(preparation.done() for preparation in self._preparations)
 
     def close(self) -> None:
-        """Give up what is being computed; whoever waits for it is told."""
+        """Abort what is being computed; pending requests get an answer."""
         self.closing.set()
         for worker in self._workers.values():
             worker.shutdown(wait=False, cancel_futures=True)
@@ -131,5 +131,5 @@ class ServingNode(AnsweringNode):
         return self.workers.busy
 
     async def close(self) -> None:
-        """Give up what is being computed; whoever waits for it is told."""
+        """Abort what is being computed; pending requests get an answer."""
         self.workers.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other end of :mod:`humanoid_ros.node.process_workers`: a process that does the tasks it is told."""
+"""The other end of :mod:`humanoid_ros.node.process_workers`: a process that does the tasks it is given."""
 
 from __future__ import annotations
 

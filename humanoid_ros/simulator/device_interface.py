@@ -136,7 +136,7 @@ class DeviceInterface:
             self._destroy(name)
 
     def release_silent(self) -> None:
-        """Let devices go that nobody speaks for any more."""
+        """Release devices that have no publisher any more."""
         for name, coupled in list(self._coupled.items()):
             if coupled.device.present and not self._node.count_publishers(f"devices/{name}"):
                 coupled.device.release()
@@ -199,7 +199,7 @@ class DeviceInterface:
         return device, module
 
     def _place_of(self, body: str, point: NDArray[np.float64]) -> Callable[[], NDArray[np.float64]]:
-        """Tells where a point of a body is, between two steps."""
+        """Tell where a point of a body is, between two steps."""
         found = BodyPoint(self._simulation, body, point)
         if found.fixed:
             raise InputError(f"'{body}' is fixed to the world", element="body", remedy="Hold something that can move")

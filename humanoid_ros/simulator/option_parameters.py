@@ -65,7 +65,7 @@ def declare_options(node: Node) -> None:
 
 
 def options_of(node: Node, changes: Mapping[str, Any] | None = None) -> SimulationOptions:
-    """What the parameters say.
+    """Return what the parameters say.
 
     Args:
         node: that has declared them.

@@ -28,7 +28,7 @@ class RobotInterface:
 
     Attributes:
         topics: what it publishes.
-        commands: who commands its joints.
+        commands: owners of its joints.
         servers: its controllers.
     """
 
@@ -157,7 +157,7 @@ class RobotInterface:
         self._loop.call(guarded)
 
     def _values(self, names: Sequence[str], values: Sequence[float], field: str) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the joints and their values, checked."""
+        """Return places of the joints and their values, checked."""
         if not names:
             raise InputError("is empty", element="names", remedy="Name the joints to command")
         indices = self.commands.indices(names)
@@ -178,7 +178,7 @@ class RobotInterface:
 
 
 def controlled_joints(robot: SimulatedRobot) -> Mapping[str, Sequence[str]]:
-    """Joints of each controller by its name: the limbs, and all driven joints as the whole body.
+    """Return joints of each controller by its name: the limbs, and all driven joints as the whole body.
 
     A joint that a spring moves or that mimics another one can't be commanded.
     """

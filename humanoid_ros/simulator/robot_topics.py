@@ -19,7 +19,7 @@ from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 
 class RobotTopics:
-    """Topics of one robot; a topic to which nobody listens costs next to nothing.
+    """Topics of one robot; a topic without subscribers costs next to nothing.
 
     Attributes:
         robot: the robot; only the simulation's thread may touch it.

@@ -32,7 +32,7 @@ class LoopReport:
 
     Attributes:
         paused: whether time stands still now.
-        failure: why it stands still when nobody asked for it; empty otherwise.
+        failure: why it stopped without a request; empty otherwise.
         real_time_factor: simulated over wall-clock time; 0 while paused.
         step_seconds: mean wall-clock time of a step with all that is done around it [s].
         max_step_seconds: longest such time [s].

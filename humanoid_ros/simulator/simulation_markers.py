@@ -49,7 +49,7 @@ class SimulationMarkers:
         self._drawn = 0
 
     def update(self, contacts: Contacts, time: Time) -> MarkerArray:
-        """Markers that show these contacts and take back those of the last call."""
+        """Return markers that show these contacts and take back those of the last call."""
         message = MarkerArray()
         normal_force = contacts.normal_force
         loaded = np.flatnonzero(normal_force > MIN_FORCE)

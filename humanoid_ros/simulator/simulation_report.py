@@ -54,7 +54,7 @@ class UnsolvedSteps:
 def simulation_status(
     simulation: Simulation, report: LoopReport, requested: float, time: Time, world: str
 ) -> SimulationStatus:
-    """Status of a simulation.
+    """Return status of a simulation.
 
     Args:
         simulation: the simulation; its profile is of the time since the last status.

@@ -31,7 +31,7 @@ from humanoid_sim import Simulation
 class SimulatorNode(AnsweringNode):
     """Simulates a scene; see docs/interfaces.md for its topics, services and actions.
 
-    Callbacks run in one executor thread, the simulation in another; whatever a callback wants of the simulation
+    Callbacks run in one executor thread, the simulation in another; whatever a callback does to the simulation
     is done between two steps.
 
     Raises:
@@ -76,7 +76,7 @@ class SimulatorNode(AnsweringNode):
     # Parameters -----------------------------------------------------------------------------------
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Raises a HumanoidError for options that can't be used and traces of bodies that aren't there."""
+        """Raise a HumanoidError for options that can't be used and traces of bodies that aren't there."""
         options_of(self, values)
         for body in values.get("traces", ()):
             if body:

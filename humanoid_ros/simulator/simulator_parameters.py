@@ -122,7 +122,7 @@ def declare_parameters(node: Node) -> None:
 
 
 def session_settings(node: Node) -> SessionSettings:
-    """What the parameters say to a session."""
+    """Return what the parameters say to a session."""
     rates = {name: number(node, name) for name in _RATES}
     rates["feedback_rate"] = rates.pop("action_monitor_rate")
     return SessionSettings(

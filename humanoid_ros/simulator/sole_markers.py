@@ -35,7 +35,7 @@ class SoleMarkers:
         self._drawn = 0
 
     def update(self, soles: Mapping[str, DeformableSole], time: Time) -> MarkerArray:
-        """Markers of these soles, in the order of their names' mapping, in place of those of the last call.
+        """Return markers of these soles, in the order of their names' mapping, in place of those of the last call.
 
         Args:
             soles: by the frame that they are fixed to.
@@ -61,7 +61,7 @@ class SoleMarkers:
         return message
 
     def colours(self, sole: DeformableSole) -> NDArray[np.float64]:
-        """Colour of each vertex, shape (k, 3)."""
+        """Return the colour of each vertex, shape (k, 3)."""
         moved = np.zeros(len(sole.vertices))
         moved[: sole.free] = np.linalg.norm(sole.U.reshape(-1, 3), axis=1)
         place = np.clip(moved / self.full_scale, 0.0, 1.0) * (len(RAMP) - 1)

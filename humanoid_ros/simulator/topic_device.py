@@ -18,7 +18,7 @@ from humanoid_sim.interaction import DeviceSample, MouseDevice
 
 @dataclass(frozen=True)
 class _Mapped:
-    """What of the device decides how it goes on, as it is saved."""
+    """State of the device as it is saved."""
 
     pointer: object
     origin: NDArray[np.float64] | None

@@ -22,7 +22,7 @@ from humanoid_sim.control.trajectory_request import (
 
 
 def given_trajectory(message: JointTrajectoryMessage) -> GivenTrajectory:
-    """What a message asks for, not checked."""
+    """Return what a message asks for, not checked."""
     points = message.points
     return GivenTrajectory(
         message.joint_names,
@@ -38,7 +38,7 @@ def given_trajectory(message: JointTrajectoryMessage) -> GivenTrajectory:
 
 
 def read_tolerances(goal: FollowJointTrajectory.Goal, joints: Sequence[str], defaults: Tolerances) -> Tolerances:
-    """Tolerances of a goal: positive values count, 0 keeps the default, a negative one takes the limit away.
+    """Return tolerances of a goal: positive values count, 0 keeps the default, a negative one takes the limit away.
 
     Raises:
         TrajectoryRequestError: an unknown joint, or a value that isn't a number.

@@ -63,7 +63,7 @@ class Camera:
         )
 
     def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
-        """Pixels of points.
+        """Return pixels of points.
 
         Args:
             points: (..., 3) world frame [m].

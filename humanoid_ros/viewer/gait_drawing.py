@@ -15,7 +15,7 @@ THICK, THIN = 5.0, 2.0
 """Widths of the figure that walks and of those along the way [pixels]."""
 LIFT = 4e-3
 """Height of footprints above the ground [m]."""
-LEAST_FORCE = 1.0
+MIN_FORCE = 1.0
 """Feet that bear less have no arrow [N]."""
 HEAD = 0.18, 0.06
 """Length of an arrow's head, and half its width, as parts of the arrow."""
@@ -53,7 +53,7 @@ class GaitView:
         return float(self.times[-1])
 
     def sample(self, time: float) -> int:
-        """Index of the last sample at or before a time [s]."""
+        """Return the index of the last sample at or before a time [s]."""
         return max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
 
 
@@ -138,7 +138,7 @@ class GaitDrawing:
         assert self._view is not None
         lines = [np.zeros((0, 2, 3))]
         for at, force in zip(self._view.force_points[sample], self._view.forces[sample], strict=True):
-            arrow = self._arrow_scale * force if np.linalg.norm(force) > LEAST_FORCE else np.zeros(3)
+            arrow = self._arrow_scale * force if np.linalg.norm(force) > MIN_FORCE else np.zeros(3)
             tip, across = at + arrow, np.array([-arrow[2], 0.0, arrow[0]])
             back = tip - HEAD[0] * arrow
             ends = [(at, tip), (tip, back + HEAD[1] * across), (tip, back - HEAD[1] * across)]

@@ -224,7 +224,7 @@ class GaitStudio:
 
 
 def gait_view(gait: Gait) -> GaitView:
-    """What the page draws of a gait."""
+    """Return what the page draws of a gait."""
     figure = gait.figure
     names = list(figure.point_names)
     lines = np.array(figure.lines, dtype=int).reshape(-1, 2)
@@ -256,14 +256,14 @@ def gait_curves(gait: Gait) -> GaitCurves:
 
 
 def _summary(gait: Gait, message: str) -> str:
-    """What was found, in a few lines."""
+    """Return what was found, in a few lines."""
     way = f"{gait.distance:.2f} m in {gait.duration:.2f} s"
     lines = [
         f"{gait.speed:.2f} m/s, {way if gait.margin else f'steps of {way}'}",
         f"cost {gait.cost:.4g}, cost of transport {gait.cost_of_transport:.3f}",
     ]
     if gait.margin:
-        lines.append(f"zero-moment point {1e3 * gait.margin:.0f} mm or more inside what bears")
+        lines.append(f"zero-moment point {1e3 * gait.margin:.0f} mm or more inside the support")
     worst = max((phase.report.required_friction for phase in gait.phases), default=0.0)
     lines.append(f"needs a friction of {worst:.2f}")
     broken = sorted({WORDS.get(phase.status, "") for phase in gait.phases} - {""})

@@ -120,7 +120,7 @@ class ShownRobots:
         self._show()
 
     def find_link(self, body: str) -> tuple[np.ndarray, float] | None:
-        """Centre of mass in the world (3,) [m] and mass [kg] of a link with mass, if it is placed."""
+        """Return the centre of mass in the world (3,) [m] and mass [kg] of a link with mass, if it is placed."""
         for robot in self:
             if not body.startswith(robot.prefix):
                 continue

@@ -25,7 +25,7 @@ class TransformTree:
         self._parent[child] = (parent, placement_parent_child)
 
     def placement(self, frame: str) -> pin.SE3 | None:
-        """Placement of a frame in the root frame.
+        """Return the placement of a frame in the root frame.
 
         Returns:
             placement_root_frame, or None where no chain of known transforms joins the two

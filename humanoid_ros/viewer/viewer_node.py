@@ -182,7 +182,7 @@ class ViewerNode(AnsweringNode):
     def _find_robots(self) -> None:
         """Listen to every `robot_description` at or below this node's namespace.
 
-        A robot whose description nobody publishes any more left the scene, if there is a simulator
+        A robot whose description is not published any more left the scene, if there is a simulator
         to say so; a simulator that is silent may come back with it.
         """
         if self._simulator_is_heard():
@@ -280,7 +280,7 @@ class ViewerNode(AnsweringNode):
             self._aimed = False
 
     def _show_grid(self) -> None:
-        """Show the grid on a floor at height 0, and where no scene is told."""
+        """Show the grid on a floor at height 0, and where no scene is known."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
         self.page.show_floor = self._floor_wanted and fits
 
@@ -423,7 +423,7 @@ class ViewerNode(AnsweringNode):
 
 
 def _known_scenes() -> list[str]:
-    """Names of the stack's scenes, the plainest first."""
+    """Return names of the stack's scenes, the plainest first."""
     names = list_resources("config/scenes", (".yaml", ".xml"))
     return sorted(names, key=lambda name: (name != PLAIN_SCENE, name)) or [PLAIN_SCENE]
 

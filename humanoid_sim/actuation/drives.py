@@ -83,7 +83,7 @@ class Drives:
         return cls(tuple(names), np.array(coordinates, dtype=np.int64), *np.array(rows).T.copy())
 
     def place(self, name: str) -> int:
-        """Place of a driven coordinate in these arrays.
+        """Return the place of a driven coordinate in these arrays.
 
         Raises:
             InputError: no drive is called so.

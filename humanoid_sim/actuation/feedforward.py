@@ -114,7 +114,7 @@ class FeedForward(Module):
                 self._supports.append((own[0], contacts.position[i].copy()))
 
     def _model_efforts(self, simulation: Simulation) -> NDArray[np.float64]:
-        """Efforts of all coordinates of the world, shape (nv,), of which the robot's drives' count."""
+        """Return efforts of all coordinates of the world, shape (nv,), of which the robot's drives' count."""
         model, data, q = simulation.world.model, self._data, simulation.q
         own = simulation.world.robots[self._robot].v
         floats = self._base.size > 0

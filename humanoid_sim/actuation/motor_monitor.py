@@ -158,7 +158,7 @@ class MotorMonitor(Module):
         )
 
     def report(self) -> list[DriveReport]:
-        """What each drive was asked for so far."""
+        """Return what each drive was asked for so far."""
         drives, counters = self.drives, self._counters
         return [
             DriveReport(

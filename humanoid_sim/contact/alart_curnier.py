@@ -23,7 +23,7 @@ _BISECTIONS = 60
 
 @njit(cache=True, error_model="numpy")
 def optimal_steps(W: np.ndarray) -> tuple[float, float]:
-    r"""Steps of best contraction (thesis equations 3.29 and 3.30).
+    r"""Return steps of best contraction (thesis equations 3.29 and 3.30).
 
     Args:
         W: diagonal block of the contact, shape (3, 3), order (n, t1, t2).
@@ -181,7 +181,7 @@ def newton_contact(
 def _slip_force(
     W: np.ndarray, v_loc: np.ndarray, mu: float, angle: float, f: np.ndarray
 ) -> tuple[float, float]:
-    """Force of a contact that slips in the direction ``angle`` with zero normal velocity.
+    """Return the force of a contact that slips in the direction ``angle`` with zero normal velocity.
 
     Returns:
         Sine-like mismatch between that direction and the tangential velocity that the force gives, and the

@@ -154,7 +154,7 @@ def block_residuals(
     v: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Velocities of the forces ``f`` and the residuals of them, as of the contacts alone.
+    """Compute velocities of the forces ``f`` and the residuals of them, as of the contacts alone.
 
     ``out`` receives what :func:`~humanoid_sim.contact.cone.contact_residuals` gives, the first one over all blocks.
     """

@@ -32,7 +32,7 @@ def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[fl
 
 @njit(cache=True, error_model="numpy")
 def block_inverse(A: np.ndarray, out: np.ndarray) -> None:
-    """Inverse of a symmetric positive definite diagonal block, shape (3, 3), into ``out``."""
+    """Compute the inverse of a symmetric positive definite diagonal block, shape (3, 3), into ``out``."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
     c_1 = A[1, 2] * A[0, 2] - A[0, 1] * A[2, 2]
     c_2 = A[0, 1] * A[1, 2] - A[1, 1] * A[0, 2]
@@ -132,7 +132,7 @@ def natural_map(
 def contact_residuals(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
-    r"""Residuals of ``f`` as a solution of ``v = W f + v_free`` with Coulomb friction.
+    r"""Compute residuals of ``f`` as a solution of ``v = W f + v_free`` with Coulomb friction.
 
     Args:
         W: Delassus operator, shape (3m, 3m).

@@ -43,7 +43,7 @@ class ImpactResult:
 def solve_impact(
     Lambda_nn: ArrayLike, v_minus: ArrayLike, e: ArrayLike, *, allowed: ArrayLike = 0.0
 ) -> ImpactResult:
-    r"""Impulses of simultaneous impacts.
+    r"""Return impulses of simultaneous impacts.
 
     A contact whose gap is still to be closed may go on approaching at a speed a:
     :math:`0 \le p \perp \Lambda p + (1 + e) v^- + a \ge 0`.

@@ -26,7 +26,7 @@ _TIE = 0.1
 """Share of the power that the change of De Saxcé's term amounts to, below which complementarity isn't pressed."""
 _STALL = 40
 """Iterations without a better residual after which the method ends: rounding leaves no more to gain."""
-_SMALLEST_PIVOT = 1e-14
+_MIN_PIVOT = 1e-14
 """Relative to the diagonal; smaller ones are rounding, of forces that only shift along self-stresses."""
 
 
@@ -88,7 +88,7 @@ def _factor(K: np.ndarray, n: int) -> None:
     for c in range(n):
         row_c = K[c]
         value = row_c[c]
-        smallest = _SMALLEST_PIVOT * value
+        smallest = _MIN_PIVOT * value
         for j in range(c):
             value -= row_c[j] * row_c[j]
         if not value > smallest:

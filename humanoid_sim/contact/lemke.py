@@ -16,7 +16,7 @@ SOLVED = 0
 RAY = 1
 PIVOT_LIMIT = 2
 
-_SMALLEST_PIVOT = 1e-10
+_MIN_PIVOT = 1e-10
 """Relative to the largest entry of M: smaller entries of a column are rounding."""
 _TIE = 1e-12
 _REGULARISATIONS = (0.0, 1e-11, 1e-9, 1e-7)
@@ -143,13 +143,13 @@ def lemke(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarray) -> tuple
         entering = leaving + n if leaving < n else leaving - n
         row = -1
         for r in range(n):
-            if T[r, entering] > _SMALLEST_PIVOT and (row < 0 or _before(T, r, row, entering, 1.0)):
+            if T[r, entering] > _MIN_PIVOT and (row < 0 or _before(T, r, row, entering, 1.0)):
                 row = r
         if row < 0:
             return RAY, pivots
         # The artificial variable leaves if it may: only then is the problem solved.
         for r in range(n):
-            if basis[r] == 2 * n and r != row and T[r, entering] > _SMALLEST_PIVOT:
+            if basis[r] == 2 * n and r != row and T[r, entering] > _MIN_PIVOT:
                 mine = T[r, 2 * n + 1] / T[r, entering]
                 best = T[row, 2 * n + 1] / T[row, entering]
                 if mine <= best + _TIE * (1.0 + abs(best)):

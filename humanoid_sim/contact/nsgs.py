@@ -14,7 +14,7 @@ from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on
 
 @njit(cache=True, error_model="numpy")
 def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
-    """Inverse of a symmetric positive definite 3x3 block."""
+    """Compute the inverse of a symmetric positive definite 3x3 block."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
     c_1 = A[1, 2] * A[0, 2] - A[0, 1] * A[2, 2]
     c_2 = A[0, 1] * A[1, 2] - A[1, 1] * A[0, 2]

@@ -42,7 +42,7 @@ _LOW, _HELD, _HIGH = -1, 0, 1
 
 @njit(cache=True, error_model="numpy")
 def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
-    """Whether all blocks are contacts, limits and dry friction, and not contacts alone."""
+    """Return whether all blocks are contacts, limits and dry friction, and not contacts alone."""
     scalars = 0
     for kind in kinds:
         if kind in (UNILATERAL, BOUNDED):
@@ -54,7 +54,7 @@ def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def _state(kind: int, bound: float, wanted: float) -> int:
-    """State of a scalar row, from the force that its law projects."""
+    """Return the state of a scalar row, from the force that its law projects."""
     if kind == UNILATERAL:
         return _HELD if wanted > 0.0 else _LOW
     if wanted > bound:
@@ -64,7 +64,7 @@ def _state(kind: int, bound: float, wanted: float) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _known_force(kind: int, bound: float, state: int) -> float:
-    """Force of a row that isn't held."""
+    """Return the force of a row that isn't held."""
     if kind == UNILATERAL:
         return 0.0
     return bound if state == _HIGH else -bound
@@ -108,7 +108,7 @@ def scalar_active_set(
 ) -> int:
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
-    Where the states go round in circles, or where there is no time for another elimination, Gauss-Seidel goes on from
+    Where the states cycle, or where there is no time for another elimination, Gauss-Seidel goes on from
     the best forces found.
 
     Returns:
@@ -252,7 +252,7 @@ def _new_states(
     states: np.ndarray, rows: np.ndarray, block: np.ndarray, kinds: np.ndarray, parameters: np.ndarray,
     diagonal: np.ndarray, W: np.ndarray, v_free: np.ndarray, f: np.ndarray, tolerance: float,
 ) -> int:  # fmt: skip
-    """States that forces f tell, held rows by their force, others by their velocity; returns how many are new.
+    """Return states that forces f tell, held rows by their force, others by their velocity; returns how many are new.
 
     A state stays where another would be better by less than the tolerance lets through: the limit and the dry friction
     of one joint are the same row, and which of them holds it would be rounding's choice.

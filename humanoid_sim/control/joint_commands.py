@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who commands which joint of a simulated robot, and what it was told last."""
+"""Owners of the joints of a simulated robot, and their last commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JointCommands:
         self.positions: NDArray[np.float64] = robot.joint_positions
 
     def indices(self, joints: Sequence[str]) -> NDArray[np.int64]:
-        """Places of joints in ``joint_names``.
+        """Return places of joints in ``joint_names``.
 
         Raises:
             InputError: a joint is unknown or named twice.
@@ -64,8 +64,8 @@ class JointCommands:
 
         Args:
             indices: the joints.
-            owner: who commands them from now on; None: nobody over time.
-            reason: what the others are told.
+            owner: new owner; None: none that lasts.
+            reason: given to the former owners.
         """
         losers: list[Commander] = []
         for i in indices:

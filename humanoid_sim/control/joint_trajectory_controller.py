@@ -43,7 +43,7 @@ class ControllerState:
         desired: where the joints should be.
         actual: where they are.
         error: the difference; of continuous joints within half a turn.
-        output: what the joints are told for the next control period.
+        output: commands of the joints for the next control period.
     """
 
     time: float
@@ -138,7 +138,7 @@ class JointTrajectoryController:
         self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
         self._end_next(preempted)
         if motion.start is not None and motion.start > now:
-            # The old motion goes on until then, but nobody watches over it any more.
+            # The old motion goes on until then, but no goal watches it any more.
             if self._motion is not None:
                 self._motion.finish(preempted)
                 self._motion.finish = _nobody
@@ -205,7 +205,7 @@ class JointTrajectoryController:
             self._target = None
 
     def sample(self, now: float, time: float) -> TrajectorySample | None:
-        """Where the joints should be at a time from now on; None for a time in the past."""
+        """Return where the joints should be at a time from now on; None for a time in the past."""
         if time < now:
             return None
         motion = self._motion
@@ -293,7 +293,7 @@ class JointTrajectoryController:
         return JointTrajectory(self.joints, later, *rows, efforts=efforts)
 
     def _judge(self, motion: _Motion, now: float, error: NDArray[np.float64]) -> Outcome | None:
-        """How the motion has ended, None while it goes on."""
+        """Return how the motion has ended, None while it goes on."""
         assert motion.trajectory is not None
         end = motion.trajectory.end_time
         moving = now < end - 1e-9

@@ -52,7 +52,7 @@ class ContactTopology:
 
 
 def _triangle(m: int) -> int:
-    """Operations of the projection of the upper triangle: 27 m (m + 1) / 2."""
+    """Return operations of the projection of the upper triangle: 27 m (m + 1) / 2."""
     return 27 * m * (m + 1) // 2
 
 
@@ -66,7 +66,7 @@ def unit_forces_count(t: ContactTopology) -> OperationCount:
 
 
 def chang_khatib_count(t: ContactTopology) -> OperationCount:
-    """Recursions of Chang and Khatib, table 3.2."""
+    """Return recursions of Chang and Khatib, table 3.2."""
     m, s, bodies = t.contacts, t.branch, t.bodies
     return OperationCount(
         286 + 153 * s + 72 * t.body_distances + 54 * bodies * m + _triangle(m),
@@ -84,7 +84,7 @@ def unit_wrenches_count(t: ContactTopology) -> OperationCount:
 
 
 def topology(parents: np.ndarray, contact_joints: list[int]) -> ContactTopology:
-    """Numbers of a set of contacts of one tree with the world.
+    """Return numbers of a set of contacts of one tree with the world.
 
     Args:
         parents: parent joint of each joint, 0 at the base, shape (njoints,). The base's own joint counts as the base.
@@ -117,7 +117,7 @@ def topology(parents: np.ndarray, contact_joints: list[int]) -> ContactTopology:
 
 @njit(cache=True, error_model="numpy")
 def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_distances: int) -> bool:
-    """Whether table 3.2 promises less than table 3.3; what the projection takes is the same for both."""
+    """Return whether table 3.2 promises less than table 3.3; what the projection takes is the same for both."""
     recursions = 286 + 235 + (153 + 179) * branch + (72 + 66) * body_distances
     wrenches = (252 + 180 + (78 + 72) * branch) * bodies + (72 + 42) * body_depths
     return recursions < wrenches
@@ -125,7 +125,7 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
 
 @apart(error_model="numpy")
 def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
-    """What the tables say about bodies of one tree, in joints of one degree of freedom.
+    """Return what the tables say about bodies of one tree, in joints of one degree of freedom.
 
     The coordinates of a floating base, in one joint or split into two, are no joints of theirs: what it takes to pass
     the base is in the constant terms.

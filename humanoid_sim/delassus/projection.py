@@ -139,7 +139,7 @@ def project(
 
 @njit(cache=True, error_model="numpy")
 def _place_in_reach(tree: int, tree_a: int, tree_b: int, size_a: int, place: int) -> int:
-    """Where the rows that lead to a body are, -1 where none do."""
+    """Return where the rows that lead to a body are, -1 where none do."""
     if tree < 0:
         return -1
     if tree == tree_a:

@@ -92,7 +92,7 @@ def place_shapes(
 
 @njit(cache=True, error_model="numpy")
 def widest_axis(boxes: np.ndarray) -> int:
-    """Axis of the world along which the centres of the boxes, shape (n, 6), spread most."""
+    """Return axis of the world along which the centres of the boxes, shape (n, 6), spread most."""
     best = 0
     widest = -1.0
     for r in range(3):
@@ -114,7 +114,7 @@ def widest_axis(boxes: np.ndarray) -> int:
 
 @njit(cache=True, error_model="numpy")
 def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) -> int:
-    """Pairs of boxes that overlap, by sweep and prune along one axis.
+    """Return pairs of boxes that overlap, by sweep and prune along one axis.
 
     The order of the last step is nearly right in the next, so that sorting it again takes one pass.
 
@@ -163,7 +163,7 @@ def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) ->
 def tree_overlaps(
     box: np.ndarray, node_box: np.ndarray, node_child: np.ndarray, first: int, found: np.ndarray
 ) -> int:
-    """Items of a tree (:func:`~humanoid_sim.detection.triangle_mesh.bounding_tree`) in leaves that meet a box.
+    """Return items of a tree (:func:`~humanoid_sim.detection.triangle_mesh.bounding_tree`) in leaves that meet a box.
 
     Args:
         box: lower and upper corner [m], shape (6,).

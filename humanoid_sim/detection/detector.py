@@ -200,7 +200,7 @@ class ContactDetector:
         )
 
     def _pair_methods(self) -> NDArray[np.int64]:
-        """Methods of pairs as the compiled code takes them: with coal all of them are left to the caller."""
+        """Return methods of pairs as the compiled code takes them: with coal all of them are left to the caller."""
         method = self._classes.method
         return np.where(method >= 0, len(CONTACT_METHODS), method) if self._backend == "coal" else method
 
@@ -289,7 +289,7 @@ class ContactDetector:
         return self._record
 
     def save(self) -> SlotState:
-        """Which slots pairs have, for another detector of the same scene to go on with the same numbers."""
+        """Return which slots pairs have, for another detector of the same scene to go on with the same numbers."""
         return self._most_blocks, self._block_keys.copy(), self._blocks.copy(), self._used.copy()
 
     def restore(self, state: SlotState) -> None:

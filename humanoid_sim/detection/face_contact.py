@@ -25,7 +25,7 @@ VERTICES = 1 << 20
 
 @njit(cache=True, error_model="numpy")
 def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
-    """Face of a shape that looks most into a direction.
+    """Return the face of a shape that looks most into a direction.
 
     Args:
         table: the shapes.
@@ -52,7 +52,7 @@ def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray
 
 @njit(cache=True, error_model="numpy")
 def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Corners of a face of a shape in the world [m], shape (k, 3)."""
+    """Return corners of a face of a shape in the world [m], shape (k, 3)."""
     start = table.corner_start[face]
     polygon = np.empty((table.corner_start[face + 1] - start, 3))
     for i in range(polygon.shape[0]):
@@ -64,7 +64,7 @@ def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndar
 
 @njit(cache=True, error_model="numpy")
 def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.ndarray) -> float:
-    """How far a point is inside the plane through one side of a face, times the length of the side."""
+    """Return how far a point is inside the plane through one side of a face, times the length of the side."""
     e_0, e_1, e_2 = end[0] - start[0], end[1] - start[1], end[2] - start[2]
     d_0, d_1, d_2 = point[0] - start[0], point[1] - start[1], point[2] - start[2]
     return (
@@ -78,7 +78,7 @@ def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.nda
 def clip_polygon(
     polygon: np.ndarray, labels: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Part of a polygon that lies over a face (Sutherland and Hodgman's clipping by the face's sides).
+    """Return the part of a polygon that lies over a face (Sutherland and Hodgman's clipping by the face's sides).
 
     Args:
         polygon: vertices, shape (k, 3).
@@ -208,7 +208,7 @@ def face_contact(
     margin: float,
     patch: PatchPoints,
 ) -> int:
-    """Contact of shape a on a face of shape b whose normal is the contact normal.
+    """Return the contact of shape a on a face of shape b whose normal is the contact normal.
 
     Args:
         table: the shapes.

@@ -67,7 +67,7 @@ def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndar
 
 @njit(cache=True, error_model="numpy")
 def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
-    """Whether the origin is not on the same side of triangle w[i], w[j], w[k] as the vertex ``other``."""
+    """Return whether the origin is not on the same side of triangle w[i], w[j], w[k] as the vertex ``other``."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
     ac_0, ac_1, ac_2 = w[k, 0] - w[i, 0], w[k, 1] - w[i, 1], w[k, 2] - w[i, 2]
     n_0, n_1, n_2 = ab_1 * ac_2 - ab_2 * ac_1, ab_2 * ac_0 - ab_0 * ac_2, ab_0 * ac_1 - ab_1 * ac_0
@@ -78,7 +78,7 @@ def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np.ndarray) -> bool:
-    """Weights of the point of a simplex nearest the origin; whether a tetrahedron holds the origin."""
+    """Return weights of the point of a simplex nearest the origin; whether a tetrahedron holds the origin."""
     for r in range(4):
         weights[r] = 0.0
     if size == 1:

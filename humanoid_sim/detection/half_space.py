@@ -52,7 +52,7 @@ class Feature:
 
 
 def point_features(points: NDArray[np.float64]) -> list[Feature]:
-    """Features of radius zero at the given points, shape (k, 3)."""
+    """Return features of radius zero at the given points, shape (k, 3)."""
     return [Feature(np.array(point, dtype=float), 0.0, np.zeros(3)) for point in points]
 
 
@@ -83,7 +83,7 @@ def features_of(shape: Shape) -> list[Feature]:
 
 
 def hull_vertices(mesh: Mesh | HeightField) -> NDArray[np.float64]:
-    """Vertices of the convex hull of a mesh [m], shape (k, 3); all vertices where the mesh is flat.
+    """Return vertices of the convex hull of a mesh [m], shape (k, 3); all vertices where the mesh is flat.
 
     Raises:
         InputError: the mesh file can't be read.

@@ -72,7 +72,7 @@ def _box_in(
 def _leans_over_closed_side(
     table: ShapeTable, triangle: int, R: np.ndarray, p: np.ndarray, point: np.ndarray
 ) -> bool:
-    """Whether a point of a triangle, in the world, is on a side that no contact normal may lean over."""
+    """Return whether a point of a triangle, in the world, is on a side that no contact normal may lean over."""
     x = np.empty(3)
     for r in range(3):
         x[r] = R[0, r] * (point[0] - p[0]) + R[1, r] * (point[1] - p[1]) + R[2, r] * (point[2] - p[2])

@@ -32,7 +32,7 @@ class MeshPair:
     def intersections(
         self, placement_first: pin.SE3, placement_second: pin.SE3
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Pairs of intersecting triangles and the segments in which they do; triangles in one plane have none.
+        """Return pairs of intersecting triangles and the segments in which they do; triangles in one plane have none.
 
         Args:
             placement_first: of the first mesh in the world.

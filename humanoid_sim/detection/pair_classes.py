@@ -63,7 +63,7 @@ class PairClasses:
 
 
 def _sides(rule: PairRule, name: str) -> tuple[bool, bool]:
-    """Whether a body is one of the first, and one of the second of a rule's pairs."""
+    """Return whether a body is one of the first, and one of the second of a rule's pairs."""
     return fnmatchcase(name, rule.first), fnmatchcase(name, rule.second)
 
 

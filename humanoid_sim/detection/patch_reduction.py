@@ -19,7 +19,7 @@ _ONE_POINT = 1e-7
 
 @njit(cache=True, error_model="numpy")
 def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
-    """Corners of the convex hull of points of a plane, counter-clockwise (Andrew's monotone chain).
+    """Return corners of the convex hull of points of a plane, counter-clockwise (Andrew's monotone chain).
 
     Args:
         x: first coordinate [m], shape (n,).

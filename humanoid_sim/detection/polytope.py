@@ -63,7 +63,7 @@ class Polytope:
 
     @classmethod
     def of_shape(cls, shape: Box | Mesh) -> Polytope:
-        """Faces of a box, or of the convex hull of a mesh.
+        """Return faces of a box, or of the convex hull of a mesh.
 
         Raises:
             InputError: a mesh file can't be read.

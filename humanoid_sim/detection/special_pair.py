@@ -94,7 +94,7 @@ class SpecialPair:
         return (normals, positions, gaps, features) if count else None
 
     def overlap(self, first: ShapeMotion, second: ShapeMotion) -> bool:
-        """Whether the solids overlap or touch."""
+        """Return whether the solids overlap or touch."""
         return self.distance(first, second, 0.0)[0] <= 0.0
 
     def patch(self, first: ShapeMotion, second: ShapeMotion, margin: float) -> PairContact | None:
@@ -173,7 +173,7 @@ def first_contact_time(
     second: SolidShape,
     poses_second: tuple[pin.SE3, pin.SE3],
 ) -> float:
-    """Share of the way between two poses at which two solids first touch.
+    """Return the share of the way between two poses at which two solids first touch.
 
     Each solid moves at a constant speed and spin from one pose to the other, the centre of its bounding box straight.
 

@@ -139,7 +139,7 @@ def mesh_intersection(
     pairs: np.ndarray,
     segments: np.ndarray,
 ) -> int:
-    """Pairs of intersecting triangles of two meshes, and their intersections; pairs of one plane are left out.
+    """Return pairs of intersecting triangles of two meshes, and their intersections; pairs of one plane are left out.
 
     Args:
         triangles_a: corners in b's frame [m], shape (na, 3, 3).

@@ -87,7 +87,7 @@ def _open_sides(
     triangles: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Which sides are ridges or borders; equal points count as one."""
+    """Return which sides are ridges or borders; equal points count as one."""
     _, place = np.unique(points, axis=0, return_inverse=True)
     corners = place.reshape(-1)[corners]
     edge_open = np.ones((len(corners), 3), dtype=bool)

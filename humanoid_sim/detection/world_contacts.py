@@ -106,7 +106,7 @@ class DetectionRoom(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
-    """Method of a pair of shapes, negative where they may not touch."""
+    """Return the method of a pair of shapes, negative where they may not touch."""
     a = shapes.body[i]
     b = shapes.body[j]
     if a == b or shapes.joint[i] == shapes.joint[j]:
@@ -128,7 +128,7 @@ def near_shapes(
     found: np.ndarray,
     near: np.ndarray,
 ) -> int:
-    """Pairs of shapes that may touch and whose boxes overlap, sorted.
+    """Return pairs of shapes that may touch and whose boxes overlap, sorted.
 
     Args:
         shapes: the shapes.
@@ -255,7 +255,7 @@ def world_contacts(
     """
     n = shapes.joint.size
     rotations, origins, travels, near = room.rotations, room.origins, room.travels, room.near
-    most_blocks, first_slot = room.numbers[0], room.numbers[1]
+    max_blocks, first_slot = room.numbers[0], room.numbers[1]
     positions, normals, gaps = points.positions, points.normals, points.gaps
     friction, restitution, slots, corner = points.friction, points.restitution, points.slots, points.corner
     joint_a, joint_b, body_a, body_b = points.joint_a, points.joint_b, points.body_a, points.body_b
@@ -298,7 +298,7 @@ def world_contacts(
             size = contact_patch(table, i, j, pose_i, pose_j, distance, reach, nearest, patch)
         if count + size > gaps.size:
             return MORE_POINTS, 0
-        block = slot_block(near[k], 1, room.block_keys, room.blocks, room.used, most_blocks)
+        block = slot_block(near[k], 1, room.block_keys, room.blocks, room.used, max_blocks)
         if block < 0:
             return MORE_SLOTS, 0
         spread_slots(features, size, BLOCK, places)

@@ -52,7 +52,7 @@ def potential_energy(model: FlatModel, motion: TreeMotion) -> float:
 
 
 def moved_inertias(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
-    """Diagonal of the mass matrix, armatures included [kg m^2 or kg], shape (nv,).
+    """Return the diagonal of the mass matrix, armatures included [kg m^2 or kg], shape (nv,).
 
     Args:
         model: the tree.
@@ -79,5 +79,5 @@ def moved_inertias(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
 
 
 def _centres(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
-    """Centres of mass in the world [m], shape (njoints, 3)."""
+    """Return centres of mass in the world [m], shape (njoints, 3)."""
     return np.einsum("jrc,jc->jr", motion.R, model.levers) + motion.p

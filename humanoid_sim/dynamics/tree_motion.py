@@ -60,7 +60,7 @@ class TreeMotion(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def _angular(S: np.ndarray, k: int, x: float, y: float, z: float, p: np.ndarray) -> None:
-    """Row of a rotation about the axis (x, y, z) through the point p."""
+    """Compute the row of a rotation about the axis (x, y, z) through the point p."""
     S[k, 0] = p[1] * z - p[2] * y
     S[k, 1] = p[2] * x - p[0] * z
     S[k, 2] = p[0] * y - p[1] * x
@@ -71,7 +71,7 @@ def _angular(S: np.ndarray, k: int, x: float, y: float, z: float, p: np.ndarray)
 
 @njit(cache=True, error_model="numpy")
 def _linear(S: np.ndarray, k: int, x: float, y: float, z: float) -> None:
-    """Row of a translation along (x, y, z)."""
+    """Compute the row of a translation along (x, y, z)."""
     S[k, 0] = x
     S[k, 1] = y
     S[k, 2] = z

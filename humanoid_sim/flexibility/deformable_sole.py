@@ -66,7 +66,7 @@ class DeformableSole:
         self.source = mesh.source
 
     def world_vertices(self, placement: pin.SE3) -> NDArray[np.float64]:
-        """Vertices of the deformed sole in the world [m], shape (k, 3).
+        """Return vertices of the deformed sole in the world [m], shape (k, 3).
 
         Args:
             placement: frame of the body in the world.
@@ -101,6 +101,6 @@ class DeformableSole:
         return 0.5 * float(np.ptp(self.vertices, axis=0).min())
 
     @property
-    def largest_displacement(self) -> float:
+    def max_displacement(self) -> float:
         """How far the most displaced node is from its rest [m]."""
         return float(np.sqrt((self.U.reshape(-1, 3) ** 2).sum(axis=1).max()))

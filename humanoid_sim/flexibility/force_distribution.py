@@ -12,7 +12,7 @@ from humanoid_model.errors import InputError
 
 @njit(cache=True, error_model="numpy")
 def closest_on_triangle(a: np.ndarray, b: np.ndarray, c: np.ndarray, x: np.ndarray, weights: np.ndarray) -> float:
-    """Point of a triangle closest to ``x`` (Ericson, Real-Time Collision Detection, §5.1.5).
+    """Return the point of a triangle closest to ``x`` (Ericson, Real-Time Collision Detection, §5.1.5).
 
     The weights come from areas, so that triangles whose plane contains the origin are as good as others; thesis
     equation (4.25) divides by zero there.
@@ -68,7 +68,7 @@ def closest_on_triangle(a: np.ndarray, b: np.ndarray, c: np.ndarray, x: np.ndarr
 
 
 def barycentric_weights(triangles: ArrayLike, points: ArrayLike) -> NDArray[np.float64]:
-    """Weights of the points of triangles closest to given points.
+    """Return weights of the points of triangles closest to given points.
 
     Args:
         triangles: corners [m], shape (m, 3, 3).

@@ -41,7 +41,7 @@ def mesh_geometry(
         raise InputError("can't be read: no such file", source=path)
     try:
         gmsh = optional_library("gmsh", "simulation", source=path)
-    except OSError as problem:  # its wheel wants the system's drawing libraries
+    except OSError as problem:  # its wheel needs the system's drawing libraries
         raise InputError(
             f"the library 'gmsh' can't be loaded: {problem}",
             source=path,

@@ -92,7 +92,7 @@ def _read(path: Path) -> Any:
 
 
 def _cells(mesh: Any, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells of one kind and the number of the physical group of each, 0 for none."""
+    """Return cells of one kind and the number of the physical group of each, 0 for none."""
     cells: list[NDArray[np.int64]] = [np.zeros((0, corners), dtype=np.int64)]
     groups: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     physical = mesh.cell_data.get("gmsh:physical")

@@ -334,7 +334,7 @@ class SoleContacts:
         )
 
     def save(self) -> dict[str, NDArray[np.float64]]:
-        """Copies of the displacements by body: all that a sole remembers."""
+        """Return copies of the displacements by body: all that a sole remembers."""
         return {name: sole.U.copy() for name, sole in self.soles.items()}
 
     def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
@@ -344,7 +344,7 @@ class SoleContacts:
 
 
 def _triangles(shape: Shape) -> NDArray[np.float64]:
-    """Corners of the triangles of a shape's surface, counter-clockwise from outside [m], shape (t, 3, 3).
+    """Return corners of the triangles of a shape's surface, counter-clockwise from outside [m], shape (t, 3, 3).
 
     Round shapes are approximated; a mesh stands for what it collides as.
 

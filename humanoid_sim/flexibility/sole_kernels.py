@@ -68,7 +68,7 @@ class ContactsOfSole(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def place_vertices(R: np.ndarray, p: np.ndarray, rest: np.ndarray, U: np.ndarray, world: np.ndarray) -> None:
-    """Vertices of the deformed sole in the world.
+    """Compute vertices of the deformed sole in the world.
 
     Args:
         R: rotation of the frame that the sole is glued to, shape (3, 3).
@@ -423,7 +423,7 @@ def deform(
     forces: np.ndarray,
     U: np.ndarray,
 ) -> None:
-    r"""Displacements of all surface nodes under the contact forces, :math:`U = S P^T f` (thesis equation 4.22).
+    r"""Compute displacements of all surface nodes under the contact forces, :math:`U = S P^T f` (thesis equation 4.22).
 
     Args:
         R: as in :func:`add_compliance`, also for the rest.
@@ -538,7 +538,7 @@ def contact_rows(
     rows: np.ndarray,
     group_of: np.ndarray,
 ) -> None:
-    """Where contacts are in a step whose constraints are sorted into groups.
+    """Compute where contacts are in a step whose constraints are sorted into groups.
 
     Args:
         points: contact of each block of rows, negative for other constraints; a contact's own block comes before the

@@ -17,7 +17,7 @@ from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
 
 def sole_mesh(shape: SoleShape) -> TetrahedralMesh:
-    """Mesh of a sole, glued at z = 0.
+    """Return the mesh of a sole, glued at z = 0.
 
     Raises:
         InputError: sizes that make no sense, or a file that can't be used.

@@ -130,7 +130,7 @@ class SoleStage:
             self.contacts.update(sole, frames, self._rows[start:end], blocks.forces[begin : begin + n])
 
     def _problem(self, blocks: Blocks, groups: Groups, contact: int) -> tuple[int, int, int]:
-        """Group of a contact, its first row and its number of rows; a sole is all in one group."""
+        """Return the group of a contact, its first row and its number of rows; a sole is all in one group."""
         group = int(self._groups[contact])
         begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
         return group, int(begin), int(end - begin)

@@ -68,7 +68,7 @@ def assemble_stiffness(mesh: TetrahedralMesh, materials: Material | Mapping[str,
 
 
 def eliminate_fixed(K: csc_matrix, fixed: NDArray[np.int64]) -> tuple[csc_matrix, NDArray[np.int64]]:
-    """Stiffness of the free nodes (thesis equations 4.10 and 4.11).
+    """Return stiffness of the free nodes (thesis equations 4.10 and 4.11).
 
     Args:
         K: stiffness of all nodes, shape (3n, 3n).
@@ -98,7 +98,7 @@ class SurfaceCompliance:
     S: NDArray[np.float64]
 
     def of(self, selection: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Compliance of some of these nodes [m/N].
+        """Return the compliance of some of these nodes [m/N].
 
         Args:
             selection: positions in :attr:`nodes`, shape (m,).
@@ -127,7 +127,7 @@ def surface_compliance(mesh: TetrahedralMesh, materials: Material | Mapping[str,
 
 
 def condense(K: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
-    r"""Stiffness of some nodes when there are no forces on the others (thesis equations 4.14 and 4.20).
+    r"""Return stiffness of some nodes when there are no forces on the others (thesis equations 4.14 and 4.20).
 
     Args:
         K: stiffness [N/m], shape (3n, 3n).
@@ -144,7 +144,7 @@ def condense(K: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.floa
 def displacements(
     K: NDArray[np.float64], contact: NDArray[np.int64], forces: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    r"""Displacements of all nodes under forces on some, in two steps as thesis equation (4.22).
+    r"""Return displacements of all nodes under forces on some, in two steps as thesis equation (4.22).
 
     Args:
         K: stiffness of the nodes [N/m], shape (3n, 3n).

@@ -15,7 +15,7 @@ from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, oriented
 def grid_mesh(
     xs: ArrayLike, ys: ArrayLike, zs: ArrayLike, part_of_cell: NDArray[np.int64], parts: tuple[str, ...]
 ) -> TetrahedralMesh:
-    """Mesh of the cells of a grid, glued at its top.
+    """Return the mesh of the cells of a grid, glued at its top.
 
     Each cell is cut along the paths from its lowest to its highest corner (Kuhn), so that neighbours fit.
 

@@ -9,11 +9,11 @@ from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
 
 
-def minimum_thickness(largest_displacement: float, elastic_limit: float, material: Material) -> float:
+def minimum_thickness(max_displacement: float, elastic_limit: float, material: Material) -> float:
     r"""Thickness at which the strain, displacement over thickness, reaches the elastic limit :math:`\sigma_{el}/E`.
 
     Args:
-        largest_displacement: of any node of the sole, see ``DeformableSole.largest_displacement`` [m].
+        max_displacement: of any node of the sole, see ``DeformableSole.max_displacement`` [m].
         elastic_limit: stress up to which the material returns to its shape [Pa].
         material: of the sole.
 
@@ -23,14 +23,14 @@ def minimum_thickness(largest_displacement: float, elastic_limit: float, materia
     Raises:
         InputError: a negative displacement, or an elastic limit that is not positive.
     """
-    if not (np.isfinite(largest_displacement) and largest_displacement >= 0.0):
+    if not (np.isfinite(max_displacement) and max_displacement >= 0.0):
         raise InputError(
-            f"largest_displacement is {largest_displacement}",
-            element="largest_displacement",
+            f"max_displacement is {max_displacement}",
+            element="max_displacement",
             remedy="Give a length in metres, 0 or more",
         )
     if not (np.isfinite(elastic_limit) and elastic_limit > 0.0):
         raise InputError(
             f"elastic_limit is {elastic_limit}", element="elastic_limit", remedy="Give a positive stress in Pa"
         )
-    return largest_displacement * material.young_modulus / elastic_limit
+    return max_displacement * material.young_modulus / elastic_limit

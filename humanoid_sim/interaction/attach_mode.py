@@ -152,7 +152,7 @@ class AttachMode(Interaction):
         )
 
     def save_own(self) -> object:
-        """What is held, and how."""
+        """Return what is held, and how."""
         if self._held is None or self._coupling is None:
             return self._pressed
         return _Attached(

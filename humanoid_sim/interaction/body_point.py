@@ -87,7 +87,7 @@ class BodyPoint:
         return PointState(position, np.array(placement.rotation), velocity, np.array(twist.angular))
 
     def mobility(self, simulation: Simulation) -> NDArray[np.float64]:
-        """Acceleration of the point per force and torque on it without contacts, J M^-1 J^T, shape (6, 6).
+        """Return the acceleration of the point per force and torque on it without contacts, J M^-1 J^T, shape (6, 6).
 
         Linear part first, in the world's axes; zero for a fixed body.
         """
@@ -104,7 +104,7 @@ class BodyPoint:
         return np.asarray(J @ np.linalg.solve(M, J.T))
 
     def mass(self, simulation: Simulation) -> float:
-        """Mass that the damping rule (3.63) takes for the object [kg].
+        """Return mass that the damping rule (3.63) takes for the object [kg].
 
         That of a free body; for a robot's link the mean mass that a force on the point feels, 3 / tr(J M^-1 J^T).
         """

@@ -34,7 +34,7 @@ class DeviceSample:
         return np.array(self.placement.translation)
 
     def pressed(self, button: int) -> bool:
-        """Whether a button is pressed; one that the device hasn't is not."""
+        """Return whether a button is pressed; one that the device hasn't is not."""
         return button < len(self.buttons) and self.buttons[button]
 
 
@@ -77,7 +77,7 @@ class Device:
         return force * (self.max_force / norm) if norm > self.max_force else force
 
     def save(self) -> object:
-        """A copy of what decides how the device goes on; None for one without memory."""
+        """Return a copy of the device's state; None for one without state."""
         return None
 
     def restore(self, state: object) -> None:

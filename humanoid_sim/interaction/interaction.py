@@ -81,7 +81,7 @@ class Interaction(Module):
         """Look at the bodies, at the start of a step."""
 
     def feel(self, sample: DeviceSample, simulation: Simulation) -> tuple[NDArray[np.float64], tuple[BodyForce, ...]]:
-        """What a tick of the device gives.
+        """Return what a tick of the device gives.
 
         Args:
             sample: of the device.

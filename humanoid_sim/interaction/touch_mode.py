@@ -136,7 +136,7 @@ class TouchMode(Interaction):
             self._carried_at = placement.actInv(self.proxy.position)
 
     def save_own(self) -> object:
-        """Where the ball is, and on what it rides."""
+        """Return where the ball is, and on what it rides."""
         if self.proxy is None:
             return None
         return _Touch(self.proxy.position.copy(), self._carrier, self._carried_at.copy())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be told of a running simulation: balance, friction, keeping up with time."""
+"""Monitors of a running simulation: balance, friction, real-time factor."""
 
 from humanoid_sim.monitoring.balance import Balance, robot_balance
 from humanoid_sim.monitoring.balance_monitor import BalanceMonitor

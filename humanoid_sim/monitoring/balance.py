@@ -55,7 +55,7 @@ class Balance:
         return self.momentum.position
 
     def horizontal(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Coordinates of a point in the axes of ``support``, shape (2,)."""
+        """Return coordinates of a point in the axes of ``support``, shape (2,)."""
         return self.axes @ point
 
 
@@ -76,7 +76,7 @@ def horizontal_axes(gravity: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
 
 
 def robot_balance(simulation: Simulation, robot: str, meter: MomentumMeter | None = None) -> Balance:
-    """Balance of a robot after the last step.
+    """Return the balance of a robot after the last step.
 
     The support polygon is the hull of the points where loaded contacts hold the robot up from below; it means most on
     flat ground. Where nothing supports, the ground is at the height of the world's origin.

@@ -124,7 +124,7 @@ class BalanceMonitor(Module):
         )
 
     def save(self) -> object:
-        """How many samples there are; later ones are dropped when this is restored."""
+        """Return how many samples there are; later ones are dropped when this is restored."""
         return len(self._rows)
 
     def restore(self, state: object) -> None:

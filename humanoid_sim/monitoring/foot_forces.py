@@ -113,7 +113,7 @@ class FootForceMonitor(Module):
         return FootForceSeries(np.array(self._times), force, pressure)
 
     def save(self) -> object:
-        """How many steps there are; later ones are dropped when this is restored."""
+        """Return how many steps there are; later ones are dropped when this is restored."""
         return len(self._rows)
 
     def restore(self, state: object) -> None:

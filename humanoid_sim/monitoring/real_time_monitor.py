@@ -96,7 +96,7 @@ class RealTimeMonitor(Module):
         return np.array(self._seconds)
 
     def report(self, bins: int = 12) -> RealTimeReport:
-        """Statistics of the steps so far.
+        """Return statistics of the steps so far.
 
         Args:
             bins: of the histogram.

@@ -34,7 +34,7 @@ def zero_moment_point(
     up: NDArray[np.float64],
     height: float,
 ) -> NDArray[np.float64]:
-    r"""Point of a horizontal plane about which forces have no moment across the vertical.
+    r"""Return the point of a horizontal plane about which forces have no moment across the vertical.
 
     :math:`p = (n\times M_O + h f)/(f\cdot n)`, with the moment about the origin and the plane at height h.
 

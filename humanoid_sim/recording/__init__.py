@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of simulations: tables, ROS 2 messages, traces of ways, and curves drawn from them."""
+"""Logs of simulations: tables, ROS 2 messages, paths of points, and curves drawn from them."""
 
 from humanoid_sim.recording.csv_recorder import CsvRecorder
 from humanoid_sim.recording.log import read_log

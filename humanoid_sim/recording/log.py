@@ -22,7 +22,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def read_log(path: str | Path) -> dict[str, Columns]:
-    """Tables of a log by name, see :data:`~humanoid_sim.recording.table.TABLES`; empty ones are left out.
+    """Return tables of a log by name, see :data:`~humanoid_sim.recording.table.TABLES`; empty ones are left out.
 
     Args:
         path: a folder of CSV tables, an ``.mcap`` file, or a rosbag2 folder (MCAP or SQLite).
@@ -119,7 +119,7 @@ def _read_bag(path: Path) -> dict[str, Columns]:
 
 
 def _kind(topic: str) -> str:
-    """What a topic is about: its last word, or the word before a sensor's name."""
+    """Return what a topic is about: its last word, or the word before a sensor's name."""
     parts = topic.strip("/").split("/")
     return "wrenches" if parts[-2:-1] == ["wrenches"] else parts[-1]
 

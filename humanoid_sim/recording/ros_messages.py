@@ -67,13 +67,13 @@ class RosMessages:
         self._status_groups = {"energy", "solver", "profile"}
 
     def constant(self, simulation: Simulation) -> Iterator[Message]:
-        """Messages that are the same all the time: the robots' descriptions."""
+        """Yield messages that are the same all the time: the robots' descriptions."""
         for name, robot in simulation.robots.items():
             text = self._make("std_msgs/msg/String", data=robot.robot.urdf)
             yield f"/{self._prefix[name]}robot_description", "std_msgs/msg/String", text
 
     def of_step(self, simulation: Simulation, groups: tuple[str, ...]) -> Iterator[Message]:
-        """Messages of the last step.
+        """Yield messages of the last step.
 
         Args:
             simulation: after the step.

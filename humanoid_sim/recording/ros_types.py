@@ -17,7 +17,7 @@ _OWN = ("ContactForce", "ContactForces", "SolverStatus", "StageTime", "Simulatio
 
 @cache
 def ros_types() -> Typestore:
-    """Types of ROS 2 Jazzy and those of ``msg/`` that a log holds.
+    """Return types of ROS 2 Jazzy and those of ``msg/`` that a log holds.
 
     Raises:
         MissingLibraryError: the library ``rosbags`` is not installed.

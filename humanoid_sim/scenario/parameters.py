@@ -15,7 +15,7 @@ _KINDS = (bool, int, float, str, list, tuple)
 
 
 def parameters_of(scenario: object) -> dict[str, object]:
-    """Attributes of a scenario's class that ``--set`` may change, with their values."""
+    """Return attributes of a scenario's class that ``--set`` may change, with their values."""
     found: dict[str, object] = {}
     for kind in reversed(type(scenario).__mro__[:-1]):
         for name, value in vars(kind).items():

@@ -219,7 +219,7 @@ def run_scenario(
 def _keep(simulation: Simulation, path: Path | None) -> tuple[Path | None, str]:
     """Write the state of a failed simulation; returns the file, or None and why there is none."""
     if path is None:
-        return None, "nobody asked for a file"
+        return None, "no file was asked for"
     try:
         write_state(simulation, path)
     except (HumanoidError, OSError) as problem:
@@ -228,7 +228,7 @@ def _keep(simulation: Simulation, path: Path | None) -> tuple[Path | None, str]:
 
 
 def _trace(source: Path, problem: BaseException) -> str:
-    """Traceback of an exception without the frames above the scenario's file."""
+    """Return the traceback of an exception without the frames above the scenario's file."""
     frames = traceback.extract_tb(problem.__traceback__)
     target = source.resolve()
     own = [i for i, frame in enumerate(frames) if Path(frame.filename).resolve() == target]

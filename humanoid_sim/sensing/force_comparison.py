@@ -101,7 +101,7 @@ class ForceComparison(Module):
         return ForceSeries(times, simulated, np.array([wrench for _, _, wrench in self._rows]).reshape(-1, 6))
 
     def save(self) -> int:
-        """How much has been recorded; what is recorded after it is dropped when this is restored."""
+        """Return how much has been recorded; what is recorded after it is dropped when this is restored."""
         return len(self._rows)
 
     def restore(self, state: object) -> None:

@@ -17,7 +17,7 @@ from humanoid_sim.sensing.noisy_signal import NoisySignal, SignalState, per_axis
 
 @dataclass
 class OrientationState:
-    """What decides how a measured orientation goes on.
+    """State of a measured orientation.
 
     Attributes:
         error: of the noise in the sensor's axes.
@@ -68,7 +68,7 @@ class NoisyOrientation:
         return np.array(self._history[-1])
 
     def save(self) -> OrientationState:
-        """A copy of what decides how the measurement goes on."""
+        """Return a copy of the measurement's state."""
         return OrientationState(self._error.save(), copy.deepcopy(self._filtered), self._history.copy())
 
     def restore(self, state: OrientationState) -> None:

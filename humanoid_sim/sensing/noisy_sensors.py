@@ -179,7 +179,7 @@ class NoisySensors(Module):
         )
 
     def joint_positions(self, robot: str) -> NDArray[np.float64]:
-        """Positions of ``joint_names`` as the encoders tell them [rad or m], shape (n,).
+        """Return positions of ``joint_names`` as the encoders tell them [rad or m], shape (n,).
 
         Raises:
             InputError: there is no robot of that name.
@@ -187,7 +187,7 @@ class NoisySensors(Module):
         return self._reading(robot, "", "position")
 
     def joint_velocities(self, robot: str) -> NDArray[np.float64]:
-        """Velocities of ``joint_names`` as the encoders tell them [rad/s or m/s], shape (n,).
+        """Return velocities of ``joint_names`` as the encoders tell them [rad/s or m/s], shape (n,).
 
         Raises:
             InputError: there is no robot of that name.

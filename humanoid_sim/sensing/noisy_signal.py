@@ -17,7 +17,7 @@ from humanoid_model.sensor import Noise
 
 @dataclass
 class SignalState:
-    """What decides how a signal goes on.
+    """State of a signal.
 
     Attributes:
         generator: source of the noise.
@@ -68,7 +68,7 @@ class NoisySignal:
         self._state = SignalState(generator, bias, None, np.zeros((depth, len(noises))))
 
     def sample(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What is measured of values, shape (n,), at the next sampling time."""
+        """Return what is measured of values, shape (n,), at the next sampling time."""
         state = self._state
         first = state.filtered is None
         before = values if state.filtered is None else state.filtered
@@ -86,7 +86,7 @@ class NoisySignal:
         return state.history[self._latency, np.arange(values.size)]
 
     def save(self) -> SignalState:
-        """A copy of what decides how the signal goes on."""
+        """Return a copy of the signal's state."""
         return copy.deepcopy(self._state)
 
     def restore(self, state: SignalState) -> None:

@@ -49,7 +49,7 @@ class Contacts:
     bodies: list[tuple[str, str]]
 
     def __len__(self) -> int:
-        """Number of contacts."""
+        """Return the number of contacts."""
         return len(self.bodies)
 
     @property

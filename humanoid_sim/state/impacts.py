@@ -36,7 +36,7 @@ class Impacts:
     residual: float
 
     def __len__(self) -> int:
-        """Number of points that pushed."""
+        """Return the number of points that pushed."""
         return len(self.impulse)
 
     @classmethod

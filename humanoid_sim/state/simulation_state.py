@@ -15,7 +15,7 @@ from humanoid_sim.world.servos import Servos
 
 @dataclass(frozen=True)
 class SimulationState:
-    """Everything that decides how a simulation goes on; restoring it repeats the future bit for bit.
+    """State of a simulation; a restored one continues bit for bit.
 
     Attributes:
         step_count: number of steps done.

@@ -26,7 +26,7 @@ VERSION = 4
 
 
 def scene_fingerprint(simulation: Simulation) -> str:
-    """What tells whether two simulations are of the same mechanical system: SHA-256 in hexadecimal digits.
+    """Return what tells whether two simulations are of the same mechanical system: SHA-256 in hexadecimal digits.
 
     Names, tree, inertias, gravity, loops, soles, shapes, rules of pairs and the time step count; colours, camera and
     the place of files don't.
@@ -75,7 +75,7 @@ def _shape(shape: Shape) -> object:
 
 
 def write_state(simulation: Simulation, path: str | Path) -> None:
-    """Write everything that decides how a simulation goes on, modules included.
+    """Write the state of a simulation, modules included.
 
     The file is a NumPy ``.npz`` archive and holds no code. It is complete or not there at all: an existing file is
     replaced when the new one has been written.
@@ -96,7 +96,7 @@ def write_state(simulation: Simulation, path: str | Path) -> None:
         "scene": simulation.scene.name,
         "fingerprint": scene_fingerprint(simulation),
         "dt": simulation.dt,
-        "options": simulation.options.told(),
+        "options": simulation.options.as_text(),
         "time": simulation.time,
         "modules": [name for name, own in state.modules.items() if own is not None],
         "state": encode(state, arrays),
@@ -140,7 +140,7 @@ def read_state(simulation: Simulation, path: str | Path) -> None:
             element="scene" if same_step else "dt",
             remedy=f"The simulation is of '{simulation.scene.name}' with dt = {simulation.dt:g} s",
         )
-    own = simulation.options.told()
+    own = simulation.options.as_text()
     for name, value in header["options"].items():
         if own.get(name) != value:
             raise InputError(

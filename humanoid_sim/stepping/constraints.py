@@ -37,7 +37,7 @@ LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
 
 @njit(cache=True, error_model="numpy")
 def _leader(leaders: np.ndarray, tree: int) -> int:
-    """Representative of the trees that a tree is joined with; paths are halved on the way."""
+    """Return the representative of the trees that a tree is joined with; paths are halved on the way."""
     while leaders[tree] != tree:
         leaders[tree] = leaders[leaders[tree]]
         tree = leaders[tree]
@@ -75,7 +75,7 @@ def _tangential_speed(twists: np.ndarray, a: int, b: int, x: np.ndarray, frame: 
 
 @njit(cache=True, error_model="numpy")
 def _force_wrench(w: np.ndarray, d: np.ndarray, x: np.ndarray) -> None:
-    """Wrench of a unit force along d at the point x."""
+    """Compute the wrench of a unit force along d at the point x."""
     w[0], w[1], w[2] = d[0], d[1], d[2]
     w[3] = x[1] * d[2] - x[2] * d[1]
     w[4] = x[2] * d[0] - x[0] * d[2]
@@ -84,14 +84,14 @@ def _force_wrench(w: np.ndarray, d: np.ndarray, x: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _torque_wrench(w: np.ndarray, d: np.ndarray) -> None:
-    """Wrench of a unit torque about d."""
+    """Compute the wrench of a unit torque about d."""
     w[0] = w[1] = w[2] = 0.0
     w[3], w[4], w[5] = d[0], d[1], d[2]
 
 
 @njit(cache=True, error_model="numpy")
 def is_limited(q: float, v: float, lower: float, upper: float, dt: float) -> int:
-    """Which limits of a coordinate are near: 1 the lower, 2 the upper, 3 both."""
+    """Return which limits of a coordinate are near: 1 the lower, 2 the upper, 3 both."""
     reach = LIMIT_MARGIN + 2.0 * dt * abs(v)
     return (1 if q - lower < reach else 0) + (2 if upper - q < reach else 0)
 
@@ -243,7 +243,7 @@ def _sorted_by_group(group_of: np.ndarray, size: int, ends: np.ndarray) -> np.nd
 
 @apart(error_model="numpy")
 def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Blocks of some contact points; returns the next block and row."""
+    """Return blocks of some contact points; returns the next block and row."""
     points, pairs, motion, blocks, rows = step.points, step.pairs, step.motion, step.blocks, step.rows
     wrenches, twists, past = rows.wrenches, motion.twists, step.memory.contacts
     has_torques = pairs.has_torques[0] != 0
@@ -347,7 +347,7 @@ def midpoint_shift(
 
 @apart(error_model="numpy")
 def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
+    """Return blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
     joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
     past = step.memory.joints
     for k in order:
@@ -389,7 +389,7 @@ def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float
 
 @apart(error_model="numpy")
 def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
-    """Rows of some closures, which pull their two frames together; returns the next block and row."""
+    """Return rows of some closures, which pull their two frames together; returns the next block and row."""
     closures, motion, blocks, rows = step.closures, step.motion, step.blocks, step.rows
     R_a, R_b = np.empty((3, 3)), np.empty((3, 3))
     x_a, x_b, middle, turn, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)

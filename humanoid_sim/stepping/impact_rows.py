@@ -49,13 +49,13 @@ def _kept_speed(gap: float, dt: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _strikes(gap: float, v: float, impact_speed: float, dt: float) -> bool:
-    """Whether a contact arrives within the step faster than what counts as an impact."""
+    """Return whether a contact arrives within the step faster than what counts as an impact."""
     return v < -impact_speed and v + _kept_speed(gap, dt) < -_EXCESS_SPEED
 
 
 @njit(cache=True, error_model="numpy")
 def anything_strikes(step: Step, rigid: int, dt: float, impact_speed: float) -> bool:
-    """Whether any of the first ``rigid`` contact points has an impact.
+    """Return whether any of the first ``rigid`` contact points has an impact.
 
     Args:
         step: the step, after detection.
@@ -91,7 +91,7 @@ def take_rows(
     step: Step, group: int, rigid: int, dt: float, impact_speed: float, rows: ConstraintRows, blocks: np.ndarray,
     v: np.ndarray, restitution: np.ndarray, kept: np.ndarray,
 ) -> tuple[int, int]:  # fmt: skip
-    """Rows of one group that take part in its impacts: loops first, then contact normals and joint limits.
+    """Return rows of one group that take part in its impacts: loops first, then contact normals and joint limits.
 
     A contact takes part if it strikes, or if it is closed and has to hold. By (3.7) one that was parting may be left
     approaching, e times as fast: it strikes in the next round. Limits take part likewise, and never bounce.

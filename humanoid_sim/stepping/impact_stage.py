@@ -147,7 +147,7 @@ class ImpactStage:
             ))  # fmt: skip
 
     def _impulses(self, Lambda: Array, v: Array, restitution: Array, kept: Array, loops: int) -> Array:
-        """Impulses of all rows of a group, those of loops first; shape (n,)."""
+        """Return impulses of all rows of a group, those of loops first; shape (n,)."""
         newton = self._newton(Lambda, v, restitution, kept, loops)
         change = 0.5 * newton @ (2.0 * v + Lambda @ newton)
         if change <= 0.0:
@@ -180,7 +180,7 @@ class ImpactStage:
 
 
 def _sweep(W: Array, q: Array) -> tuple[Array, float]:
-    """Solution of an impact problem by Gauss-Seidel sweeps, and its residual."""
+    """Return the solution of an impact problem by Gauss-Seidel sweeps, and its residual."""
     n = q.size
     p, velocities, residuals = np.zeros(n), np.zeros(n), np.zeros(5)
     problem = BlockProblem(W, q, np.arange(n + 1), np.full(n, UNILATERAL), np.zeros(n), np.arange(n))

@@ -90,7 +90,7 @@ def joint_loads(armature: np.ndarray, v: np.ndarray, joints: JointArrays, dt: fl
 
 @njit(cache=True, error_model="numpy")
 def drive_efforts(v: np.ndarray, joints: JointArrays, dt: float) -> bool:
-    """Efforts of the actuators for the velocity at the end of the step, and which of them saturate.
+    """Return efforts of the actuators for the velocity at the end of the step, and which of them saturate.
 
     Args:
         v: velocity at the end of the step, shape (nv,).

@@ -126,7 +126,7 @@ def build_operators(step: Step, method: int, dt: float) -> None:
 
 @njit(cache=True, error_model="numpy")
 def closure_rows(step: Step, group: int) -> int:
-    """Number of rows of closures, which come first in a group."""
+    """Return the number of rows of closures, which come first in a group."""
     groups, blocks = step.groups, step.blocks
     block = groups.blocks[group]
     while block < groups.blocks[group + 1] and blocks.kinds[block] == BILATERAL:

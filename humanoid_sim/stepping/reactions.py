@@ -106,7 +106,7 @@ def remember_forces(step: Step, m: int) -> None:
 
 @njit(cache=True, error_model="numpy")
 def first_not_finite(v: np.ndarray) -> int:
-    """Index of the first entry that is infinite or not a number, -1 if there is none."""
+    """Return the index of the first entry that is infinite or not a number, -1 if there is none."""
     for k in range(v.size):
         if not np.isfinite(v[k]):
             return k

@@ -16,7 +16,7 @@ from humanoid_sim.stepping.step_data import Step
 
 @njit(cache=True, error_model="numpy")
 def body_velocities(model: FlatModel, S: np.ndarray, v: np.ndarray, twists: np.ndarray) -> None:
-    """Twists of all bodies, shape (njoints, 6), for a velocity ``v``, shape (nv,)."""
+    """Compute twists of all bodies, shape (njoints, 6), for a velocity ``v``, shape (nv,)."""
     for r in range(6):
         twists[0, r] = 0.0
     for j in range(1, model.kinds.size):

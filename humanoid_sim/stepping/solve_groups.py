@@ -148,14 +148,14 @@ def _solve_rows(
 
 @njit(cache=True, error_model="numpy")
 def _leaves(blocks: BlockArrays, block: int) -> bool:
-    """Whether a block is a contact that bounces: a compliant one is shifted back by what it has yielded."""
+    """Return whether a block is a contact that bounces: a compliant one is shifted back by what it has yielded."""
     row = blocks.starts[block]
     return bool(blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0 and blocks.compliance[row] == 0.0)
 
 
 @njit(cache=True, error_model="numpy")
 def _bounces(step: Step, group: int) -> bool:
-    """Whether a contact of the group bounces."""
+    """Return whether a contact of the group bounces."""
     found = False
     for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
         found = found or _leaves(step.blocks, block)
@@ -175,7 +175,7 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
 def constraint_work(
     step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
 ) -> float:
-    r"""Energy that the forces of a group give to the bodies, :math:`\delta t\,f^T (v_{free} + v^+) / 2` [J].
+    r"""Return the energy that the forces of a group give to the bodies, :math:`\delta t\,f^T (v_{free} + v^+) / 2` [J].
 
     For contacts that bounce, :math:`v^-` stands in place of :math:`v_{free}`: what a flight by steps conserves is not
     the energy E but :math:`E - \tfrac{\delta t}{2} \dot V` with the potential V, and a ball that leaves as fast as it
@@ -220,7 +220,7 @@ def constraint_work(
 
 @njit(cache=True, error_model="numpy")
 def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
-    """What :func:`eliminate_closures` does to the velocities, with an operator that has been through it."""
+    """Compute what :func:`eliminate_closures` does to the velocities, with an operator that has been through it."""
     for k in range(count):
         v_free[k] /= W[k, k]
         for r in range(k + 1, v_free.size):
@@ -262,7 +262,7 @@ def solve_all(
 
 @apart(error_model="numpy")
 def still_solved(step: Step, tolerance: float) -> bool:
-    """Whether the forces of the last step solve this one's problems: things at rest need no operators.
+    """Return whether the forces of the last step solve this one's problems: things at rest need no operators.
 
     ``state.v_new`` must be the velocity under ``blocks.forces``. The natural map takes its steps from the operators
     that were built last, for the same constraints; those steps decide how it is scaled, not where it vanishes.
@@ -295,7 +295,7 @@ def still_solved(step: Step, tolerance: float) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def may_be_at_rest(step: Step) -> bool:
-    """Whether the last step needed no iteration and had the same constraints, none of them loops."""
+    """Return whether the last step needed no iteration and had the same constraints, none of them loops."""
     groups, blocks = step.groups, step.blocks
     if groups.was_solved[0] != groups.counts[1]:
         return False
@@ -330,7 +330,7 @@ def _gap(step: Step, block: int) -> float:
 
 @njit(cache=True, error_model="numpy")
 def is_penetrating(step: Step, dt: float) -> bool:
-    """Whether :func:`correction_forces` has anything to correct."""
+    """Return whether :func:`correction_forces` has anything to correct."""
     kinds = step.blocks.kinds
     for block in range(step.groups.counts[1]):
         if (kinds[block] == CONTACT or kinds[block] == UNILATERAL) and correction_velocity(_gap(step, block), dt)[1]:

@@ -53,7 +53,7 @@ from humanoid_sim.world.world import World
 
 DYNAMICS = ("articulated_body", "pinocchio")
 """Where the dynamics of a step come from: the thesis' compiled recursions, or Pinocchio's matrices to compare with."""
-_LARGEST_OPERATOR = 200_000_000
+_MAX_OPERATOR_SIZE = 200_000_000
 """Entries of all operators of a step: 1.6 GB."""
 _ALTERNATIONS = 200
 """A solver for contacts alone takes turns with the other constraints at most so many times."""
@@ -245,15 +245,15 @@ class Stepper:
 
     def _grow(self) -> None:
         _, blocks, rows, entries, _ = (int(count) for count in self.groups.counts)
-        if entries > _LARGEST_OPERATOR:
+        if entries > _MAX_OPERATOR_SIZE:
             raise SimulationError(
                 f"{blocks} contacts and joints push on each other at once: their operators need "
-                f"{8e-9 * entries:.1f} GB, more than {8e-9 * _LARGEST_OPERATOR:.1f} GB"
+                f"{8e-9 * entries:.1f} GB, more than {8e-9 * _MAX_OPERATOR_SIZE:.1f} GB"
             )
         if rows > self.blocks.forces.size or blocks > self.blocks.kinds.size:
             self._rows, self.blocks = ConstraintRows.of_size(2 * rows), BlockArrays.of_size(2 * blocks, 2 * rows)
         if entries > self.groups.W.size:
-            self.groups = self.groups._replace(W=np.zeros(min(2 * entries, _LARGEST_OPERATOR)))
+            self.groups = self.groups._replace(W=np.zeros(min(2 * entries, _MAX_OPERATOR_SIZE)))
         self._make()
 
     def free_motion(self) -> None:
@@ -469,7 +469,7 @@ class Stepper:
     # -- warm start ----------------------------------------------------------------------------
 
     def remembered(self) -> tuple[NDArray[np.float64], ...]:
-        """Copies of the forces that the next solve starts from, and of what tells whether things are at rest."""
+        """Return copies of the forces that the next solve starts from, and of what tells whether things are at rest."""
         blocks, rows = int(self.groups.counts[1]), int(self.groups.counts[2])
         return (
             self.memory.contacts.copy(),

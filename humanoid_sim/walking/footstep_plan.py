@@ -133,7 +133,7 @@ class FootstepPlan:
 
 
 def support_soles(robot: Robot) -> tuple[str, str]:
-    """Names of the two support contacts of a robot.
+    """Return names of the two support contacts of a robot.
 
     Raises:
         InputError: it has another number of them, or its base doesn't float.
@@ -212,7 +212,7 @@ def plan_footsteps(
 
 
 def standing_footstep(robot: Robot, q: NDArray[np.float64], sole: str) -> Footstep:
-    """Where a sole is in a configuration, shape (nq,).
+    """Return where a sole is in a configuration, shape (nq,).
 
     Raises:
         InputError: the sole is not flat on z = 0.

@@ -135,7 +135,7 @@ class _Walk:
         )
 
     def _zmp_point(self, sole: str, given: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-        """Where the zero-moment point is in the frame of a sole that stands alone, shape (2,)."""
+        """Return where the zero-moment point is in the frame of a sole that stands alone, shape (2,)."""
         point = np.asarray(given.get(sole, self.kinematics.ankle(sole)[:2]), dtype=float)
         if point.shape != (2,) or not polygon_margin(self.robot.contacts[sole].patch, point) > 0.0:
             raise InputError(
@@ -146,7 +146,7 @@ class _Walk:
         return point
 
     def _at_rest_at_end(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Centres of mass, shape (k, 2), that come to rest where the reference ends.
+        """Return centres of mass, shape (k, 2), that come to rest where the reference ends.
 
         Over a resting zero-moment point a cart comes to rest only exponentially: in the second half of the time after
         the last step, when it has all but arrived, it is led to its place.
@@ -170,7 +170,7 @@ class _Walk:
             self.placements[i, self.soles.index(goal.sole)] = *placement.translation, yaw
 
     def _configurations(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Configurations of all samples, shape (k, nq), for centres of mass, shape (k, 2)."""
+        """Return configurations of all samples, shape (k, nq), for centres of mass, shape (k, 2)."""
         robot, model = self.robot, self.robot.model
         base = model.joints[robot.base_joint].idx_q
         height = self.start[base + 2]
@@ -226,7 +226,7 @@ class _Walk:
         return points
 
     def _margins(self, zmp: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far within the standing soles points are [m], shape (k,)."""
+        """Return how far within the standing soles points are [m], shape (k,)."""
         margins = np.empty(len(zmp))
         for i, point in enumerate(zmp):
             corners = []
@@ -297,7 +297,7 @@ def _step_name(phase: Phase) -> str:
 
 
 def _footprint(robot: Robot, foot: Footstep) -> NDArray[np.float64]:
-    """Corners of a sole on the ground [m], shape (k, 2)."""
+    """Return corners of a sole on the ground [m], shape (k, 2)."""
     turn = np.array([[math.cos(foot.yaw), math.sin(foot.yaw)], [-math.sin(foot.yaw), math.cos(foot.yaw)]])
     return np.asarray(robot.contacts[foot.sole].patch @ turn + np.array([foot.x, foot.y]))
 
@@ -327,7 +327,7 @@ def _check_footprints(robot: Robot, plan: FootstepPlan) -> None:
 
 
 def _overlap(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """How deep two convex polygons overlap [m], negative where an edge separates them (separating axes)."""
+    """Return how deep two convex polygons overlap [m], negative where an edge separates them (separating axes)."""
     depth = math.inf
     for polygon in (one, other):
         edges = np.roll(polygon, -1, axis=0) - polygon

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint angles of the legs that put the soles and the centre of mass where a walk wants them."""
+"""Joint angles of the legs that put the soles and the centre of mass where a walk needs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from humanoid_sim.walking.footstep_plan import support_soles
 
 _DAMPING = 1e-8
 """Of the least squares where they converge; it only matters where legs are stretched."""
-_MOST_ITERATIONS = 60
+_MAX_ITERATIONS = 60
 _CLOSE = 1e-10
 """Largest error of a solution [m, rad]."""
 
@@ -138,7 +138,7 @@ class LegKinematics:
         world_base = base_rotation[:2].T  # base coordinates of a horizontal motion in the world
         damping, least, error = _DAMPING, np.inf, self._error(q, centre_of_mass, soles)
         norm = float(np.linalg.norm(error))
-        for _ in range(_MOST_ITERATIONS):
+        for _ in range(_MAX_ITERATIONS):
             if np.abs(error).max() < _CLOSE or damping > 1e3:
                 break
             J = self._jacobian(q, world_base)

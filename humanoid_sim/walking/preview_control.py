@@ -110,7 +110,7 @@ class PreviewController:
             self.preview_gains[place] = float(B[:, 0] @ X) / normal
 
     def track(self, reference: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> CartMotion:
-        """Move from rest after a reference, which goes on for ever with its last value.
+        """Move from rest after a reference, which keeps its last value.
 
         Args:
             reference: of the zero-moment point [m], shape (k, d) with k samples of d axes.

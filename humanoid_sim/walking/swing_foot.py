@@ -17,7 +17,7 @@ def quintic(s: float) -> float:
 
 
 def swing_yaw(origin: Footstep, goal: Footstep, s: float) -> float:
-    """Yaw of the foot [rad] at a share s of the swing; it turns the shorter way."""
+    """Return the yaw of the foot [rad] at a share s of the swing; it turns the shorter way."""
     turn = math.remainder(goal.yaw - origin.yaw, 2.0 * math.pi)
     return origin.yaw + quintic(s) * turn
 

@@ -168,7 +168,7 @@ class WholeBodyTracking(Module):
         simulation.robots[self._robot].hold()
 
     def save(self) -> object:
-        """Which soles bear, and where the plan has been moved to."""
+        """Return which soles bear, and where the plan has been moved to."""
         return dict(self._bearing), self.offset.copy()
 
     def restore(self, state: object) -> None:

@@ -14,7 +14,7 @@ from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan
 def zmp_reference(
     plan: FootstepPlan, start: NDArray[np.float64], targets: Mapping[str, NDArray[np.float64]], dt: float
 ) -> NDArray[np.float64]:
-    """Reference of the zero-moment point on the ground.
+    """Return the reference of the zero-moment point on the ground.
 
     It is at a point of the standing sole in single support and goes straight to the next one in double support; it
     begins where the robot's centre of mass is, and ends half way between the feet.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 
 def borrowed_words(kind: types.StructRef, records: Iterable[tuple[Any, ...]]) -> NDArray[np.int64]:
-    """Memory of a record of named tuples, as 64-bit words.
+    """Return the memory of a record of named tuples, as 64-bit words.
 
     Args:
         kind: numba's type of the record.

@@ -11,7 +11,7 @@ from humanoid_sim.world.world import World
 
 
 def closures_of(world: World) -> ClosureArrays:
-    """Closures of all robots of a world: what of two frames on two links is held together."""
+    """Return closures of all robots of a world: what of two frames on two links is held together."""
     cuts = [(placed.name, loop) for placed in world.scene.robots for loop in placed.robot.loops]
     ends = [
         [

@@ -12,7 +12,7 @@ from humanoid_sim.world.world import World
 
 
 def pair_table(world: World) -> PairArrays:
-    """Properties of all pairs of bodies.
+    """Return properties of all pairs of bodies.
 
     Bodies whose names match the same patterns of the scene's rules touch everything alike: they form a class. A scene
     of a thousand boxes has few classes, so that the table stays small.

@@ -83,7 +83,7 @@ class Sensors:
         return robot.sensors[name]
 
     def _placement_joint_sensor(self, robot_name: str, sensor: Sensor) -> tuple[int, pin.SE3]:
-        """Joint of a sensor in its robot's part, 0 on what is fixed, and its frame in the joint's."""
+        """Return the joint of a sensor in its robot's part, 0 on what is fixed, and its frame in the joint's."""
         world = self._simulation.world
         body = world.bodies[world.index[f"{robot_name}/{sensor.link}"]]
         joint = 0 if body.joint == 0 else world.part(robot_name).joint(body.joint)
@@ -101,7 +101,7 @@ class Sensors:
         return np.array((-placement.actInv(data.f[joint])).vector)
 
     def weight(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
-        """Weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
+        """Return the weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
 
         Returns:
             Force [N] and torque [N m] in the sensor frame, shape (6,).

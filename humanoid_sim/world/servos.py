@@ -151,7 +151,7 @@ class Servos:
 
 
 def _mimics(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Joints that follow others: both places in the configuration; factor and offset."""
+    """Return joints that follow others: both places in the configuration; factor and offset."""
     places, laws = [], []
     for placed in world.scene.robots:
         ids = world.robots[placed.name].joints

@@ -44,7 +44,7 @@ class SimulatedBody:
         if self._slices is None:
             return np.zeros(6)
         simulation = self._simulation
-        return self._slices.told(simulation.q[self._slices.q], simulation.v[self._slices.v])
+        return self._slices.free_flyer_velocity(simulation.q[self._slices.q], simulation.v[self._slices.v])
 
     def set_state(self, placement_world_body: pin.SE3, twist: ArrayLike | None = None) -> None:
         """Put the body somewhere.

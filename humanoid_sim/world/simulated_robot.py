@@ -73,13 +73,13 @@ class SimulatedRobot:
     @property
     def v(self) -> NDArray[np.float64]:
         """Velocity, as of ``robot.model``: the base's twist is in the base frame, shape (nv,)."""
-        return self._slices.told(self.q, self._simulation.v[self._slices.v])
+        return self._slices.free_flyer_velocity(self.q, self._simulation.v[self._slices.v])
 
     @property
     def acceleration(self) -> NDArray[np.float64]:
         """Mean acceleration of the last step, shape (nv,)."""
         simulation, slices = self._simulation, self._slices
-        return slices.told_acceleration(
+        return slices.free_flyer_acceleration(
             simulation.q_before[slices.q], simulation.v_before[slices.v], simulation.acceleration[slices.v]
         )
 
@@ -162,7 +162,7 @@ class SimulatedRobot:
         velocities: ArrayLike | None = None,
         joints: Sequence[str] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Copies of a configuration and a velocity with some joints put elsewhere.
+        """Return copies of a configuration and a velocity with some joints put elsewhere.
 
         Args:
             q: configuration of ``robot.model``, shape (nq,).
@@ -294,7 +294,7 @@ class SimulatedRobot:
                 servos.damping[joint.v] = servos.servo_damping[joint.v]
 
     def _selected(self, places: list[int]) -> Iterator[tuple[JointView, list[tuple[int, int]]]]:
-        """Joints that a list of places is about, each with pairs of a member and its index in the list."""
+        """Yield joints that a list of places is about, each with pairs of a member and its index in the list."""
         indices = {place: i for i, place in enumerate(places)}
         start = 0
         for joint in self._joints:
@@ -305,7 +305,7 @@ class SimulatedRobot:
                 yield joint, own
 
     def _driven_places(self, joints: Sequence[str] | None) -> list[int]:
-        """Places of named joints, all of which must have an actuator; of all driven joints by default."""
+        """Return places of named joints, all of which must have an actuator; of all driven joints by default."""
         for name in joints or ():
             if name in self._place and name not in self.driven_joint_names:
                 raise InputError(
@@ -337,7 +337,7 @@ class SimulatedRobot:
     # -- sensors -----------------------------------------------------------------------------
 
     def wrench(self, sensor: str) -> NDArray[np.float64]:
-        """Reading of a force-torque sensor in its frame: force [N] and torque [N m], shape (6,).
+        """Return the reading of a force-torque sensor in its frame: force [N] and torque [N m], shape (6,).
 
         It is the wrench that the sensor's link and all beyond it exert on the rest of the robot in the last step:
         what the ground does to a foot, less the foot's own weight and inertia.
@@ -348,7 +348,7 @@ class SimulatedRobot:
         return self._sensors.wrench(self.name, self.robot, sensor)
 
     def imu(self, sensor: str) -> ImuReading:
-        """Reading of an inertial measurement unit in the last step.
+        """Return the reading of an inertial measurement unit in the last step.
 
         Raises:
             InputError: the robot has no inertial measurement unit of that name.

@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from humanoid_sim.errors import SimulationError
 
-_LARGEST_DATA = 4e9
+_MAX_DATA_SIZE = 4e9
 """Bytes that Pinocchio's data of a whole world may take."""
 
 
@@ -72,9 +72,9 @@ def whole_world_data(model: pin.Model, user: str) -> pin.Data:
         SimulationError: they would take more memory than a simulation may have.
     """
     size = 8.0 * (4.0 * model.nv**3 + 6.0 * model.nv**2)  # four tensors of second derivatives, one of Hessians
-    if size > _LARGEST_DATA:
+    if size > _MAX_DATA_SIZE:
         raise SimulationError(
             f"{user}: Pinocchio's matrices of {model.nv} velocity coordinates take {1e-9 * size:.0f} GB, more than "
-            f"{1e-9 * _LARGEST_DATA:.0f} GB. Simulate fewer bodies, or leave {user} out"
+            f"{1e-9 * _MAX_DATA_SIZE:.0f} GB. Simulate fewer bodies, or leave {user} out"
         )
     return model.createData()

@@ -66,14 +66,14 @@ class TreeSlices:
             converted[self.base_v] = stepped_velocity(q[self.base_q], v[self.base_v])
         return converted
 
-    def told(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def free_flyer_velocity(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
         """The opposite of :meth:`stepped`."""
         converted = v.copy()
         if self.base_q is not None and self.base_v is not None:
             converted[self.base_v] = body_twist(q[self.base_q], v[self.base_v])
         return converted
 
-    def told_acceleration(
+    def free_flyer_acceleration(
         self, q: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Acceleration as Pinocchio's free-flyer tells it, of the simulator's velocity and acceleration."""
@@ -219,6 +219,6 @@ class World:
         return self.bodies[self.index[name]]
 
     def coordinate_name(self, k: int) -> str:
-        """Name of the joint or body that a velocity coordinate belongs to."""
+        """Return the name of the joint or body that a velocity coordinate belongs to."""
         model = self.model
         return next(str(model.names[j]) for j in range(1, model.njoints) if k < model.idx_vs[j] + model.nvs[j])

@@ -29,7 +29,7 @@ WALKING_DAMPING = 670.0
 SERVO_STIFFNESS, SERVO_DAMPING = 4000.0, 40.0
 """Gains of the fingers' servos [N/m, N s/m]."""
 OPENING, CLOSING, CLOSING_TIME = 0.01, 0.01, 0.5
-"""The fingers start this far from the can and are told to go this far into it, within this time [m, m, s]."""
+"""The fingers start this far from the can and are commanded this far into it, within this time [m, m, s]."""
 
 _FINGER = """
 <link name="{name}"><inertial><mass value="0.15"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/>
@@ -88,7 +88,7 @@ def _body(name: str, shape: Shape, mass: float, inertia: NDArray[np.float64], pl
 
 
 def finger_target(t: float) -> tuple[float, float]:
-    """Position [m] and velocity [m/s] that both fingers are told to have."""
+    """Position [m] and velocity [m/s] that both fingers are commanded."""
     way = OPENING + CLOSING
     if t >= CLOSING_TIME:
         return way, 0.0

@@ -28,7 +28,7 @@ class PenaltyFriction(ABC):
         """
 
     def carried(self, deflection: Array, limit: Array) -> Array:
-        """What of the deflection is left after a step, shape (m, 2)."""
+        """Return what of the deflection is left after a step, shape (m, 2)."""
         return deflection
 
 
@@ -149,7 +149,7 @@ class Penalty(Integrator):
         return np.array([self._deflections.get(number, np.zeros(2)) for number in ids.tolist()]).reshape(-1, 2)
 
     def save(self) -> object:
-        """Deflections of the tangential springs, and the state of the scheme."""
+        """Return deflections of the tangential springs, and the state of the scheme."""
         return {number: d.copy() for number, d in self._deflections.items()}, self.base.save()
 
     def restore(self, state: object) -> None:
@@ -168,7 +168,7 @@ class _SprungSystem(MechanicalSystem):
         self._system, self._law, self._q_start = system, law, q_start
 
     def contact_forces(self, q: Array, v: Array) -> tuple[ContactSet, Array, Array]:
-        """Contacts that overlap, their forces (n, t1, t2) [N], shape (m, 3), and tangential deflections."""
+        """Return contacts that overlap, their forces (n, t1, t2) [N], shape (m, 3), and tangential deflections."""
         law = self._law
         contacts = self._system.contacts(q, v, 0.0)
         contacts = contacts.where(contacts.gaps <= 0.0)

@@ -41,7 +41,7 @@ class AccelerationResult:
 
 
 def solve_accelerations(Lambda_nn: ArrayLike, a_free: ArrayLike) -> AccelerationResult:
-    r"""Forces of closed contacts at rest along their normals.
+    r"""Return forces of closed contacts at rest along their normals.
 
     Args:
         Lambda_nn: normal-normal part of J M^-1 J^T, symmetric positive semi-definite [1/kg], shape (m, m).

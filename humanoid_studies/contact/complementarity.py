@@ -23,7 +23,7 @@ FACETS = 8
 
 
 def faceted_size(contacts: int, facets: int = FACETS) -> int:
-    """Unknowns of the faceted problem, (k + 2) m; the iterative solvers have 3 m."""
+    """Return unknowns of the faceted problem, (k + 2) m; the iterative solvers have 3 m."""
     return (facets + 2) * contacts
 
 
@@ -176,7 +176,7 @@ def solve_faceted(
 def pyramid_residual(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, facets: int, reach: float
 ) -> float:
-    """How far forces are from the law of a faceted cone, relative to the largest forces and free velocities.
+    """Return how far forces are from the law of a faceted cone, relative to the largest forces and free velocities.
 
     Args:
         W: Delassus operator, of which the diagonal is read, shape (3m, 3m).

@@ -103,5 +103,5 @@ class ComparedNumbers(ABC, Generic[RowT]):
 
 
 def judgement(passes: bool | None) -> str:
-    """How a table tells whether a row passes; empty where there is nothing to judge."""
+    """Return how a table tells whether a row passes; empty where there is nothing to judge."""
     return "" if passes is None else ("yes" if passes else "NO")

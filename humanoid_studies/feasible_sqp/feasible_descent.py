@@ -5,7 +5,7 @@ It follows the arc-search algorithm FSQP-AL of Lawrence & Tits, "Nonlinear equal
 quadratic programming" (Optimization Methods and Software 6, 1996) and "User's guide for CFSQP" (TR 94-16r1), which the
 planner thesis uses through OFSQP (specification 001 section 4.3). One thing is added: a step that violates inequalities
 is drawn anew under cutting planes before it is shortened. Without them the many small contact forces of a posture, each
-near the apex of its friction cone, hold every step up.
+near the apex of its friction cone, limit every step.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from humanoid_studies.feasible_sqp.one_sided_form import Gradients, Values
 from humanoid_studies.feasible_sqp.search_direction import Direction, Linearisation, SortedProgram
 
 FIRST_PENALTY = 10.0
-LARGEST_PENALTY = 1e8  # p_max, appendix B
+MAX_PENALTY = 1e8  # p_max, appendix B
 
 _SUFFICIENT_DECREASE = 0.1  # alpha of Lawrence & Tits
 _SHORTER = 0.5  # beta
 _CUT_ROUNDS = 8
-_SHORTEST_ARC = 2.0**-40
-_LEAST_PENALTY_EXCESS = 1.0  # epsilon_1: a penalty exceeds its multiplier by this at least
+_MIN_ARC = 2.0**-40
+_MIN_PENALTY_EXCESS = 1.0  # epsilon_1: a penalty exceeds its multiplier by this at least
 _PENALTY_GROWTH = 2.0  # delta
 _STATIONARY_PENALTY_GROWTH = 10.0
 _TILT_LEAST, _TILT_LARGEST, _TILT_GROWTH = 0.01, 10.0, 10.0  # C
 _TILT_DESCENT = 0.2  # theta: share of the descent along d0 that tilting must leave
 _POWELL_DAMPING = 0.2
-_LEAST_CURVATURE = 1e-6  # added to a known objective Hessian, which may be singular
-_LEAST_RELATIVE_CURVATURE = 1e-8  # the same, relative to its largest entry
+_MIN_CURVATURE = 1e-6  # added to a known objective Hessian, which may be singular
+_MIN_RELATIVE_CURVATURE = 1e-8  # the same, relative to its largest entry
 _REGULARISED_CURVATURE = 1e-3  # added, relative to the largest entry (or 1), where a program can't be solved otherwise
 _SETTLED_DECREASE = 1e-3  # share of the equalities' penalties: who gains less will not satisfy them
 _SLACK = 1e-2  # share of a constraint's tolerance that the arc search uses, for rounding
@@ -44,7 +44,7 @@ _ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Iterate:
-    """Where the descent is, told to whoever watches it.
+    """Where the descent is, given to the callback.
 
     Attributes:
         index: how many directions were computed before.
@@ -147,7 +147,7 @@ class FeasibleDescent:
                     _STATIONARY_PENALTY_GROWTH * penalties,
                     penalties,
                 )
-                if penalties.max() > LARGEST_PENALTY:
+                if penalties.max() > MAX_PENALTY:
                     return Outcome(x, values, ReturnCode.EQUALITIES_UNSATISFIED, direction, penalties)
                 step, arc = 0.0, 0.0
                 continue
@@ -167,7 +167,7 @@ class FeasibleDescent:
             )
             penalties = _raised(penalties, gradients_next, direction, program.linear_jacobian)
             x, values, gradients = x_next, values_next, gradients_next
-            if np.max(penalties, initial=0.0) > LARGEST_PENALTY:
+            if np.max(penalties, initial=0.0) > MAX_PENALTY:
                 return Outcome(x, values, ReturnCode.EQUALITIES_UNSATISFIED, direction, penalties)
         raise AssertionError  # the count never ends
 
@@ -176,7 +176,7 @@ class FeasibleDescent:
         return ReturnCode.TIME_LIMIT if self._clock.over else code
 
     def _stationary(self, here: Linearisation, B: NDArray[np.float64], direction: Direction) -> bool:
-        """Whether the gradient of the Lagrangian (which is -B d0) and the complementarity gap are small."""
+        """Return whether the gradient of the Lagrangian (which is -B d0) and the complementarity gap are small."""
         objectives = here.values.objectives
         tolerance = self._tolerances.optimality
         steepness = float(np.linalg.norm(direction.objectives @ here.gradients.objectives))
@@ -193,7 +193,7 @@ class FeasibleDescent:
         )
 
     def _settled(self, here: Linearisation, direction: Direction) -> bool:
-        """Whether equalities are still violated, yet the model promises little of their penalties back."""
+        """Return whether equalities are still violated, yet the model promises little of their penalties back."""
         violation = np.maximum(np.abs(here.values.equalities), self._tolerances.equality)
         return bool(-here.slope(direction.step) <= _SETTLED_DECREASE * float(here.penalties @ violation))
 
@@ -229,7 +229,7 @@ class FeasibleDescent:
                 break
             here, d0 = cut, again.step
         t = _SHORTER
-        while t >= _SHORTEST_ARC and not self._clock.over:
+        while t >= _MIN_ARC and not self._clock.over:
             x, values = self._on_arc(here, d, bend, t)
             if self._holds(here, values) and self._decreases(here, values, slope, t):
                 return x, values, t
@@ -247,7 +247,7 @@ class FeasibleDescent:
         return x, self._program.values(x)
 
     def _holds(self, here: Linearisation, values: Values) -> bool:
-        """Whether no nonlinear constraint is violated at a trial point, or more than it is at the iterate."""
+        """Return whether no nonlinear constraint is violated at a trial point, or more than it is at the iterate."""
         slack = _SLACK * self._tolerances.equality
         return bool(
             (values.inequalities <= np.maximum(here.values.inequalities, self._slack)).all()
@@ -255,7 +255,7 @@ class FeasibleDescent:
         )
 
     def _decreases(self, here: Linearisation, values: Values, slope: float, t: float) -> bool:
-        """Whether the penalised objective is low enough at a trial point."""
+        """Return whether the penalised objective is low enough at a trial point."""
         before, after = _penalised(here.values, here.penalties), _penalised(values, here.penalties)
         return bool(after <= before + _SUFFICIENT_DECREASE * t * slope + _ROUNDING * max(1.0, abs(before)))
 
@@ -297,7 +297,7 @@ class _Curvature:
         """(n, n) positive definite Hessian; ``known`` is the objective's (n, n), positive semidefinite."""
         if known is None:
             return self._B
-        least = max(_LEAST_CURVATURE, _LEAST_RELATIVE_CURVATURE * float(np.abs(known).max(initial=0.0)))
+        least = max(_MIN_CURVATURE, _MIN_RELATIVE_CURVATURE * float(np.abs(known).max(initial=0.0)))
         return known + least * np.eye(len(known))
 
     def update(self, s: NDArray[np.float64], y: NDArray[np.float64]) -> None:
@@ -323,7 +323,7 @@ def _gap(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> float:
-    """Sum of multipliers times distances to the bounds that they belong to."""
+    """Return the sum of multipliers times distances to the bounds that they belong to."""
     acting = np.where(multipliers > 0.0, upper, np.where(multipliers < 0.0, lower, values))
     return float(np.abs(multipliers) @ np.abs(acting - values))
 
@@ -365,7 +365,7 @@ def _raised(
     )
     estimate = np.linalg.lstsq(gradients.equalities.T, -rest, rcond=1e-10)[0]
     return np.where(
-        penalties + estimate >= _LEAST_PENALTY_EXCESS,
+        penalties + estimate >= _MIN_PENALTY_EXCESS,
         penalties,
-        np.maximum(_LEAST_PENALTY_EXCESS - estimate, _PENALTY_GROWTH * penalties),
+        np.maximum(_MIN_PENALTY_EXCESS - estimate, _PENALTY_GROWTH * penalties),
     )

@@ -13,7 +13,7 @@ from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
 from humanoid_studies.feasible_sqp.feasible_descent import (
     FIRST_PENALTY,
-    LARGEST_PENALTY,
+    MAX_PENALTY,
     FeasibleDescent,
     Iterate,
     Tolerances,
@@ -105,7 +105,7 @@ class _Solution:
         penalties: NDArray[np.float64] = np.full(len(values.equalities), FIRST_PENALTY)
         if warm_start is not None:
             multipliers = form.equality_multipliers(warm_start.multipliers)
-            penalties = np.clip(1.0 - multipliers, FIRST_PENALTY, LARGEST_PENALTY)
+            penalties = np.clip(1.0 - multipliers, FIRST_PENALTY, MAX_PENALTY)
         outcome = FeasibleDescent(form, tolerances, self._watch_phase_two, self._clock).run(x, values, penalties)
         if outcome.code == ReturnCode.SUCCESS:
             self._x = outcome.x

@@ -118,7 +118,7 @@ class OneSidedForm:
         return self._with_constraints(np.empty(0), x)
 
     def gradients(self, x: NDArray[np.float64]) -> Gradients:
-        """Gradients of all nonlinear functions at ``x`` (n,)."""
+        """Return gradients of all nonlinear functions at ``x`` (n,)."""
         if isinstance(self._program, MinimaxProgram):
             objectives = np.array(self._program.objectives_jacobian(x), dtype=np.float64)
         else:
@@ -126,7 +126,7 @@ class OneSidedForm:
         return self._with_jacobian(objectives, x)
 
     def constraint_gradients(self, x: NDArray[np.float64]) -> Gradients:
-        """Gradients of the nonlinear constraints at ``x`` (n,)."""
+        """Return gradients of the nonlinear constraints at ``x`` (n,)."""
         return self._with_jacobian(np.empty((0, len(x))), x)
 
     def objective_hessian(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:

@@ -12,7 +12,7 @@ from humanoid_studies.feasible_sqp.one_sided_form import Gradients, OneSidedForm
 from humanoid_studies.feasible_sqp.search_direction import Direction, Linearisation
 
 _LINEAR_TOLERANCE = 1e-9
-_LEAST_PROGRESS = 1e-2  # of the violation, and of the steepest gradient met: less is no hope
+_MIN_PROGRESS = 1e-2  # of the violation, and of the steepest gradient met: less is no hope
 
 
 def satisfy_linear(form: OneSidedForm, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -59,7 +59,7 @@ class InequalityMaximum:
         return Values(values.inequalities, np.empty(0), np.empty(0), values.linear)
 
     def gradients(self, x: NDArray[np.float64]) -> Gradients:
-        """Gradients of the inequalities as those of the objectives at ``x`` (n,)."""
+        """Return gradients of the inequalities as those of the objectives at ``x`` (n,)."""
         none = np.empty((0, len(x)))
         return Gradients(self._form.constraint_gradients(x).inequalities, none, none)
 
@@ -87,6 +87,6 @@ class InequalityDescent(FeasibleDescent):
         self._steepest = max(self._steepest, float(steepness.max()))
         violation = float(np.max(here.values.objectives))
         return bool(
-            -here.slope(direction.step) <= _LEAST_PROGRESS * violation
-            and np.linalg.norm(B @ direction.step) <= _LEAST_PROGRESS * self._steepest
+            -here.slope(direction.step) <= _MIN_PROGRESS * violation
+            and np.linalg.norm(B @ direction.step) <= _MIN_PROGRESS * self._steepest
         )

@@ -31,10 +31,10 @@ class SortedProgram(Protocol):
         """All functions at ``x`` (n,)."""
 
     def gradients(self, x: NDArray[np.float64]) -> Gradients:
-        """Gradients of all nonlinear functions at ``x`` (n,)."""
+        """Return gradients of all nonlinear functions at ``x`` (n,)."""
 
     def constraint_gradients(self, x: NDArray[np.float64]) -> Gradients:
-        """Gradients of the nonlinear constraints at ``x`` (n,)."""
+        """Return gradients of the nonlinear constraints at ``x`` (n,)."""
 
     def objective_hessian(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """(n, n) Hessian of a single objective, where known."""

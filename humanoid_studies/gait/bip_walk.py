@@ -31,33 +31,33 @@ def reference_walk() -> GaitSolution:
     """The five phases with the settings of the reference solutions."""
     steady = dataclasses.replace(load_walk("bip_cyclic"), rest=RestData())
     return synthesize_gait(
-        BipWalker(load_bip(), toe_force_lower=6.0), walk_between_rests(steady, load_walk("bip_braking"))
+        BipWalker(load_bip(), min_toe_force=6.0), walk_between_rests(steady, load_walk("bip_braking"))
     )
 
 
 @cache
 def walk() -> GaitSolution:
     """The five phases with feet that press and hold."""
-    single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), root_force_lower=6.0)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), min_root_force=6.0)
     return synthesize_gait(
-        BipWalker(load_bip(), friction=0.3, toe_force_lower=6.0),
+        BipWalker(load_bip(), friction=0.3, min_toe_force=6.0),
         walk_between_rests(load_walk("bip_cyclic"), load_walk("bip_braking")),
         GaitSettings(single=single, friction=0.3),
     )
 
 
 def statement_rows(solution: PhaseSolution, energy: float) -> tuple[Row, ...]:
-    """What the thesis says of every phase."""
+    """Return what the thesis says of every phase."""
     return (
         between("J_e", "thesis", solution.energies.total, "J", least=energy / 2.5, greatest=energy * 2.5),
         between("trunk deviates by", "thesis", trunk_deviation(solution), "deg", greatest=5.0),
-        between("least normal force", "thesis", least_normal(solution), "N", least=0.0),
+        between("least normal force", "thesis", min_normal(solution), "N", least=0.0),
         between("friction needed", "thesis", solution.friction_required, greatest=0.301),
     )
 
 
 def reference_rows(solution: PhaseSolution, cost: float, hamiltonian: float, energy: float) -> tuple[Row, ...]:
-    """What every reference solution gives."""
+    """Return what every reference solution gives."""
     return (
         near("reference: J", "reference", cost, solution.cost, relative=1e-3),
         near("reference: H", "reference", hamiltonian, float(solution.hamiltonian.mean()), "1/s", absolute=2e-3),
@@ -86,9 +86,9 @@ def trunk_deviation(solution: PhaseSolution) -> float:
     return float(np.abs(np.degrees(solution.q[:, solution.problem.model.tree.index("trunk")]) - 90.0).max())
 
 
-def least_normal(solution: PhaseSolution) -> float:
+def min_normal(solution: PhaseSolution) -> float:
     """Least normal force of all feet [N]."""
-    return min(series.least_normal for series in solution.forces.values())
+    return min(series.min_normal for series in solution.forces.values())
 
 
 def most_loaded(solution: PhaseSolution) -> list[str]:

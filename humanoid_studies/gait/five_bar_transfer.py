@@ -60,7 +60,7 @@ def apex_path(solution: PhaseSolution) -> np.ndarray:
 
 
 def transfer_rows(solution: PhaseSolution) -> tuple[Row, ...]:
-    """What has to come out whatever the configurations are."""
+    """Return what has to come out whatever the configurations are."""
     first, second = base_forces(solution)
     weight = 13.0 * 9.81
     energies = solution.energies

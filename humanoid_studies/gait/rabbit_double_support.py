@@ -29,7 +29,7 @@ def run() -> ExperimentResult:
         between("J_e, range for reproduction", "reference", energies.total, "J", least=5.0, greatest=15.0),
         between("closure gap", "thesis", gap, "mm", greatest=0.2),
         between("trunk deviates by", "thesis", trunk, "deg", greatest=0.5),
-        between("least normal force", "thesis", min(rear.least_normal, front.least_normal), "N", least=0.0),
+        between("least normal force", "thesis", min(rear.min_normal, front.min_normal), "N", least=0.0),
         between("friction needed", "thesis", solution.friction_required, greatest=0.5),
         near("sum of normal forces, least", "reference", WEIGHT, float(total.min()), "N", relative=0.15),
         near("sum of normal forces, greatest", "reference", WEIGHT, float(total.max()), "N", relative=0.15),
@@ -53,7 +53,7 @@ def run() -> ExperimentResult:
         near("mu_f 0.01: gap", "reference", 0.062, 1e3 * float(light.closure_gap.max()), "mm", absolute=2e-3),
         near("mu_f 1: J", "reference", 0.2774, heavy.cost, relative=1e-3),
         near("mu_f 1: gap", "reference", 0.83, 1e3 * float(heavy.closure_gap.max()), "mm", absolute=0.01),
-        told("mu_f 1: least F_O1y", "reference", "about 0", heavy.forces["rear_tip"].least_normal, "N"),
+        told("mu_f 1: least F_O1y", "reference", "about 0", heavy.forces["rear_tip"].min_normal, "N"),
     ]
     for coefficient, cost in _FRICTION:
         held = step(friction=coefficient).phases[0]

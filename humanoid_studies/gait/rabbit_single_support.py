@@ -57,6 +57,6 @@ def run() -> ExperimentResult:
             float(np.abs(np.degrees(bare.q[:, 4]) - 90.0).max()),
             "deg",
         ),
-        told("without: least normal force", "reference", "negative", bare.forces["stance_tip"].least_normal, "N"),
+        told("without: least normal force", "reference", "negative", bare.forces["stance_tip"].min_normal, "N"),
     )
     return ExperimentResult("R2", "RABBIT, single support and the whole step", rows, lambda: gait_figure(raised))

@@ -64,7 +64,7 @@ class SweepPoint:
 
     @classmethod
     def of(cls, speed: float, found: GlobalGait) -> SweepPoint:
-        """Figures of a solved step."""
+        """Return figures of a solved step."""
         peaks = {"ankle": 0.0, "knee": 0.0, "hip": 0.0}
         durations = {True: 0.0, False: 0.0}
         for phase, motion in zip(found.problem.phases, found.iterate.phases, strict=True):
@@ -104,7 +104,7 @@ def sweep_speeds(
     """Solves the step at each speed.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         speeds: mean speeds [m/s].
         settings: criterion and limits.
         executor: that steps are solved on side by side, each speed from nothing; here one after the other if left out.
@@ -160,7 +160,7 @@ def write_sweep(points: Sequence[SweepPoint], path: str | Path) -> None:
 
 
 def sweep_figure(points: Sequence[SweepPoint], title: str = "") -> Figure:
-    """Cost of transport, step length, durations, friction and peak torques over speed."""
+    """Return the cost of transport, step length, durations, friction and peak torques over speed."""
     solved = [point for point in points if point.converged]
     speed = [point.speed for point in solved]
     figure = Figure(figsize=(12.0, 7.0), layout="constrained")

@@ -17,7 +17,7 @@ from humanoid_studies.gait.experiment_result import ExperimentResult, Row, betwe
 
 
 def run() -> ExperimentResult:
-    """Feet that press from a leaning rest, and the reference solution, whose stance foot has to pull."""
+    """Return the feet that press from a leaning rest, and the reference solution, whose stance foot has to pull."""
     solution, reference = walk().phases[0], reference_walk().phases[0]
     stance = reference.forces["stance"]
     clearance = min(
@@ -47,6 +47,6 @@ def run() -> ExperimentResult:
         near("reference: greatest N_B1", "reference", 2173.0, float(stance.normal[:, 0].max()), "N", absolute=5.0),
         torque_row(reference, "C01", "stance ankle", 327.0),
         torque_row(reference, "C12", "stance knee", 414.0),
-        told("reference: least normal force", "reference", "negative", stance.least_normal, "N"),
+        told("reference: least normal force", "reference", "negative", stance.min_normal, "N"),
     )
     return ExperimentResult("B1", "BIP, from rest into the walk", rows, lambda: phase_figure(solution))

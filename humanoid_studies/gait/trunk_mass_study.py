@@ -112,7 +112,7 @@ def continuation_effort(bip: Bip) -> tuple[int, int, bool]:
     The phase is the published cyclic double support, its costates begin at zero: no transcription helps.
     """
     walk = load_walk("bip_cyclic")
-    model = bip.double_support(walk.step.step_length, toe_force_lower=6.0)
+    model = bip.double_support(walk.step.step_length, min_toe_force=6.0)
     start, end = seven_link.double_support_start(bip, walk.step), seven_link.double_support_end(bip, walk.step)
     problem = PhaseProblem(model, EndState(start.q, start.v), EndState(end.q, end.v), walk.double_support)
     x, w = line_guess(problem, _NODES)

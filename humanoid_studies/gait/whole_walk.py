@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from humanoid_planner.gait.report.gait_figure import gait_figure
 from humanoid_planner.gait.specification.step_data import load_walk
-from humanoid_studies.gait.bip_walk import least_normal, reference_walk, trunk_deviation, walk
+from humanoid_studies.gait.bip_walk import min_normal, reference_walk, trunk_deviation, walk
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near
 
 
@@ -28,7 +28,7 @@ def run() -> ExperimentResult:
         near("jump of velocities", "thesis", 0.0, max(jump.velocity for jump in jumps), "m/s", absolute=1e-8),
         near("jump of rates", "thesis", 0.0, max(jump.rate for jump in jumps), "rad/s", absolute=1e-8),
         between("trunk deviates by", "thesis", max(trunk_deviation(s) for s in gait.phases), "deg", greatest=5.0),
-        between("least normal force", "thesis", min(least_normal(s) for s in gait.phases), "N", least=0.0),
+        between("least normal force", "thesis", min(min_normal(s) for s in gait.phases), "N", least=0.0),
         between("friction needed", "thesis", gait.friction_required, greatest=0.301),
         near("reference: J_e of the five phases", "reference", 420.5, reference.totals.energy, "J", relative=5e-3),
         near("reference: J_e of the cyclic step", "reference", 178.1, reference_cycle, "J", relative=5e-3),

@@ -32,7 +32,7 @@ _LONGEST = 600.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Returns:
         0 when the replay was made, 2 when the input can't be used.
@@ -110,7 +110,7 @@ def _write_synthetic(folder: Path, duration: float, noise: float) -> Path:
 
 
 def _report(subject: Subject, robot: Robot, recording: Recording, result: Replay) -> list[str]:
-    """What came out, for a person to read."""
+    """Return what came out, for a person to read."""
     time = recording.time
     lines = [
         f"{recording.name}, {time[0]:g} to {time[-1]:g} s, {len(time)} frames; "

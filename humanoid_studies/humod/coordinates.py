@@ -32,7 +32,7 @@ POSITION_JOINTS = (
 
 
 def joint_name(column: str) -> str:
-    """Joint of the 3P33R robot that a HuMoD coordinate moves: ``rSJX_R`` gives ``SJ_R_x``."""
+    """Return the joint of the 3P33R robot that a HuMoD coordinate moves: ``rSJX_R`` gives ``SJ_R_x``."""
     match = re.fullmatch(r"([pr])([A-Z]+?J)([XYZ])(_[LR])?", column)
     if match is None:
         raise ValueError(f"'{column}' is not a coordinate of HuMoD")
@@ -52,5 +52,5 @@ def first_joint(label: str, joint_names: Sequence[str]) -> int:
 
 
 def to_joint_order(joint_names: Sequence[str]) -> list[int]:
-    """Columns of a HuMoD trajectory (N, 36) in the order of a model's joints."""
+    """Return columns of a HuMoD trajectory (N, 36) in the order of a model's joints."""
     return [JOINTS.index(name) for name in joint_names]

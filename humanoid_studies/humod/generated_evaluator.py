@@ -41,7 +41,7 @@ def generated_evaluator(robot: Robot, *, progress: bool = False) -> Evaluator:
 
 
 def _run(function: Function, result: str, arguments: list[np.ndarray], progress: bool) -> np.ndarray:
-    """Entries of one result along a motion, (N, entries)."""
+    """Yield entries of one result along a motion, (N, entries)."""
     wanted = [own.name for own in function.results].index(result)
     frames = len(arguments[0])
 

@@ -48,7 +48,7 @@ class MatFile:
             ) from None
 
     def get(self, field: str) -> Any:
-        """Value of a field; None where there is none (an empty struct or matrix counts as none)."""
+        """Return the value of a field; None where there is none (an empty struct or matrix counts as none)."""
         value: Any = self._tree
         for part in field.split("."):
             if not isinstance(value, dict) or part not in value:
@@ -57,7 +57,7 @@ class MatFile:
         return None if isinstance(value, np.ndarray) and value.size == 0 else value
 
     def need(self, field: str) -> Any:
-        """Value of a field that must be there.
+        """Return the value of a field that must be there.
 
         Raises:
             InputError: it isn't.
@@ -71,7 +71,7 @@ class MatFile:
         return value
 
     def array(self, field: str) -> np.ndarray:
-        """Array of floats; not a number (NaN) is let through.
+        """Return the array of floats; not a number (NaN) is let through.
 
         Raises:
             InputError: missing, or not numeric.
@@ -85,7 +85,7 @@ class MatFile:
             raise self.fail(field, f"is not an array of real numbers but {type(value).__name__}") from None
 
     def matrix(self, field: str, rows: int, columns: int | None = None) -> np.ndarray:
-        """Matrix of ``rows`` rows, turned upright where the file holds it the other way round.
+        """Return the matrix of ``rows`` rows, turned upright where the file holds it the other way round.
 
         Raises:
             InputError: missing, not numeric, or of another size.

@@ -159,7 +159,7 @@ def _rate(time: np.ndarray) -> float:
 
 
 def _trajectory_order(file: MatFile) -> list[int]:
-    """Rows of the file's trajectory in the order of ``COLUMNS``: by its labels, else as documented."""
+    """Return rows of the file's trajectory in the order of ``COLUMNS``: by its labels, else as documented."""
     if file.get("motion.trajectoryLabels") is None:
         return list(range(len(COLUMNS)))
     labels = file.labels("motion.trajectoryLabels")

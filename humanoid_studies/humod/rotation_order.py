@@ -26,7 +26,7 @@ class RotationOrder(Enum):
 
 
 def joint_positions(description: RobotDescription, q: np.ndarray, order: RotationOrder) -> np.ndarray:
-    """Places of the joints of ``POSITION_JOINTS`` under one reading of the angles.
+    """Return places of the joints of ``POSITION_JOINTS`` under one reading of the angles.
 
     Args:
         description: a 3P33R robot without turned joint frames, as ``subject_urdf`` makes them.

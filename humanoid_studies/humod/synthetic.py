@@ -203,7 +203,7 @@ def _support(time: np.ndarray, mass: float) -> tuple[np.ndarray, np.ndarray]:
 def _centre_of_pressure(
     centre: np.ndarray, force: np.ndarray, moments: np.ndarray, ankles: np.ndarray, turn: np.ndarray
 ) -> np.ndarray:
-    """Points of the ground (N, 2, 3), under the soles, where the forces balance the horizontal moments best."""
+    """Return points of the ground (N, 2, 3), under the soles, where the forces balance the horizontal moments best."""
     point = np.zeros_like(force)
     x, y, z = (force[..., axis] for axis in range(3))
     y = np.where(y > 0.0, y, np.inf)

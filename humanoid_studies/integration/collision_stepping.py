@@ -49,7 +49,7 @@ def cubic_path(system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end
 def first_collision(
     system: MechanicalSystem, path: Path, v: Array, dt: float, closed: NDArray[np.int64]
 ) -> tuple[float, int] | None:
-    """Part of a step after which the first of the open contacts closes, and its number; None if none does.
+    """Return the part of a step after which the first of the open contacts closes, and its number; None if none does.
 
     Contacts that close and open again within the step are not seen.
 

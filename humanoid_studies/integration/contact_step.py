@@ -137,7 +137,7 @@ def solve_contact_step(
 
 
 def normal_shifts(normal: Array) -> Array:
-    """Shifts s of the normal directions only, shape (m, 3), of values of shape (m,)."""
+    """Shift s of the normal directions only, shape (m, 3), of values of shape (m,)."""
     shifts = np.zeros((normal.size, 3))
     shifts[:, 0] = normal
     return shifts

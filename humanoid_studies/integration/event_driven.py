@@ -218,13 +218,13 @@ def _mode(closed: ContactSet, v: Array) -> _Mode:
 
 
 def _places(wanted: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Where each of the wanted numbers is among ids, -1 if nowhere."""
+    """Return where each of the wanted numbers is among ids, -1 if nowhere."""
     place = {number: i for i, number in enumerate(ids.tolist())}
     return np.array([place.get(number, -1) for number in wanted.tolist()], dtype=np.int64)
 
 
 def _row_rates(system: MechanicalSystem, contacts: ContactSet, q: Array, v: Array, horizon: float) -> Array:
-    """Rate of the contact velocities at constant velocity of the mechanism [m/s^2], shape (m, 3)."""
+    """Return the rate of the contact velocities at constant velocity of the mechanism [m/s^2], shape (m, 3)."""
     step = _RATE_STEP / max(1.0, float(np.abs(v).max()))
     rates = np.zeros((len(contacts), 3))
     ahead = system.contacts(system.integrate(q, step * v), v, horizon)

@@ -107,7 +107,7 @@ class Extrapolated(Integrator):
         return Step(q, v, record.forces(dt))
 
     def save(self) -> object:
-        """Length of the next part, and the state of the scheme."""
+        """Return the length of the next part, and the state of the scheme."""
         return self._part, self.base.save()
 
     def restore(self, state: object) -> None:
@@ -118,7 +118,7 @@ class Extrapolated(Integrator):
 
 
 def _contact_states(step: Step) -> frozenset[tuple[int, bool]]:
-    """Contacts that carry a force, and whether each sticks."""
+    """Return contacts that carry a force, and whether each sticks."""
     forces: ContactForces = step.forces
     loaded = forces.forces[:, 0] > 0.0
     slip = np.linalg.norm(forces.contacts.velocities(step.v)[:, 1:], axis=1)

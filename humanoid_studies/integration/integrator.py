@@ -66,7 +66,7 @@ class Integrator(ABC):
         """
 
     def save(self) -> object:
-        """What decides how the integrator goes on, besides the state of the system; None for most."""
+        """Return the state of the integrator besides that of the system; None for most."""
         return None
 
     def restore(self, state: object) -> None:
@@ -109,7 +109,7 @@ def linear_impedance(
 ) -> tuple[Array, Array]:
     r"""Matrix and impulse of :math:`H (v^+ - v) = r` for efforts at a configuration ``ahead`` of the start.
 
-    Springs and dampers that the system wants taken implicitly are taken at the end of the step, where
+    Springs and dampers that the system asks to be taken implicitly are taken at the end of the step, where
     :math:`q^+ = q^t \oplus \delta t\,v^+`: they add :math:`\delta t D + \delta t^2 K` to the inertia, and the part of
     the way that the efforts don't see yet to the impulse. Without any, H = M and r = B dt.
 

@@ -45,7 +45,7 @@ class IntegratorStepping(Stepping):
         """
         super().__init__(setup)
         options = setup.options
-        name = str(options.told()["integrator"])
+        name = str(options.as_text()["integrator"])
         if not setup.groups:
             raise InputError(
                 f"groups is False, which the integrator '{name}' doesn't use: it has one operator for all bodies",

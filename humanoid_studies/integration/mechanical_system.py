@@ -39,7 +39,7 @@ class ContactSet:
     restitution: Array
 
     def __len__(self) -> int:
-        """Number of contacts."""
+        """Return the number of contacts."""
         return self.gaps.size
 
     @classmethod
@@ -52,7 +52,7 @@ class ContactSet:
         return self.rows @ v
 
     def where(self: _Set, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> _Set:
-        """Some of the contacts."""
+        """Return some of the contacts."""
         return type(self)(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def matching(self: _Set, ids: NDArray[np.int64]) -> _Set:
@@ -112,7 +112,7 @@ class MechanicalSystem(ABC):
         """Everything but contact forces: actuators, gravity, Coriolis and centrifugal efforts, shape (nv,)."""
 
     def integrate(self, q: Array, displacement: Array) -> Array:
-        """Configuration that is reached from q along a tangent vector."""
+        """Return the configuration that is reached from q along a tangent vector."""
         return q + displacement
 
     def difference(self, q_from: Array, q_to: Array) -> Array:
@@ -120,7 +120,7 @@ class MechanicalSystem(ABC):
         return q_to - q_from
 
     def chart_rate(self, q_from: Array, q: Array, v: Array) -> Array:
-        """Rate of ``difference(q_from, q)`` while q moves with the velocity v, shape (nv,).
+        """Return the rate of ``difference(q_from, q)`` while q moves with the velocity v, shape (nv,).
 
         Where the configuration is a vector space this is v itself. Elsewhere the two differ in second order, and a
         scheme of order three or more must tell them apart.
@@ -132,7 +132,7 @@ class MechanicalSystem(ABC):
         return np.asarray(np.linalg.solve(self.mass(q), self.efforts(t, q, v)), dtype=np.float64)
 
     def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
-        r"""Derivatives of the efforts by configuration and velocity, each of shape (nv, nv).
+        r"""Return derivatives of the efforts by configuration and velocity, each of shape (nv, nv).
 
         Args:
             t: time [s].

@@ -15,7 +15,7 @@ from humanoid_studies.integration.mechanical_system import MechanicalSystem, Ste
 
 
 def _rates(system: MechanicalSystem, t: float, q_start: Array, u: Array, v: Array) -> tuple[Array, Array]:
-    """Derivatives of chart coordinates u and velocity v, each of shape (nv,)."""
+    """Return derivatives of chart coordinates u and velocity v, each of shape (nv,)."""
     q = system.integrate(q_start, u)
     return system.chart_rate(q_start, q, v), system.acceleration(t, q, v)
 

@@ -111,7 +111,7 @@ class WorldSystem(MechanicalSystem):
         return self.external + self.servo_efforts(q, v) - self.servos.passive_damping * v - bias
 
     def servo_efforts(self, q: Array, v: Array) -> Array:
-        """What the servos give, within their limits [N m or N], shape (nv,)."""
+        """Return what the servos give, within their limits [N m or N], shape (nv,)."""
         return np.clip(self._asked(q, v), self.servos.lowest, self.servos.highest)
 
     def derivatives(self, t: float, q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
@@ -164,7 +164,7 @@ class WorldSystem(MechanicalSystem):
         return touching if len(limits) == 0 else WorldContactSet.joined([touching, limits])
 
     def _limits(self, q: Array, v: Array, horizon: float) -> WorldContactSet:
-        """Limits of joints that are near, as near as the simulator's own step looks."""
+        """Return limits of joints that are near, as near as the simulator's own step looks."""
         place = q[self._idx_q]
         reach = LIMIT_MARGIN + 2.0 * horizon * np.abs(v)
         below, above = np.flatnonzero(place - self._lower < reach), np.flatnonzero(self._upper - place < reach)
@@ -193,7 +193,7 @@ class WorldSystem(MechanicalSystem):
         return float(0.5 * v @ self.mass(q) @ v + potential)
 
     def _asked(self, q: Array, v: Array) -> Array:
-        """Efforts that the servos ask for, before their limits, shape (nv,)."""
+        """Return efforts that the servos ask for, before their limits, shape (nv,)."""
         servos = self.servos
         error = servos.error(self._model, q)
         return servos.feedforward + servos.stiffness * error + servos.damping * (servos.v_target - v)

@@ -85,7 +85,7 @@ class RotatingSegment:
         """Lowest place, nearest to a preferred angle, at least a clearance above the line.
 
         Minimises height^2 + (angle - preferred)^2 by SciPy's SLSQP: the problems of Table 4.1 of the thesis, where the
-        straight segment costs a gradient method many iterations, more the nearer it wants to be to the kink.
+        straight segment costs a gradient method many iterations, more the nearer its minimum is to the kink.
 
         Args:
             preferred: angle [rad].

@@ -152,7 +152,7 @@ class GenerationLog:
         return log
 
     def plot(self, path: str | Path) -> None:
-        """Draws Fig. 7.15, the number of calls over their time for each code; needs matplotlib.
+        """Draw Fig. 7.15, the number of calls over their time for each code; needs matplotlib.
 
         Raises:
             InputError: there are no calls.

@@ -44,7 +44,7 @@ class VoronoiRegions:
 
     @classmethod
     def of_volume(cls, volume: SphereTorusVolume) -> VoronoiRegions:
-        """Regions of a volume's patches."""
+        """Return regions of a volume's patches."""
         corners = volume.vertices[volume.faces]
         following = np.roll(corners, -1, axis=1)
         # Towards the centre the planes' normals are found from the edge, whose ends are near each other.
@@ -82,7 +82,7 @@ class VoronoiRegions:
         return kinds, indices
 
     def _beyond_faces(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far points are outside each big sphere's region, negative inside, shape (k, nf)."""
+        """Return how far points are outside each big sphere's region, negative inside, shape (k, nf)."""
         from_first = points[:, None] - self.volume.vertices[self.volume.faces[:, 0]]
         below = -np.einsum("kfj,fj->kf", from_first, self.face_normals)
         excess = below
@@ -92,7 +92,7 @@ class VoronoiRegions:
         return np.asarray(excess)
 
     def _beyond_tori(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far points are outside each torus' region, negative inside, shape (k, ne)."""
+        """Return how far points are outside each torus' region, negative inside, shape (k, ne)."""
         tori, edges = self.volume.tori, self.volume.edges
         from_a = points[:, None] - self.volume.vertices[edges[:, 0]]
         from_b = points[:, None] - self.volume.vertices[edges[:, 1]]
@@ -106,7 +106,7 @@ class VoronoiRegions:
         return np.maximum.reduce([past_a, past_b, azimuth - tori.sweeps])
 
     def _beyond_small_spheres(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far points are outside each small sphere's region, negative inside, shape (k, nv)."""
+        """Return how far points are outside each small sphere's region, negative inside, shape (k, nv)."""
         tori = self.volume.tori
         excess = np.full((len(points), len(self.volume.vertices)), -np.inf)
         for edge, ends in enumerate(self.volume.edges):

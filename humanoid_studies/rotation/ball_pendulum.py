@@ -188,7 +188,7 @@ def comparison_table(runs: Sequence[BallPendulumRun]) -> str:
 def _hinged(
     angle: float, speed: float, inertia: float, times: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Angle of the rod on a hinge, to 1e-11."""
+    """Return the angle of the rod on a hinge, to 1e-11."""
     pull = MASS * GRAVITY * LENGTH / 2 / inertia
     solution = solve_ivp(
         lambda _, y: (y[1], -pull * math.sin(y[0])),
@@ -223,7 +223,7 @@ def _derivative(
     q_dot: np.ndarray,
     alpha: np.ndarray,
 ) -> bool:
-    """Rates of the coordinates and angular acceleration in the world; whether the fallback was used."""
+    """Return rates of the coordinates and angular acceleration in the world; whether the fallback was used."""
     _rotation(kind, q, R)
     singular = False
     if kind == _QUATERNION:

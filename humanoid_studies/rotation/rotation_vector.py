@@ -44,7 +44,7 @@ def rotation(q: np.ndarray, R: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
-    r"""Derivative of the rotation vector (3.60).
+    r"""Compute the derivative of the rotation vector (3.60).
 
     :math:`\dot q = \tfrac12(\gamma\,\omega + \omega\times q - \eta\,q)` with :math:`\gamma = \theta\cot\frac\theta2`
     (printed with a cosine) and :math:`\eta = \frac{\omega\cdot q}\theta(\cot\frac\theta2 - \frac2\theta)`; for

@@ -43,7 +43,7 @@ def determinant(q: np.ndarray) -> float:
 
 @njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, spin_rate: float, q_dot: np.ndarray) -> bool:
-    r"""Rates of the angles of an angular velocity (3.58).
+    r"""Return rates of the angles of an angular velocity (3.58).
 
     At a singularity the thesis takes :math:`\dot\theta = \sqrt{\omega_x^2+\omega_y^2}` and the last spin rate, which
     leaves :math:`\dot\rho = \omega_z - \cos\theta\,\dot\phi` (printed with :math:`+\sin\theta\,\dot\phi^2`, which is no

@@ -72,7 +72,7 @@ def hinged_avatar() -> Scene:
 
 
 def step_times() -> tuple[float, float]:
-    """Seconds of a step of the standing avatar with ball joints and with hinges."""
+    """Return seconds of a step of the standing avatar with ball joints and with hinges."""
     simulations = [Simulation("avatar"), Simulation(hinged_avatar())]
     best = [np.inf, np.inf]
     for _ in range(_ROUNDS):

@@ -19,7 +19,7 @@ from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel
 
 SOFTER = (3e3, 10.0)
 """Penalty stiffness and damping with which the light can does not diverge [N/m, N s/m]."""
-_SMALLEST_DEPTH, _SMALLEST_FORCE = 1e-4, 1.0
+_MIN_DEPTH, _MIN_FORCE = 1e-4, 1.0
 """What the logarithmic axes show of zeros [mm, N]."""
 
 
@@ -59,12 +59,12 @@ def grasp_panels(runs: Mapping[str, GraspRun]) -> tuple[Panel, ...]:
     depths, forces = [], []
     for i, (name, run) in enumerate(runs.items()):
         colour = f"C{i}"
-        depths.append(curve(run.time, np.maximum(1e3 * run.penetration, _SMALLEST_DEPTH), name, colour=colour))
-        forces.append(curve(run.time, np.maximum(run.force, _SMALLEST_FORCE), colour=colour))
+        depths.append(curve(run.time, np.maximum(1e3 * run.penetration, _MIN_DEPTH), name, colour=colour))
+        forces.append(curve(run.time, np.maximum(run.force, _MIN_FORCE), colour=colour))
         if run.diverged:
             end = run.time[-1:]
-            depths.append(curve(end, [_SMALLEST_DEPTH], f"{name}: diverged", "points", colour))
-            forces.append(curve(end, [_SMALLEST_FORCE], "", "points", colour))
+            depths.append(curve(end, [_MIN_DEPTH], f"{name}: diverged", "points", colour))
+            forces.append(curve(end, [_MIN_FORCE], "", "points", colour))
     last = max(float(run.time[-1]) for run in runs.values())
     depths.append(curve([0.0, last], [100.0 * CAN_RADIUS] * 2, "10 % of the radius", "dashed", "grey"))
     depths.append(curve([0.0, last], [1.0] * 2, "1 mm", "dashed", "black"))

@@ -19,7 +19,7 @@ from humanoid_studies.simulator.studded_feet import studded_hrp2
 NUMBERS = (8, 12, 16, 20, 28, 40, 54, 67, 84, 100)
 """Of contacts."""
 LARGE = 67
-"""The thesis' largest number, and ours at which shares are told."""
+"""The thesis' largest number, and ours at which shares are given."""
 FIT_FROM = 20
 """The slope is that from so many contacts on."""
 _SETTLING, _DURATION = 0.1, 0.4

@@ -105,7 +105,7 @@ def _off_the_bottom(cube: pin.SE3, points: NDArray[np.float64]) -> float:
 
 
 def _corner_rows(name: str, cube: pin.SE3, points: NDArray[np.float64]) -> list[Row]:
-    """Whether points are the four corners, seen from above."""
+    """Return whether points are the four corners, seen from above."""
     local = np.abs((points - cube.translation) @ cube.rotation)[:, :2]
     off = float(np.abs(local - 0.5 * _CUBE.size[0]).max(initial=0.0))
     return [

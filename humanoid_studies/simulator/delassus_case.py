@@ -145,7 +145,7 @@ def _compute(
     starts: np.ndarray,
     W: np.ndarray,
 ) -> None:
-    """What a step does for its operator, for one tree."""
+    """Compute what a step does for its operator, for one tree."""
     nv = model.dof_parent.size
     n = W.shape[0]
     marks, found = np.zeros(nv, dtype=np.int64), np.zeros(nv, dtype=np.int64)

@@ -41,7 +41,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
 
 
 def _rows(method: str, forces: NDArray[np.float64]) -> list[Row]:
-    """What is told of one solver's forces on the legs [N], shape (4,)."""
+    """Return the summary of one solver's forces on the legs [N], shape (4,)."""
     alternating = np.array([-1.0, 1.0, -1.0, 1.0])
     surplus = forces - 0.25 * WEIGHT
     share = float(surplus @ alternating) / 4.0

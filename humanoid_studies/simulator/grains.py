@@ -28,8 +28,8 @@ class _SoleWatch:
             for sole in placed.robot.soles.values()
         }
         self._stiffness = {name: np.linalg.inv(sole.S) for name, sole in self._soles.items()}
-        self.largest_gap = 0.0
-        self.largest_load = 0.0
+        self.max_gap = 0.0
+        self.max_load = 0.0
         self.deepest = 0.0
         self.deepest_at: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
@@ -45,8 +45,8 @@ class _SoleWatch:
             load = contacts.force[rows].sum(axis=0) if rows.any() else np.zeros(3)
             nodal = (self._stiffness[name] @ displacements[name]).reshape(-1, 3).sum(axis=0)
             turned = self._rotation(simulation, name) @ nodal
-            self.largest_gap = max(self.largest_gap, float(np.abs(turned - load).max()))
-            self.largest_load = max(self.largest_load, float(np.linalg.norm(load)))
+            self.max_gap = max(self.max_gap, float(np.abs(turned - load).max()))
+            self.max_load = max(self.max_load, float(np.linalg.norm(load)))
             pressed = displacements[name].reshape(-1, 3)[:, 2]
             if pressed.max() > self.deepest:
                 self.deepest = float(pressed.max())
@@ -81,8 +81,8 @@ def run(*, progress: bool = False) -> ExperimentResult:
         Row("falls with the flat floor's pattern", "finally", np.nan if fell is None else fell, "s", fell is not None),
         Row("deepest dent of a sole", "visible", 1e3 * watch.deepest, "mm", watch.deepest > 1e-4),
         Row("median of the lower nodes' dents over the deepest", "local: << 1", local, "", local < 0.3),
-        Row("largest load of a sole", "", watch.largest_load, "N"),
-        Row("nodes' forces from the contacts' forces", "0", watch.largest_gap, "N", watch.largest_gap < 1e-6),
+        Row("largest load of a sole", "", watch.max_load, "N"),
+        Row("nodes' forces from the contacts' forces", "0", watch.max_gap, "N", watch.max_gap < 1e-6),
     )  # fmt: skip
     order = np.argsort(nodes[lower, 0], kind="stable")
     panels = (

@@ -41,7 +41,7 @@ def hrp2_with_jaws() -> Robot:
 
 
 def _jaw(joint: str, link: str, side: float) -> str:
-    """URDF of a jaw that slides along the hand's x axis.
+    """Return URDF of a jaw that slides along the hand's x axis.
 
     Args:
         joint: its name.

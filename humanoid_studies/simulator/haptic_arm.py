@@ -149,7 +149,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
 
 
 def amplitudes(s: Session) -> NDArray[np.float64]:
-    """How far the user's force swings after the lift, in one window after the other [N], shape (n,).
+    """Return how far the user's force swings after the lift, in one window after the other [N], shape (n,).
 
     Args:
         s: the run; a window is longer than a swing lasts.
@@ -238,7 +238,7 @@ def session(*, progress: bool = False) -> Session:
 
 
 def _user(simulation: Simulation) -> AttachMode:
-    """Takes the hand where it is, leads it to the handle, lifts."""
+    """Take the hand where it is, leads it to the handle, lifts."""
     at = simulation.robots["hrp2"].placement("RARM_LINK6").act(np.array(CENTRE))
     path = [at, at, HANDLE, HANDLE, HANDLE + np.array([0.0, 0.0, UP])]
     return AttachMode(

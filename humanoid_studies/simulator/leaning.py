@@ -141,7 +141,7 @@ def lean(
 def joint_trajectory(
     names: Sequence[str], positions: NDArray[np.float64], goals: Sequence[JointGoal]
 ) -> JointTrajectory:
-    """Way of joints that rest at each goal.
+    """Return the way of joints that rest at each goal.
 
     Args:
         names: of the joints.

@@ -81,7 +81,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
     still = (RAISED + 0.15, _STARTING)
     z_up, y_up = mean(z, 0.5, UPRIGHT), mean(y, 0.5, UPRIGHT)
     z_level, y_level = mean(z, *still), mean(y, *still)
-    x_most = float(np.abs(x[time < touch]).max())
+    max_x = float(np.abs(x[time < touch]).max())
     peak = float(pressed.max())
     final = mean(pressed, END - 0.5, END)
     z_final, y_final = mean(z, END - 0.5, END), mean(y, END - 0.5, END)
@@ -93,7 +93,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
         Row("y upright", "0", y_up, "N", abs(y_up) < 0.01 * weight),
         Row("z, arm horizontal", "0", z_level, "N", abs(z_level) < 0.01 * weight),
         Row("y, arm horizontal", "7.55", y_level, "N", abs(y_level / weight - 1.0) < 0.01),
-        Row("x before the contact, largest", "≈ 0", x_most, "N", x_most < 0.1 * weight),
+        Row("x before the contact, largest", "≈ 0", max_x, "N", max_x < 0.1 * weight),
         Row("hand touches the beam", "6.5", touch, "s", abs(touch - 6.5) < 0.2),
         Row("peak of the pressing force", "a peak at the contact", peak, "N", peak > final),
         Row("pressing force at the end", "positive", final, "N", final > 1.0),

@@ -78,7 +78,7 @@ def run(duration: float = 5.0, *, progress: bool = False) -> ExperimentResult:
 
 
 def slide(dt: float = 1e-3) -> float:
-    """How far a block slides on level ground [m]."""
+    """Return how far a block slides on level ground [m]."""
     size = np.array([0.2, 0.2, 0.05])
     at = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5 * size[2]]))
     block = made_body("block", [(Box(size), pin.SE3.Identity())], 1.0, at, (SPEED, 0.0, 0.0, 0.0, 0.0, 0.0))

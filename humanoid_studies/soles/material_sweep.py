@@ -33,7 +33,7 @@ class SweepTable:
     results: Mapping[str, NDArray[np.float64]]
 
     def pareto(self, names: Iterable[str]) -> NDArray[np.bool_]:
-        """Materials that no other one beats in all of some results, smaller being better, shape (e, n).
+        """Return materials that no other one beats in all of some results, smaller being better, shape (e, n).
 
         Materials with a result that is not a number are beaten by all that have one.
 

@@ -19,7 +19,7 @@ from humanoid_studies.soles.soled_body import SoledBody
 
 _FALLEN = 0.5
 """A body that leans further than this [rad] has fallen."""
-_MOST_SETTLING_STEPS = 5000
+_MAX_SETTLING_STEPS = 5000
 """A body that still moves after so many steps counts as fallen."""
 _AT_REST = 1e-12
 """A body whose sway has no more kinetic energy than this is at rest [J]."""
@@ -78,7 +78,7 @@ class SoleTrial:
         """Pitch at rest with the centre of mass shifted [rad]; not a number when the body falls."""
         body = self._body(material, 0.0, self.ahead + self.lean)
         energy = 0.0
-        for _ in range(_MOST_SETTLING_STEPS):
+        for _ in range(_MAX_SETTLING_STEPS):
             body.step()
             pitch = float(pin.log3(body.placement.rotation)[1])
             before, energy = energy, body.kinetic_energy

@@ -183,14 +183,14 @@ class SoledBody:
         return [np.arange(a, b) for a, b in itertools.pairwise(first)]
 
     def _of_sole(self, contacts: NDArray[np.int64], frames: NDArray[np.float64]) -> ContactsOfSole:
-        """Contacts of one sole, three rows of the problem each."""
+        """Return contacts of one sole, three rows of the problem each."""
         found = self._found
         return ContactsOfSole(
             contacts, 3 * contacts, np.ones(contacts.size), found.vertices[contacts], found.weights[contacts], frames
         )
 
     def _slots(self, first: list[int]) -> NDArray[np.int64]:
-        """Number of each contact's node among the free nodes of all soles."""
+        """Return the number of each contact's node among the free nodes of all soles."""
         slots, before = [], 0
         for sole, contacts in zip(self.soles, self._contacts(first), strict=True):
             slots.append(before + self._found.vertices[contacts, 0])

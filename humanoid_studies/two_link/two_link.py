@@ -54,12 +54,12 @@ class TwoLinkRobot:
         return abs(float(self.feet(q)[_index(foot), 1])) <= tolerance
 
     def stands_on(self, foot: int, q: ArrayLike, tolerance: float = 1e-9) -> bool:
-        """Whether a foot alone touches the ground: C^i_free, (2.2)-(2.4)."""
+        """Return whether a foot alone touches the ground: C^i_free, (2.2)-(2.4)."""
         other = self.feet(q)[2 - foot, 1]
         return self._is_upright(q, foot) and self.touches(foot, q, tolerance) and float(other) > tolerance
 
     def stands_on_both(self, q: ArrayLike, tolerance: float = 1e-9) -> bool:
-        """Whether both feet touch the ground: T_free (2.5)."""
+        """Return whether both feet touch the ground: T_free (2.5)."""
         return self._is_upright(q, 1) and self.touches(1, q, tolerance) and self.touches(2, q, tolerance)
 
     def in_contact(self, q: ArrayLike, tolerance: float = 1e-9) -> bool:
@@ -157,7 +157,7 @@ class TwoLinkRobot:
         return np.array([self.leaf(foot, place[0], theta) for theta in np.concatenate(parts)])
 
     def is_walk(self, configurations: Sequence[ArrayLike], tolerance: float = 1e-9) -> bool:
-        """Whether configurations stand on both feet, and each keeps a foot of the one before in its place."""
+        """Return whether configurations stand on both feet, and each keeps a foot of the one before in its place."""
         if not all(self.stands_on_both(q, tolerance) for q in configurations):
             return False
         places = np.array([self.feet(q)[:, 0] for q in configurations]).reshape(-1, 2)
@@ -165,7 +165,7 @@ class TwoLinkRobot:
         return bool(kept.any(axis=1).all())
 
     def _is_upright(self, q: ArrayLike, foot: int) -> bool:
-        """Whether a foot's angle is within ]-pi/2, pi/2[, modulo 2 pi."""
+        """Return whether a foot's angle is within ]-pi/2, pi/2[, modulo 2 pi."""
         return math.cos(float(np.asarray(q, dtype=float)[1 + foot])) > 0.0
 
 

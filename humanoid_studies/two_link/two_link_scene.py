@@ -76,7 +76,7 @@ class TwoLinkScene:
         self._labels: dict[tuple[int, int, int], int] = {}
 
     def free(self, configurations: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether configurations (..., 4) keep the clearance from all obstacles."""
+        """Return whether configurations (..., 4) keep the clearance from all obstacles."""
         x, y, a, b = np.moveaxis(np.asarray(configurations, dtype=float), -1, 0)
         top = np.stack([x, y], axis=-1)
         result = np.ones(x.shape, dtype=bool)
@@ -147,7 +147,7 @@ class TwoLinkScene:
         return None
 
     def neighbours(self) -> set[tuple[int, int]]:
-        """Pairs of components of the transition space that a single step joins, the lower number first."""
+        """Return pairs of components of the transition space that a single step joins, the lower number first."""
         components = self.components()
         bordering: dict[tuple[int, int, int], set[int]] = {}
         for where in zip(*np.nonzero(self._free), strict=True):
@@ -183,7 +183,7 @@ class TwoLinkScene:
         return np.stack([self.abscissae[place] - length * np.sin(angle), length * np.cos(angle), a, b], axis=-1)
 
     def _stands_free(self, foot: int, configurations: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether configurations (..., 4) of a leaf have the other foot and O above the ground, and are free."""
+        """Return whether configurations (..., 4) of a leaf have the other foot and O above the ground, and are free."""
         length, angle = (self.robot.l2, 3) if foot == 1 else (self.robot.l1, 2)
         y = configurations[..., 1]
         return self.free(configurations) & (y > 0.0) & (y - length * np.cos(configurations[..., angle]) > 0.0)
@@ -208,7 +208,7 @@ class TwoLinkScene:
         return None
 
     def _label(self, foot: int, where: Transition) -> int:
-        """Component of a foot's leaf that a transition borders on; 0 for none."""
+        """Return the component of a foot's leaf that a transition borders on; 0 for none."""
         key = (foot, *where)
         if key not in self._labels:
             cell = self._cell(foot, where)
@@ -233,7 +233,7 @@ def _halfplanes(polygon: NDArray[np.float64], clearance: float) -> tuple[NDArray
 def _crosses(
     start: NDArray[np.float64], end: NDArray[np.float64], normals: NDArray[np.float64], offsets: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Whether segments (..., 2) have points inside a convex polygon: Cyrus and Beck's clipping."""
+    """Return whether segments (..., 2) have points inside a convex polygon: Cyrus and Beck's clipping."""
     lowest = np.zeros(start.shape[:-1])
     highest = np.ones(start.shape[:-1])
     for normal, offset in zip(normals, offsets, strict=True):
@@ -247,7 +247,7 @@ def _crosses(
 
 
 def _label_on_torus(free: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Components of a grid whose opposite edges touch, numbered from 1."""
+    """Return components of a grid whose opposite edges touch, numbered from 1."""
     labels, count = scipy.ndimage.label(free)
     parents = np.arange(count + 1)
 

@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 ROS, STUDIES = "humanoid_ros", "humanoid_studies"
 #: ROS 2's libraries and messages, which only the package ``humanoid_ros`` imports.
 ROS_MODULE = re.compile(r"rclpy|ament_index_python|launch(_ros)?|humanoid_stack|\w+_msgs|\w+_interfaces")
-MOST_ARGUMENTS = 10
+MAX_ARGUMENTS = 10
 #: Parameters and attributes that take a callback which is told how far something is.
 PROGRESS = re.compile(r"_?(progress|feedback|watch|tell|report|notify|on_\w+)")
 #: When an import is made.
@@ -345,7 +345,7 @@ def metrics() -> dict[str, int]:
     return {
         f"files flat in {ROS}": len(files_flat(ROS)),
         "longest argument list": lists[0].size,
-        f"functions above {MOST_ARGUMENTS} arguments": sum(item.size > MOST_ARGUMENTS for item in lists),
+        f"functions above {MAX_ARGUMENTS} arguments": sum(item.size > MAX_ARGUMENTS for item in lists),
         "lines of the largest class": classes()[0].size,
         "lines of the class Simulation": max(own),
         "files in import cycles": sum(map(len, cycles(import_graph(known, LOADING)))),
@@ -368,7 +368,7 @@ def main() -> None:
             print(f"  {row}")
 
     known = sources()
-    table(f"Functions above {MOST_ARGUMENTS} arguments", (item for item in functions() if item.size > MOST_ARGUMENTS))
+    table(f"Functions above {MAX_ARGUMENTS} arguments", (item for item in functions() if item.size > MAX_ARGUMENTS))
     table("Largest classes by lines", classes()[:10])
     by_lines = sorted(known.values(), key=lambda source: -source.lines)
     table("Largest files by lines", (f"{source.lines:5}  {source.path}" for source in by_lines[:10]))

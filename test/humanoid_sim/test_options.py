@@ -45,7 +45,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], problem: str, known:
 
 
 def test_options_are_told_in_words_and_numbers() -> None:
-    told = SimulationOptions(integrator=find_integrator("rk4")).told()
+    told = SimulationOptions(integrator=find_integrator("rk4")).as_text()
     assert told["integrator"] == "RungeKutta4"
     assert (told["method"], told["time_budget"], told["tolerance"]) == ("nsgs_newton", None, 1e-9)
 

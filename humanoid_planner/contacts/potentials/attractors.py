@@ -25,7 +25,7 @@ class Attractor:
     """
 
     def __init__(self, goal: ArrayLike, switch: float = 1.0, scale: float = 1.0) -> None:
-        """Takes a goal.
+        """Take a goal.
 
         Raises:
             InputError: a goal that isn't finite, a switch below zero or NaN, a scale that isn't above zero.
@@ -40,7 +40,7 @@ class Attractor:
             raise InputError(f"is {scale}", element="scale of the attractor", remedy="Give a number above 0")
 
     def value(self, point: ArrayLike) -> float:
-        """U of a point (n,)."""
+        """Return u of a point (n,)."""
         far = float(np.linalg.norm(np.asarray(point) - self.goal))
         if self.switch == 0.0:
             return self.scale * far
@@ -68,7 +68,7 @@ class Repulsor:
     """
 
     def __init__(self, distance: Callable[[Array], tuple[float, Array]], reach: float, scale: float = 1.0) -> None:
-        """Takes an obstacle.
+        """Take an obstacle.
 
         Args:
             distance: gives a point's distance to the obstacle and its (n,) gradient.
@@ -84,7 +84,7 @@ class Repulsor:
         self._distance, self.reach, self.scale = distance, reach, scale
 
     def value(self, point: ArrayLike) -> float:
-        """U of a point (n,); infinite in the obstacle."""
+        """Return u of a point (n,); infinite in the obstacle."""
         d, _ = self._distance(np.asarray(point, dtype=float))
         if d <= 0:
             return math.inf

@@ -66,7 +66,7 @@ class CentreOfMassAttractor(_PlaceCriterion):
     """A mixed attractor on the centre of mass."""
 
     def __init__(self, field: Attractor) -> None:
-        """Takes an attractor in the world, three coordinates."""
+        """Take an attractor in the world, three coordinates."""
         self._field = field
 
     def _place(self, kinematics: RobotKinematics) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class PointAttractor(_PlaceCriterion):
     """A mixed attractor on a link's point, the base's included."""
 
     def __init__(self, field: Attractor, link: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """Takes an attractor in the world, a link, and a point (3,) in its frame [m]."""
+        """Take an attractor in the world, a link, and a point (3,) in its frame [m]."""
         self._field, self._link, self._point = field, link, np.asarray(point, dtype=float)
 
     def _place(self, kinematics: RobotKinematics) -> NDArray[np.float64]:
@@ -112,7 +112,7 @@ class PointAlongGuide(_PlaceCriterion):
         progress: float = 1.0,
         switch: float = 1.0,
     ) -> None:
-        """Takes a guide.
+        """Take a guide.
 
         Args:
             kinematics: of the robot.

@@ -56,7 +56,7 @@ class SearchSpace(ABC, Generic[S]):
 
     @abstractmethod
     def potential(self, state: S) -> float:
-        """U of a state."""
+        """Return u of a state."""
 
     @abstractmethod
     def add(self, state: S) -> bool:
@@ -77,7 +77,7 @@ class SearchSpace(ABC, Generic[S]):
         """
 
     def reached(self, state: S) -> bool:
-        """Whether a state is the goal; asked when it is generated, so it has to be cheap."""
+        """Return whether a state is the goal; asked when it is generated, so it has to be cheap."""
         return False
 
     def finish(self, node: Node[S]) -> S | None:
@@ -85,7 +85,7 @@ class SearchSpace(ABC, Generic[S]):
         return None
 
     def tie(self, state: S) -> tuple[int, ...]:
-        """Order of states of equal potential; those that are equal here too go by their generation."""
+        """Return the order of states of equal potential; those that are equal here too go by their generation."""
         return ()
 
     def encode(self, state: S) -> Any:
@@ -97,11 +97,11 @@ class SearchSpace(ABC, Generic[S]):
         raise NotImplementedError(f"{type(self).__name__} can't be saved")
 
     def memory(self) -> Any:
-        """What the space remembers beside the tree's states, as what JSON can hold."""
+        """Return what the space remembers beside the tree's states, as what JSON can hold."""
         return None
 
     def recall(self, data: Any) -> None:
-        """Takes what :meth:`memory` gave."""
+        """Take what :meth:`memory` gave."""
 
 
 class BestFirstSearch(Generic[S]):
@@ -120,7 +120,7 @@ class BestFirstSearch(Generic[S]):
     """
 
     def __init__(self, space: SearchSpace[S], start: S, threshold: float = math.inf) -> None:
-        """Takes a space and where to start.
+        """Take a space and where to start.
 
         Raises:
             InputError: the start has no finite potential, or the threshold is NaN.

@@ -40,7 +40,7 @@ class Grid(SearchSpace[Cell]):
         free_path: Callable[[NDArray[np.float64], NDArray[np.float64]], bool] | None = None,
         threshold: float = math.inf,
     ) -> None:
-        """Takes a grid.
+        """Take a grid.
 
         Args:
             origin: (n,) point of the cell (0, ..., 0).
@@ -72,7 +72,7 @@ class Grid(SearchSpace[Cell]):
         return np.asarray(self._origin + self._steps * cell)
 
     def potential(self, state: Cell) -> float:
-        """U of a cell's point, computed once."""
+        """Return u of a cell's point, computed once."""
         if state not in self._values:
             self._values[state] = float(self._field(self.point(state)))
         return self._values[state]
@@ -84,11 +84,11 @@ class Grid(SearchSpace[Cell]):
         return new
 
     def reached(self, state: Cell) -> bool:
-        """Whether a cell is the goal, or its point will do."""
+        """Return whether a cell is the goal, or its point will do."""
         return self._goal(self.point(state)) if callable(self._goal) else state == self._goal
 
     def tie(self, state: Cell) -> tuple[int, ...]:
-        """Cells of equal potential go by their coordinates."""
+        """Return cells of equal potential go by their coordinates."""
         return state
 
     def expand(self, node: Node[Cell], nodes: list[Node[Cell]], stop: Callable[[], bool]) -> Iterable[tuple[int, Cell]]:
@@ -123,11 +123,11 @@ class Grid(SearchSpace[Cell]):
         return tuple(int(k) for k in data)
 
     def memory(self) -> Any:
-        """Cells that are known without being in the tree, above the threshold."""
+        """Return cells that are known without being in the tree, above the threshold."""
         return [list(cell) for cell in sorted(self._known)]
 
     def recall(self, data: Any) -> None:
-        """Takes known cells."""
+        """Take known cells."""
         self._known.update(self.decode(cell) for cell in data)
 
 
@@ -161,7 +161,7 @@ def plan_on_grid(
     progress: ProgressCallback | None = None,
     **grid: Any,
 ) -> GridPlan:
-    """Plans a path on an unbounded grid by following a potential.
+    """Plan a path on an unbounded grid by following a potential.
 
     Args:
         start: cell.

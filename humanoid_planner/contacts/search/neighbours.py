@@ -17,7 +17,7 @@ Neighbours = Callable[[Cell], Iterable[Cell]]
 
 
 def m_neighbours(dimension: int, m: int = 1) -> Neighbours:
-    """Cells that differ by one step on at most m coordinates.
+    """Return cells that differ by one step on at most m coordinates.
 
     Raises:
         InputError: m isn't from 1 to the dimension.

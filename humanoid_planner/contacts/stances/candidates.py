@@ -57,7 +57,7 @@ class PredefinedCandidates(Candidates):
         return [Hold(couple, float(x), float(y), float(theta)) for x, y, theta in self.places.get(names, ())]
 
     def check(self, couples: Couples) -> None:
-        """Refuses places of couples that aren't there.
+        """Refuse places of couples that aren't there.
 
         Raises:
             InputError: a name that isn't among the couples', or a number that isn't finite.
@@ -132,7 +132,7 @@ class SearchVolumes:
                 raise InputError(f"is {value}", element=f"{name} of search volumes", remedy="Give a number above 0")
 
     def volume(self, couples: Couples, couple: int, place: Place) -> SearchVolume | None:
-        """Upsilon of a couple; None where the surface is out of reach."""
+        """Return the upsilon of a couple; None where the surface is out of reach."""
         centre = place.placement_world_surface.actInv(place.pelvis)
         return surface_volume(couples.surface(couple).polygon, centre[:2], self.radius)
 

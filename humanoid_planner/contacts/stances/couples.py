@@ -28,7 +28,7 @@ class Couples:
         surfaces: Iterable[str] | None = None,
         forbidden: Collection[tuple[str, str]] = (),
     ) -> None:
-        """Takes what may hold on what.
+        """Take what may hold on what.
 
         Args:
             robot: that has the locations.
@@ -74,15 +74,15 @@ class Couples:
         )
 
     def __len__(self) -> int:
-        """Number of couples, forbidden ones included."""
+        """Return the number of couples, forbidden ones included."""
         return len(self.locations) * len(self.surfaces)
 
     def number(self, location: int, surface: int) -> int:
-        """Number of a couple of indices."""
+        """Return the number of a couple of indices."""
         return location * len(self.surfaces) + surface
 
     def number_of(self, location: str, surface: str) -> int:
-        """Number of a couple of names.
+        """Return the number of a couple of names.
 
         Raises:
             InputError: one of them isn't among those of this problem.
@@ -97,9 +97,9 @@ class Couples:
         return self.number(known.index(location), surfaces.index(surface))
 
     def location(self, number: int) -> ContactLocation:
-        """Location of a couple."""
+        """Return the location of a couple."""
         return self.locations[number // len(self.surfaces)]
 
     def surface(self, number: int) -> Surface:
-        """Surface of a couple."""
+        """Return the surface of a couple."""
         return self.surfaces[number % len(self.surfaces)]

@@ -64,7 +64,7 @@ class SearchVolume:
         return self.high - self.low >= WHOLE_TURN - 1e-9
 
     def contains(self, x: float, y: float, theta: float, tolerance: float = 0.0) -> bool:
-        """Whether a place and direction are in it, or that near [m] and [rad]."""
+        """Return whether a place and direction are in it, or that near [m] and [rad]."""
         start, end = self.polygon, np.roll(self.polygon, -1, axis=0)
         edges = end - start
         inward = np.column_stack([-edges[:, 1], edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
@@ -108,7 +108,7 @@ class SearchVolume:
         return [SearchVolume(self.polygon, self.low, middle), SearchVolume(self.polygon, middle, self.high)]
 
     def _beside(self, theta: float, angle: float) -> tuple[list[SearchVolume], float, float]:
-        """Parts of other directions, and the interval of the box's directions."""
+        """Return parts of other directions, and the interval of the box's directions."""
         if angle >= WHOLE_TURN:
             return [], self.low, self.high
         if self.whole:
@@ -123,7 +123,7 @@ class SearchVolume:
 
 
 def _cut(polygon: NDArray[np.float64], axis: int, low: float, high: float) -> list[NDArray[np.float64]]:
-    """Parts of a polygon below, between and above two values of a coordinate."""
+    """Return parts of a polygon below, between and above two values of a coordinate."""
     if len(polygon) < 3:
         return [np.zeros((0, 2))] * 3
     least, most = polygon.min(axis=0) - 1.0, polygon.max(axis=0) + 1.0
@@ -138,7 +138,7 @@ def _cut(polygon: NDArray[np.float64], axis: int, low: float, high: float) -> li
 
 
 def surface_volume(polygon: ArrayLike | None, around: ArrayLike, radius: float) -> SearchVolume | None:
-    """Upsilon of a surface; one without an outline is taken in a square about a point.
+    """Return the upsilon of a surface; one without an outline is taken in a square about a point.
 
     Args:
         polygon: (k, 2) outline of the surface, None where it is unbounded.

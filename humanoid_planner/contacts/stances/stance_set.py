@@ -51,11 +51,11 @@ class StanceMetric:
         return math.sqrt(total)
 
     def equal(self, one: PlannedStance, other: PlannedStance) -> bool:
-        """Whether two stances count as the same."""
+        """Return whether two stances count as the same."""
         return self.distance(one, other) <= self.tolerance
 
     def precedes(self, one: PlannedStance, other: PlannedStance) -> bool:
-        """Whether one stance comes before another: fewer contacts, then couples, then places."""
+        """Return whether one stance comes before another: fewer contacts, then couples, then places."""
         sizes = len(one.key), len(other.key)
         if sizes[0] != sizes[1]:
             return sizes[0] < sizes[1]
@@ -78,11 +78,11 @@ class StanceSet:
         self._count = 0
 
     def __len__(self) -> int:
-        """Number of stances."""
+        """Return the number of stances."""
         return self._count
 
     def __contains__(self, stance: PlannedStance) -> bool:
-        """Whether one equal to it is there."""
+        """Return whether one equal to it is there."""
         couples, i, j = self._bucket(stance)
         around = itertools.product((i - 1, i, i + 1), (j - 1, j, j + 1))
         return any(
@@ -90,7 +90,7 @@ class StanceSet:
         )
 
     def add(self, stance: PlannedStance) -> bool:
-        """Takes a stance; returns False where one equal to it is there."""
+        """Take a stance; returns False where one equal to it is there."""
         if stance in self:
             return False
         self._buckets.setdefault(self._bucket(stance), []).append(stance)

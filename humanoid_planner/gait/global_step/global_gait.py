@@ -184,7 +184,7 @@ def _closed(problem: GlobalProblem, model: PhaseModel, state: BoundaryState) -> 
 
 
 def flat_coordinates(walker: Walker, model: PhaseModel) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Coordinates of double support that single support before it, and after it, has none of: flat feet's."""
+    """Return coordinates of double support that single support before it, and after it, has none of: flat feet's."""
     return (
         TransitionMap.of(walker.single_from_touch_down, model.n).dropped,
         TransitionMap.of(walker.single_from_double, model.n).dropped,

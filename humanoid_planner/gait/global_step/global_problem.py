@@ -38,7 +38,7 @@ from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import phase_parameters
 from humanoid_planner.gait.solvers.direct import (
-    MOST_MEMORY,
+    MAX_MEMORY,
     Transcription,
     constraint_bounds,
     program_memory,
@@ -124,7 +124,7 @@ class GlobalProblem:
     """A gait as one problem.
 
     Attributes:
-        walker: who walks.
+        walker: the walking model.
         settings: criterion, limits and ranges.
         phases: in order.
         cyclic: whether the last phase leads to the first one.
@@ -266,7 +266,7 @@ class GlobalProblem:
         return float((states[-1].start if first else states[-1].end).q[coordinate])
 
     def _on_ground(self, index: int, first: bool) -> tuple[str, ...]:
-        """Points of the swinging foot that links keep on the ground at one end of a phase: no limit has to."""
+        """Return points of the swinging foot that links keep on the ground at one end of a phase: no limit has to."""
         phase = self.phases[index]
         names = phase_parameters(phase.problem).shape.clear_points
         same = self.walker.same_points
@@ -301,7 +301,7 @@ def _fix(low: Reals, high: Reals, place: int, columns: Any, values: Any) -> None
 
 
 def _closing_terms(phase: GlobalPhase) -> NDArray[np.complex128]:
-    """Coefficients of the closing points, and where they belong less the step's length and height."""
+    """Return coefficients of the closing points, and where they belong less the step's length and height."""
     model = phase.problem.model
     terms = [
         np.append(model.points[item.point].coefficients, [item.target - phase.foothold])
@@ -318,10 +318,10 @@ def global_problem(
     speed: float | None = None,
     step_length: float | None = None,
 ) -> GlobalProblem:
-    """Puts the problem together.
+    """Put the problem together.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         specs: phases in order; their steps and durations are the guess, their rests and the heights of their steps
             are kept.
         settings: criterion, limits and ranges.
@@ -353,10 +353,10 @@ def global_problem(
             element = "single_intervals" if support is Support.ONE_FOOT else "double_intervals"
             intervals = getattr(settings, element)
             memory += program_memory(phase_parameters(problem).shape, intervals)
-            if phases and memory > MOST_MEMORY:
+            if phases and memory > MAX_MEMORY:
                 raise InputError(
                     f"has {len(specs)} phases; {len(phases)} of them with {settings.single_intervals} intervals on one "
-                    f"foot and {settings.double_intervals} on both take {MOST_MEMORY / 2**30:g} GiB already",
+                    f"foot and {settings.double_intervals} on both take {MAX_MEMORY / 2**30:g} GiB already",
                     element="gait",
                     remedy="Give fewer phases, or fewer settings.single_intervals and settings.double_intervals",
                 )
@@ -513,7 +513,7 @@ def _limited(model: PhaseModel, settings: GlobalSettings) -> PhaseModel:
         dataclasses.replace(contact, friction=min(contact.friction, settings.friction)) for contact in model.contacts
     )
     bent = tuple(
-        _bent(joint, settings.least_knee_flexion) if joint.name.endswith("knee") else joint for joint in model.joints
+        _bent(joint, settings.min_knee_flexion) if joint.name.endswith("knee") else joint for joint in model.joints
     )
     return model.with_bounds(**bounds).replace(contacts=contacts, joints=bent)
 

@@ -33,7 +33,7 @@ class GlobalSettings:
         force_lower: least normal force at every place of every foot that bears [N].
         friction: Coulomb coefficient that every foot keeps to.
         torque_limits: greatest absolute torque by kind of joint: ankle, knee, hip [N m].
-        least_knee_flexion: of every knee, however far its own range goes [rad].
+        min_knee_flexion: of every knee, however far its own range goes [rad].
         trunk_lean: greatest angle of the trunk from upright, either way [rad].
         swing_clearance: height of the swinging foot where it passes the stance foot [m].
         obstacles: that the swinging foot steps over, in the stance foot's frame.
@@ -58,7 +58,7 @@ class GlobalSettings:
     force_lower: float = 6.0
     friction: float = 0.6
     torque_limits: Mapping[str, float] = field(default_factory=dict)
-    least_knee_flexion: float = 0.05
+    min_knee_flexion: float = 0.05
     trunk_lean: float = 0.2
     swing_clearance: float = 0.02
     obstacles: tuple[Obstacle, ...] = ()
@@ -83,7 +83,7 @@ class GlobalSettings:
         """
         for name in ("friction", "trunk_lean", "tolerance", "time_limit", "proof_time_limit"):
             _check(name, getattr(self, name), getattr(self, name) > 0.0, "above 0")
-        for name in ("slap", "force_lower", "least_knee_flexion", "swing_clearance"):
+        for name in ("slap", "force_lower", "min_knee_flexion", "swing_clearance"):
             _check(name, getattr(self, name), 0.0 <= getattr(self, name) < math.inf, "of zero or more")
         turn = self.rear_foot_turn
         _check("rear_foot_turn", turn, -math.pi / 2 < turn < 0.0, "between -pi/2 and 0: the rear heel rises")

@@ -215,7 +215,7 @@ def _with_bounds(problem: GlobalProblem, iterate: GlobalIterate, index: int, own
 
 
 def _estimates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> StateMultipliers:
-    """Multipliers of the limits along a phase of its own cost, from the transcription's.
+    """Return multipliers of the limits along a phase of its own cost, from the transcription's.
 
     Each point's is spread over what lies nearer to it than to others. Along a limit that is kept for longer they take
     turns then, 4/3 and 2/3 of the true value at middles and nodes, as Simpson's weights do: a mean over neighbours is

@@ -55,7 +55,7 @@ def optimize_step(
     """The best step of a cyclic gait: transition states, durations and step length are chosen by the optimum.
 
     Args:
-        walker: who walks: :class:`.BipWalker` of BIP or of any biped's sagittal projection, :class:`.RabbitWalker`.
+        walker: :class:`.BipWalker` of BIP or of any biped's sagittal projection, :class:`.RabbitWalker`.
         speed: mean speed [m/s]; None chooses it too.
         step_length: [m]; None chooses it too.
         settings: criterion and limits.
@@ -97,7 +97,7 @@ def optimize_walk(
     """The best walk between two rests: all transitions, durations and step lengths are chosen by the optimum.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         specs: phases in order, :func:`.walk_between_rests` for example. Rests and heights of steps are kept, all else
             of them is the guess.
         speed: mean speed from rest to rest [m/s]; None chooses it too.
@@ -113,7 +113,7 @@ def optimize_walk(
 
 
 def _check_reach(settings: GlobalSettings, speed: float | None, step_length: float | None) -> None:
-    """Refuses speeds that no duration and step length in their ranges give."""
+    """Refuse speeds that no duration and step length in their ranges give."""
     for name, value in (("speed", speed), ("step_length", step_length)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise InputError(f"is {value}", element=name, remedy="Give a number above 0, or None")

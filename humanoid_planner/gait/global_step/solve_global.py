@@ -211,7 +211,7 @@ def _motion(problem: GlobalProblem, index: int, x: Reals, multipliers: Reals, co
 
 
 def describe_constraint(problem: GlobalProblem, index: int) -> str:
-    """Which constraint of the program an index is, in words."""
+    """Return which constraint of the program an index is, in words."""
     program = problem.program()
     place = int(np.searchsorted(program.rows, index, side="right")) - 1
     if place >= len(problem.phases):

@@ -89,7 +89,7 @@ def solve_whole(
 
 
 def whole_settings(spec: GaitSpec, model: GaitModel) -> GlobalSettings:
-    """Settings of a gait solved as one problem.
+    """Return settings of a gait solved as one problem.
 
     Raises:
         InputError: a field that such a problem doesn't have.
@@ -106,8 +106,8 @@ def whole_settings(spec: GaitSpec, model: GaitModel) -> GlobalSettings:
         "obstacles": spec.bounds.obstacles,
         "time_limit": spec.time_limit,
     }
-    if spec.least_normal is not None:
-        changes["force_lower"] = spec.least_normal
+    if spec.min_normal is not None:
+        changes["force_lower"] = spec.min_normal
     if spec.bounds.clearance > 0.0:
         changes["swing_clearance"] = spec.bounds.clearance
     if spec.options.tolerance > 0.0:
@@ -203,7 +203,7 @@ def _torque_limits(spec: GaitSpec, model: GaitModel) -> dict[str, float]:
 
 
 def _per_kind(values: Sequence[float], kinds: Sequence[str], name: str) -> dict[str, float]:
-    """Values of joints by their kind, alike for both legs; empty for none."""
+    """Return values of joints by their kind, alike for both legs; empty for none."""
     if not values:
         return {}
     if len(values) != len(kinds):

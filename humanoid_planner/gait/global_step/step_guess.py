@@ -41,7 +41,7 @@ def scaled_walk(
     """The published walk at another speed and with other steps, its hip lowered until the legs reach.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         speed: mean speed [m/s]; that of the similar walk if left out.
         step_length: [m]; grows with the root of the speed if left out.
         step_height: of each foothold above the last one [m].

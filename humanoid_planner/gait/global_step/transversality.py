@@ -52,7 +52,7 @@ def transversality(
     phases: Sequence[PhaseSolution],
     H: Reals,
 ) -> tuple[Reals, float]:
-    """Residual of the costates at each transition, and of the step lengths."""
+    """Return the residual of the costates at each transition, and of the step lengths."""
     program: MultiphaseProgram = problem.program()
     distance = gait_distance(problem, iterate)
     per = 1.0 / distance if problem.settings.per_metre else 1.0
@@ -101,7 +101,7 @@ def _by_rates(own: PhaseProblem, phase: PhaseSolution, place: int, w: Reals) -> 
 def _end_normals(
     problem: GlobalProblem, iterate: GlobalIterate, finals: Sequence[PhaseProblem], size: int
 ) -> list[Reals]:
-    """Gradients of what else holds at ends: closures at the end of double support, and touched limits."""
+    """Return gradients of what else holds at ends: closures at the end of double support, and touched limits."""
     found: list[Reals] = []
     place = 0
     for i, own in enumerate(finals):

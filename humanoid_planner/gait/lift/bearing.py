@@ -119,7 +119,7 @@ def bearing_points(soles: Mapping[str, SoleGeometry], data: pin.Data, bearings: 
 
 
 def support_margin(places: Reals, point: Reals) -> float:
-    """How far a point of the ground is inside the hull of bearing corners [m]; negative outside.
+    """Return how far a point of the ground is inside the hull of bearing corners [m]; negative outside.
 
     Args:
         places: (k, 3) corners, level, not all on one line [m].

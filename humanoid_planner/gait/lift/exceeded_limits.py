@@ -9,7 +9,7 @@ from humanoid_planner.gait.lift.lifted_gait import LiftedGait
 
 
 def exceeded_limits(lifted: LiftedGait) -> list[str]:
-    """What of the robot's limits the motion passes, in words: of each quantity the joint that is worst."""
+    """Return what of the robot's limits the motion passes, in words: of each quantity the joint that is worst."""
     robot, found = lifted.robot, []
     names = [name for name in robot.joint_names if name in robot.actuators]
     rows, columns = ([index(name) for name in names] for index in (robot.index_q, robot.index_v))

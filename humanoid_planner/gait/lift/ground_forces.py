@@ -13,7 +13,7 @@ from humanoid_model.arrays import Reals
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
-_LEAST_SHARE = 1e-3
+_MIN_SHARE = 1e-3
 """Of a foot that has all but handed over its load: the program stays strictly convex."""
 
 
@@ -72,7 +72,7 @@ def ground_forces(
             lever = own.rotation @ corner
             rows.append(jacobian[:3] - pin.skew(lever) @ jacobian[3:])
             places.append(own.translation + lever)
-            weights.append(1.0 / max(share, _LEAST_SHARE))
+            weights.append(1.0 / max(share, _MIN_SHARE))
     J = np.vstack(rows)
     count = len(places)
     # Tangential forces are dearer than normal ones: none is used that only strains the closed chain of the legs.

@@ -16,7 +16,7 @@ from humanoid_planner.gait.lift.bearing import SoleGeometry
 
 _CLOSE = 1e-11
 """Greatest error of a place [m] or an attitude [rad] that is left."""
-_MOST_ITERATIONS = 20
+_MAX_ITERATIONS = 20
 
 
 class LegPlacement:
@@ -97,7 +97,7 @@ class LegPlacement:
         q[self._base_q + 1] = guess[self._base_q + 1]
         turn = pin.Quaternion(q[self._base_q + 3 : self._base_q + 7]).matrix()
         worst = math.inf
-        for _ in range(_MOST_ITERATIONS):
+        for _ in range(_MAX_ITERATIONS):
             J, error = self._equations(q, goals, turn, lateral[0])
             worst = float(np.abs(error).max())
             if worst < _CLOSE:

@@ -18,7 +18,7 @@ from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.penalties import Penalties
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES, PhaseSpec, walk_through
+from humanoid_planner.gait.specification.phase_spec import MAX_CYCLES, PhaseSpec, walk_through
 from humanoid_planner.gait.specification.similar_walk import (
     LegSize,
     centre_from_hips,
@@ -40,7 +40,7 @@ MASS = 104.81
 SWING_FROM_REST = 0.6
 """Duration of the first swing and of the last one of BIP2000 [s]."""
 
-LEAST_FLEXION = 0.245
+MIN_FLEXION = 0.245
 """Of knees once the hips have swayed over one sole [rad]: legs that lean are longer than in the plane."""
 INSET = 1.0 / 3.0
 """Of the zero-moment point in single support towards the other foot, in half-widths of the sole's narrower end."""
@@ -73,7 +73,7 @@ def knee_reserve(projection: SagittalProjection) -> float:
     """Least flexion of knees in the plane [rad].
 
     Over one sole the hips are a sway d off the plane's place, so that legs have to span sqrt(l² + d²) instead of l;
-    knees are bent by :data:`LEAST_FLEXION` then.
+    knees are bent by :data:`MIN_FLEXION` then.
 
     Raises:
         InputError: the feet are too far apart for legs so short.
@@ -83,7 +83,7 @@ def knee_reserve(projection: SagittalProjection) -> float:
     lateral = [float((data.oMi[sole.joint] * sole.placement).translation[1]) for sole in _soles(projection)]
     sway = 0.5 * abs(lateral[1] - lateral[0]) - level_lift(projection).inset
     shank, thigh = (projection.bip.segments[name].length for name in ("rear_shank", "rear_thigh"))
-    cosine = math.cos(LEAST_FLEXION) - sway**2 / (2.0 * shank * thigh)
+    cosine = math.cos(MIN_FLEXION) - sway**2 / (2.0 * shank * thigh)
     if cosine <= -1.0:
         raise InputError(
             f"sways by {sway:.3f} m on legs of {shank:.3f} and {thigh:.3f} m",
@@ -138,7 +138,7 @@ def level_walker(projection: SagittalProjection) -> BipWalker:
         kind: TORQUE_SHARE * min(float(robot.limits.effort[robot.index_v(joint)]) for joint in joints)
         for kind, *joints in zip(("hip", "knee", "ankle"), projection.rear.joints, projection.front.joints, strict=True)
     }
-    return BipWalker(projection.bip, friction=FRICTION, toe_force_lower=mass * FORCE_RESERVE[0], torque_limits=limits)
+    return BipWalker(projection.bip, friction=FRICTION, min_toe_force=mass * FORCE_RESERVE[0], torque_limits=limits)
 
 
 def level_settings(projection: SagittalProjection) -> GaitSettings:
@@ -158,8 +158,8 @@ def level_settings(projection: SagittalProjection) -> GaitSettings:
         shared, inequality=3e3, rate_weight=length, clearance=0.01 * length, clearance_weight=1.0 / length**2
     )
     return GaitSettings(
-        double=PhaseSettings(effort, in_double, root_force_lower=double, root_friction=FRICTION),
-        single=PhaseSettings(effort, in_single, root_force_lower=single, root_friction=FRICTION),
+        double=PhaseSettings(effort, in_double, min_root_force=double, root_friction=FRICTION),
+        single=PhaseSettings(effort, in_single, min_root_force=single, root_friction=FRICTION),
         friction=1.2 * FRICTION,
     )
 
@@ -167,9 +167,9 @@ def level_settings(projection: SagittalProjection) -> GaitSettings:
 def level_phases(
     projection: SagittalProjection, steady: int, stride: float = 1.0, swing: float = SWING_FROM_REST
 ) -> tuple[PhaseSpec, ...]:
-    """Phases of :func:`level_walk`, from rest to rest; arguments and errors are that function's."""
-    if not (isinstance(steady, (int, np.integer)) and 1 <= steady <= MOST_CYCLES):
-        raise InputError(f"is {steady}", element="steady", remedy=f"Give a whole number from 1 to {MOST_CYCLES}")
+    """Return phases of :func:`level_walk`, from rest to rest; arguments and errors are that function's."""
+    if not (isinstance(steady, (int, np.integer)) and 1 <= steady <= MAX_CYCLES):
+        raise InputError(f"is {steady}", element="steady", remedy=f"Give a whole number from 1 to {MAX_CYCLES}")
     first, middle, last = (level_step(name, projection, stride) for name in (START, STEADY, LAST))
     swing *= math.sqrt(legs_of(projection.bip).leg / MADE_FOR.leg)
     # One double support more than steady swings lie between them: two of them start and end the steady walk.
@@ -177,7 +177,7 @@ def level_phases(
 
 
 def level_stride(projection: SagittalProjection, speed: float, step_length: float) -> float:
-    """Strides of a level walk in those that the robot takes unless told.
+    """Return strides of a level walk in those that the robot takes unless told.
 
     Args:
         projection: of the robot.

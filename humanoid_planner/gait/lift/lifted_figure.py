@@ -54,7 +54,7 @@ def lifted_figure(lifted: LiftedGait, projection: SagittalProjection) -> MovingF
 
 
 def _spread(t: Reals) -> list[int]:
-    """Samples of a phase for figures: evenly spread, both ends among them."""
+    """Return samples of a phase for figures: evenly spread, both ends among them."""
     count = max(2, round(float(t[-1] - t[0]) / FIGURE_PERIOD) + 1)
     return sorted(set(np.linspace(0, len(t) - 1, min(count, len(t))).round().astype(int).tolist()))
 

@@ -81,7 +81,7 @@ class LiftedPhase:
         bearings: feet on the ground.
         zmp: (K, 2) of all bodies [m].
         zmp_reference: (K, 2) what it should be [m].
-        margin: (K,) of ``zmp`` inside what bears [m].
+        margin: (K,) of ``zmp`` inside the support [m].
         forces: (K, k, 3) of the ground on the corners that bear, bearing after bearing, in the world [N].
         places: (K, k, 3) where these corners are [m].
         torques: (K, nv) of the joints; the base's are zero [N m].
@@ -223,7 +223,7 @@ class _Lift:
         return self._result(motion, zmp, references, np.array(errors))
 
     def _solve(self, stiffness: Sequence[Reals], zmp: Sequence[Reals]) -> PendulumMotion:
-        """Motion of the pendulum along one axis, at rest at both ends or cyclic."""
+        """Return the motion of the pendulum along one axis, at rest at both ends or cyclic."""
         ends = ((0.0, 0.0), (0.0, 0.0)) if self._rests else None
         pieces = []
         for i, (phase, k, p) in enumerate(zip(self._phases, stiffness, zmp, strict=True)):
@@ -278,7 +278,7 @@ class _Lift:
         return result
 
     def _still(self, phase: SagittalPhase) -> dict[str, pin.SE3]:
-        """Where soles are that bear as a whole.
+        """Return where soles are that bear as a whole.
 
         The closed chain of double support is held by penalties, which let its front foot turn by a degree or so on the
         way; at the phase's end it is in place.
@@ -342,7 +342,7 @@ def corner_forces(lifted: LiftedGait, phase: LiftedPhase, sample: int) -> Iterat
 
 
 def _check_closed(gait: GaitSolution) -> None:
-    """Refuses a gait that leaves a loop open: its feet slide over the ground by the gap.
+    """Refuse a gait that leaves a loop open: its feet slide over the ground by the gap.
 
     Raises:
         InputError: a double support violates its closure.
@@ -362,12 +362,12 @@ def _unsupported(kind: str, time: float, margin: float, friction: float) -> Inpu
     said = f"at {time:.3f} s no forces of the ground carry the motion: the zero-moment point is "
     if margin < 0.0:
         return InputError(
-            f"{said}{-100.0 * margin:.1f} cm outside of what bears",
+            f"{said}{-100.0 * margin:.1f} cm outside the support",
             element=kind,
             remedy="Give a gait whose heel and toe forces stay well above zero",
         )
     return InputError(
-        f"{said}{100.0 * margin:.1f} cm inside what bears, but forces within a friction of {friction:g} don't do",
+        f"{said}{100.0 * margin:.1f} cm inside the support, but forces within a friction of {friction:g} don't do",
         element=kind,
         remedy="Give a gait that accelerates less, or more friction in the lift's settings",
     )
@@ -378,7 +378,7 @@ def _limb_of(robot: Robot, joint: str) -> str:
 
 
 def _shares(phase: SagittalPhase, transferred: float) -> list[float]:
-    """Share of the load that each foot should have, once so much has gone over."""
+    """Return the share of the load that each foot should have, once so much has gone over."""
     before, after = phase.stance
     names = [bearing.sole for bearing in phase.bearings]
     parts = []

@@ -93,7 +93,7 @@ def open_mechanism(
 
 
 def _tree_bodies(mechanism: PlanarMechanism, cut: Sequence[str]) -> tuple[list[PlanarBody], dict[str, complex], bool]:
-    """Bodies of the tree, where each is entered in its own frame, and whether the root floats."""
+    """Return bodies of the tree, where each is entered in its own frame, and whether the root floats."""
     links = {link.name: link for link in mechanism.links}
     left = [pivot for pivot in mechanism.pivots if pivot.name not in cut]
     floating = not any(GROUND in (pivot.parent, pivot.child) for pivot in left)
@@ -153,7 +153,7 @@ def _with_rotors(mechanism: PlanarMechanism, tree: PlanarTree) -> PlanarTree:
 
 
 def _torques(mechanism: PlanarMechanism, tree: PlanarTree) -> tuple[Torque, ...]:
-    """Actuators of the joints, cut ones included."""
+    """Return actuators of the joints, cut ones included."""
     return tuple(
         Torque(pivot.torque, _end(tree, pivot.child), _end(tree, pivot.parent))
         for pivot in mechanism.pivots
@@ -162,5 +162,5 @@ def _torques(mechanism: PlanarMechanism, tree: PlanarTree) -> tuple[Torque, ...]
 
 
 def _end(tree: PlanarTree, link: str) -> str | None:
-    """Coordinate that a link turns with; None for the ground."""
+    """Return the coordinate that a link turns with; None for the ground."""
     return None if link == GROUND else tree.coordinates[tree.coordinate_of(link)]

@@ -252,7 +252,7 @@ class PhaseModel:
         return 2 * len(self.point_closures)
 
     def points_to_clear(self, obstacles: bool) -> tuple[str, ...]:
-        """Names of the points that have to stay above the ground, with or without obstacles on it."""
+        """Return names of the points that have to stay above the ground, with or without obstacles on it."""
         return self.clearance_points + (self.obstacle_points if obstacles else ())
 
     @functools.cached_property

@@ -186,7 +186,7 @@ class PlanarMechanism:
         return sum(pivot.torque is not None for pivot in self.pivots) - self.mobility()
 
     def distances(self, cut: Collection[str] = ()) -> dict[str, int]:
-        """Number of joints between the ground and each link, where there is a way."""
+        """Return the number of joints between the ground and each link, where there is a way."""
         steps = {GROUND: 0}
         queue = deque([GROUND])
         while queue:
@@ -213,7 +213,7 @@ class PlanarMechanism:
         return Loop(best, any(self.pivot(name).contact for name in best))
 
     def _way(self, start: str, end: str, without: Collection[str]) -> tuple[str, ...] | None:
-        """Joints of a shortest way between two links."""
+        """Return joints of a shortest way between two links."""
         came: dict[str, tuple[str, ...]] = {start: ()}
         queue = deque([start])
         while queue:
@@ -229,7 +229,7 @@ class PlanarMechanism:
         return None
 
     def _parts(self) -> int:
-        """Number of pieces that hang together, the ground in one of them."""
+        """Return the number of pieces that hang together, the ground in one of them."""
         left = {GROUND, *(link.name for link in self.links)}
         parts = 0
         while left:

@@ -109,7 +109,7 @@ class PlanarTree(TreeEquations):
 
         @functools.cache
         def frame(name: str) -> tuple[int, complex, tuple[complex, ...]]:
-            """Coordinate that a body turns with, and origin and coefficients of its axis."""
+            """Return the coordinate that a body turns with, and origin and coefficients of its axis."""
             body = bodies[by_name[name]]
             if body.parent is None:
                 root = np.zeros(n, dtype=complex)
@@ -190,7 +190,7 @@ class PlanarTree(TreeEquations):
         return float(sum(body.mass for body in self.bodies))
 
     def index(self, coordinate: str) -> int:
-        """Position of a coordinate by its name.
+        """Return the position of a coordinate by its name.
 
         Raises:
             InputError: there is none of that name.
@@ -202,7 +202,7 @@ class PlanarTree(TreeEquations):
         return self.coordinates.index(coordinate)
 
     def coordinate_of(self, body: str) -> int:
-        """Position of the coordinate that a body turns with: its own, or its carrier's if it is welded.
+        """Return the position of the coordinate that a body turns with: its own, or its carrier's if it is welded.
 
         Raises:
             InputError: there is no such body.
@@ -328,7 +328,7 @@ class PlanarTree(TreeEquations):
 
 
 def _check(bodies: tuple[PlanarBody, ...], by_name: dict[str, int], gravity: float, floating: bool) -> None:
-    """Raises InputError where bodies don't form a tree."""
+    """Raise InputError where bodies don't form a tree."""
     if not bodies:
         raise InputError("no body", element="tree", remedy="Give at least one body")
     if len(by_name) < len(bodies):

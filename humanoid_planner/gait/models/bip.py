@@ -114,7 +114,7 @@ class Bip:
         self,
         step_length: float,
         friction: float = math.inf,
-        toe_force_lower: float = 0.0,
+        min_toe_force: float = 0.0,
         toe_force: bool = True,
         step_height: float = 0.0,
     ) -> PhaseModel:
@@ -126,7 +126,7 @@ class Bip:
         Args:
             step_length: LPAS, from toe to toe [m].
             friction: of the front foot, |F_B12| <= friction (F_B1 + F_B2).
-            toe_force_lower: least F_B2 [N]; the cyclic step of the thesis has 6.
+            min_toe_force: least F_B2 [N]; the cyclic step of the thesis has 6.
             toe_force: whether F_B2 is a control. The thesis keeps it throughout, though the toe touches only when the
                 foot has come down; without it the model is that of the foot coming down on its heel alone.
             step_height: of the ground under the front foot [m].
@@ -134,8 +134,8 @@ class Bip:
         Raises:
             InputError: the step isn't finite, or the least force isn't finite and at least zero.
         """
-        if not 0.0 <= toe_force_lower < math.inf:
-            raise InputError(f"is {toe_force_lower} N", element="toe_force_lower", remedy="Give 0 N or more")
+        if not 0.0 <= min_toe_force < math.inf:
+            raise InputError(f"is {min_toe_force} N", element="min_toe_force", remedy="Give 0 N or more")
         foot = self.foot
         points = {
             "rear_toe": ("rear_foot", 0j),
@@ -150,7 +150,7 @@ class Bip:
             "trunk_top": ("trunk", complex(self.segments["trunk"].length)),
         }
         model = open_mechanism(self.mechanism(step_length, step_height), ("front_heel",), self.gravity, points)
-        toe = (CutForce("F_B2", "front_toe", 1j, lower=toe_force_lower),) if toe_force else ()
+        toe = (CutForce("F_B2", "front_toe", 1j, lower=min_toe_force),) if toe_force else ()
         return model.replace(
             cut_forces=(
                 CutForce("F_B1", "front_heel", 1j, lower=0.0),

@@ -53,7 +53,7 @@ def posture_of(robot: Robot, posture: str | ArrayLike) -> NDArray[np.float64]:
 
 
 def has_planar_root(robot: Robot) -> bool:
-    """Whether the first joints are those of a base that slides along x and z and turns about y."""
+    """Return whether the first joints are those of a base that slides along x and z and turns about y."""
     first = [robot.model.joints[joint].shortname() for joint in range(1, min(4, robot.model.njoints))]
     return robot.base_joint is None and first == _PLANAR_ROOT
 

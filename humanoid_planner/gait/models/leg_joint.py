@@ -33,7 +33,7 @@ class LegJoint:
     rotor: float = 0.0
 
     def relative_range(self, sign: int, offset: float) -> tuple[float, float]:
-        """Range of phi = sign * angle + offset: what a relative angle of the chain may be [rad]."""
+        """Return the range of phi = sign * angle + offset: what a relative angle of the chain may be [rad]."""
         ends = sorted((sign * self.lower + offset, sign * self.upper + offset))
         return ends[0], ends[1]
 

@@ -120,7 +120,7 @@ def planar_mechanism(
 
 
 def _signs(robot: Robot, data: pin.Data, moving: Collection[str] | None, base: str | None) -> dict[str, int]:
-    """Which way each moving joint turns."""
+    """Return which way each moving joint turns."""
     signs: dict[str, int] = {}
     for name in robot.joint_names if moving is None else moving:
         if name not in robot.joint_names:

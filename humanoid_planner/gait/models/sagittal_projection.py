@@ -152,7 +152,7 @@ class SagittalProjection:
     def _move_base(
         self, posture: Array, velocity: Array, place: Array, speed: Array, pitch: float, pitch_rate: float
     ) -> None:
-        """Puts the hips at a place of the plane, the trunk turned forward by ``pitch`` from the reference."""
+        """Put the hips at a place of the plane, the trunk turned forward by ``pitch`` from the reference."""
         turn = pin.SE3(pin.rpy.rpyToMatrix(0.0, pitch, 0.0), np.zeros(3))
         hip = np.array([place[0], self.hip_reference[1], place[1]])
         moved = pin.SE3(np.eye(3), hip) * turn * pin.SE3(np.eye(3), -self.hip_reference)
@@ -267,7 +267,7 @@ def _leg_limbs(robot: Robot, legs: Sequence[str] | None) -> tuple[str, str]:
 
 
 def _pitch_joints(robot: Robot, data: pin.Data, limb: str) -> list[tuple[str, int]]:
-    """Joints of a leg that turn about the lateral axis, and about which of its two directions."""
+    """Return joints of a leg that turn about the lateral axis, and about which of its two directions."""
     chain = []
     for name in robot.limbs[limb]:
         sign = lateral_sign(robot, data, name)
@@ -337,7 +337,7 @@ def _shifts(
 
 
 def _ranges(robot: Robot, legs: Sequence[SagittalLeg]) -> dict[str, LegJoint]:
-    """What both legs' joints allow, as the planar model counts it."""
+    """Return what both legs' joints allow, as the planar model counts it."""
     joints = {}
     for index, kind in enumerate(_KINDS):
         ends, rates, rotors = [], [], []

@@ -110,14 +110,14 @@ class FootForces:
     places: tuple[str | float, ...]
 
     def total_normal(self) -> ControlRow:
-        """Sum of the normal forces."""
+        """Return the sum of the normal forces."""
         total = self.normal[0]
         for row in self.normal[1:]:
             total = total.combined(f"{self.name} normal", 1.0, row, 1.0)
         return total
 
     def unilateral(self, least: float = 0.0) -> tuple[ControlRow, ...]:
-        """Rows of normal forces that are at least ``least`` [N].
+        """Return rows of normal forces that are at least ``least`` [N].
 
         Raises:
             InputError: the force isn't finite.
@@ -127,7 +127,7 @@ class FootForces:
         return tuple(row.above(least) for row in self.normal)
 
     def friction(self, coefficient: float) -> tuple[ControlRow, ControlRow]:
-        """Rows of |tangential| <= coefficient * sum of normal forces, equation (II.35).
+        """Return rows of |tangential| <= coefficient * sum of normal forces, equation (II.35).
 
         Raises:
             InputError: a coefficient that isn't positive and finite.
@@ -142,7 +142,7 @@ class FootForces:
 
 
 def cut_foot(model: PhaseModel, contact: str) -> FootForces:
-    """Forces of a cut contact: the controls themselves.
+    """Return forces of a cut contact: the controls themselves.
 
     Raises:
         InputError: the model has no such contact.
@@ -157,7 +157,7 @@ def cut_foot(model: PhaseModel, contact: str) -> FootForces:
 
 
 def root_point(model: PhaseModel, name: str = "root") -> FootForces:
-    """Forces of a point contact at the root: what the cut forces leave of the total, (III.17) and (III.23)."""
+    """Return forces of a point contact at the root: what the cut forces leave of the total, (III.17) and (III.23)."""
     along, up = _rest(model)
     normal = ControlRow(f"{name} normal", (0.0, 1.0), up)
     return FootForces(name, (normal,), ControlRow(f"{name} tangential", (1.0, 0.0), along), (_root(model),))
@@ -222,12 +222,12 @@ def _selected(model: PhaseModel, control: str) -> ControlRow:
 
 
 def _root(model: PhaseModel) -> float:
-    """Place of the root's axis along X [m]."""
+    """Return the place of the root's axis along X [m]."""
     return float(next(complex(body.origin).real for body in model.tree.bodies if body.parent is None))
 
 
 def _rest(model: PhaseModel) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Beta of -(sum of the cut forces) along X and along Y."""
+    """Return the beta of -(sum of the cut forces) along X and along Y."""
     along, up = np.zeros(model.control_count), np.zeros(model.control_count)
     for column, force in enumerate(model.cut_forces, start=model.torque_count):
         along[column] -= complex(force.direction).real

@@ -43,7 +43,7 @@ class EndState:
         return not self.free_q and not self.free_v and self.conditions is None
 
     def check(self, model: PhaseModel, name: str) -> None:
-        """Raises InputError where the state doesn't fit the model."""
+        """Raise InputError where the state doesn't fit the model."""
         for field, unit in (("q", "rad"), ("v", "rad/s")):
             values = np.asarray(getattr(self, field), dtype=float)
             if values.shape != (model.n,):

@@ -50,7 +50,7 @@ class ExtremalProblem:
             self._end = _on_closure(problem, problem.end)
 
     def duration(self, y: Reals) -> float:
-        """T of a solution (K, d) [s]."""
+        """Return t of a solution (K, d) [s]."""
         return float(y[0, -1]) if self._free else self.problem.duration
 
     def pack(self, x: Reals, w: Reals, duration: float) -> Reals:
@@ -177,7 +177,7 @@ def end_conditions(
 
 
 def _on_closure(problem: PhaseProblem, end: EndState) -> _End:
-    """Conditions of a fixed end of a chain that is closed by its accelerations.
+    """Return conditions of a fixed end of a chain that is closed by its accelerations.
 
     From a start that is closed the motion stays so: 2m of the 2n conditions repeat what holds anyway. They are left to
     the costate, whose part along the normals of {g = 0, g' = 0} does nothing.

@@ -58,24 +58,24 @@ class FootSeries:
         return float(ratios.max(initial=0.0))
 
     @property
-    def least_normal(self) -> float:
+    def min_normal(self) -> float:
         """Least of all normal forces; negative where a foot would have to pull [N]."""
         return float(self.normal.min())
 
     def holds(self, friction: float, tolerance: float = 1e-6) -> bool:
-        """Whether no normal force pulls and friction suffices (II.34, II.35, II.41).
+        """Return whether no normal force pulls and friction suffices (II.34, II.35, II.41).
 
         Args:
             friction: Coulomb coefficient of the ground.
             tolerance: pull that counts as none [N].
         """
-        return self.least_normal >= -tolerance and self.required_friction <= friction * (1.0 + 1e-9)
+        return self.min_normal >= -tolerance and self.required_friction <= friction * (1.0 + 1e-9)
 
 
 def foot_series(
     model: PhaseModel, forces: FootForces, places: Sequence[str | float], q: ArrayLike, v: ArrayLike, u: ArrayLike
 ) -> FootSeries:
-    """Forces of a foot along samples of a motion.
+    """Return forces of a foot along samples of a motion.
 
     Args:
         model: of the phase.

@@ -77,7 +77,7 @@ class PhaseExpressions:
         self.equalities = self._equalities()
 
     def symbol(self, name: str) -> Expression:
-        """Symbols of one of the numbers."""
+        """Return symbols of one of the numbers."""
         return self._symbols[name]
 
     def _dynamics(self) -> None:

@@ -120,7 +120,7 @@ CLOSURE_RATE = 0.0
 
 
 def phase_parameters(problem: PhaseProblem) -> PhaseParameters:
-    """Splits a problem into its shape and its numbers."""
+    """Split a problem into its shape and its numbers."""
     model, tree, penalties = problem.model, problem.tree, problem.penalties
     upper = np.triu_indices(tree.n, 1)
     named = {force.point for force in model.cut_forces} | {closure.point for closure in model.point_closures}

@@ -271,7 +271,7 @@ class PontryaginSystem:
 
 
 def _hold(inner: Reals, right: Reals, held: NDArray[np.bool_], start: int) -> None:
-    """Replaces equations of variables that don't move by dz = 0."""
+    """Replace equations of variables that don't move by dz = 0."""
     nodes, which = np.nonzero(held)
     index = start + which
     inner[nodes, index, :] = 0.0

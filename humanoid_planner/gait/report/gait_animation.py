@@ -22,7 +22,7 @@ from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
 from humanoid_planner.gait.specification.ground_profile import ground_profile
 from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
 
-MOST_FRAMES_PER_SECOND = 50
+MAX_FRAMES_PER_SECOND = 50
 """Browsers play a GIF with shorter delays slowly instead."""
 
 
@@ -48,11 +48,11 @@ def write_animation(
     Raises:
         InputError: rate or speed out of range, another kind of file, no ffmpeg, or the file can't be written.
     """
-    if not 0 < frames_per_second <= MOST_FRAMES_PER_SECOND:
+    if not 0 < frames_per_second <= MAX_FRAMES_PER_SECOND:
         raise InputError(
             f"is {frames_per_second}",
             element="frames_per_second",
-            remedy=f"Give 1 or more and at most {MOST_FRAMES_PER_SECOND}",
+            remedy=f"Give 1 or more and at most {MAX_FRAMES_PER_SECOND}",
         )
     if not (math.isfinite(speed) and speed > 0.0):
         raise InputError(f"is {speed}", element="speed", remedy="Give more than 0")
@@ -96,13 +96,13 @@ def write_animation(
 
 
 def frame_times(duration: float, frames_per_second: float, speed: float) -> Reals:
-    """Times of the gait that the frames show, from its beginning to its end [s]."""
+    """Return times of the gait that the frames show, from its beginning to its end [s]."""
     count = max(round(duration * frames_per_second / speed), 1) + 1
     return np.linspace(0.0, duration, count)
 
 
 def gait_strip(gait: GaitSolution, count: int = 10) -> Figure:
-    """Pictures of a gait at equal times, five in a row.
+    """Return pictures of a gait at equal times, five in a row.
 
     Args:
         gait: to show.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person wants to know of a whole gait, as numbers and as text (specification 003 sections 2.27, 2.28, 2.32)."""
+"""Summary of a whole gait, as numbers and as text (specification 003 sections 2.27, 2.28, 2.32)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class GaitPhaseReport:
         distance: that the hip advances [m].
         torque: greatest torque of a joint.
         rate: greatest rate of a joint.
-        least_normal: least normal force of each foot on the ground [N].
+        min_normal: least normal force of each foot on the ground [N].
         friction: least coefficient that holds each foot.
         report: of the phase by itself.
     """
@@ -83,7 +83,7 @@ class GaitPhaseReport:
     distance: float
     torque: Peak
     rate: Peak
-    least_normal: dict[str, float]
+    min_normal: dict[str, float]
     friction: dict[str, float]
     report: PhaseReport
 
@@ -129,7 +129,7 @@ class GaitReport:
         mean_power: J_e over the duration [W].
         cost_of_transport: J_e over weight times distance; NaN where the hip doesn't advance.
         friction_required: greatest coefficient that a foot needs.
-        least_normal: least normal force of a foot on the ground [N].
+        min_normal: least normal force of a foot on the ground [N].
         hamiltonian_spread: greatest of the phases.
         closure_mm: greatest distance that a loop stays open [mm].
         trunk_lean: greatest deviation of the trunk from the vertical [rad].
@@ -154,7 +154,7 @@ class GaitReport:
     mean_power: float
     cost_of_transport: float
     friction_required: float
-    least_normal: float
+    min_normal: float
     hamiltonian_spread: float
     closure_mm: float
     trunk_lean: float
@@ -178,7 +178,7 @@ class GaitReport:
             f" {self.seconds:.2f} s of synthesis",
             f"J {self.cost:.6g}   J_e {self.energy:.2f} J ({self.energy_positive:+.2f}, {self.energy_negative:+.2f})"
             f"   mean power {self.mean_power:.1f} W   cost of transport {self.cost_of_transport:.3f}",
-            f"friction needed {self.friction_required:.3f}   least normal force {self.least_normal:.1f} N"
+            f"friction needed {self.friction_required:.3f}   least normal force {self.min_normal:.1f} N"
             f"   closure {self.closure_mm:.3f} mm   trunk leans {math.degrees(self.trunk_lean):.2f} deg at most"
             f"   clearance {1e3 * self.clearance:.1f} mm",
             "",
@@ -211,7 +211,7 @@ class GaitReport:
         lines += ["", _row(("phase", "greatest torque", "greatest rate", "feet", "status"), _PEAK_WIDTHS)]
         for phase in self.phases:
             feet = ", ".join(
-                f"{leg} >= {phase.least_normal[leg]:.0f} N, friction {phase.friction[leg]:.3f}" for leg in phase.bears
+                f"{leg} >= {phase.min_normal[leg]:.0f} N, friction {phase.friction[leg]:.3f}" for leg in phase.bears
             )
             lines.append(
                 _row(
@@ -261,10 +261,10 @@ def _when_text(peak: Peak, unit: str) -> str:
 
 
 def robot_weight(walker: Walker, specs: Sequence[PhaseSpec]) -> float:
-    """Weight of the whole robot, the standing foot included [N].
+    """Return the weight of the whole robot, the standing foot included [N].
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         specs: phases, of which one names a step, as every kind of phase does.
     """
     step = next(step for spec in specs for step in (spec.step, spec.next_step) if step is not None)
@@ -273,7 +273,7 @@ def robot_weight(walker: Walker, specs: Sequence[PhaseSpec]) -> float:
 
 
 def gait_report(gait: GaitSolution) -> GaitReport:
-    """Summary of a gait; phases that didn't converge are told with their best iterates."""
+    """Return the summary of a gait; phases that didn't converge are given with their best iterates."""
     series, plan, totals = gait_series(gait), gait.plan, gait.totals
     weight = robot_weight(plan.walker, [phase.spec for phase in plan.phases])
     phases = tuple(_phase(gait, series, index) for index in range(len(gait.phases)))
@@ -292,7 +292,7 @@ def gait_report(gait: GaitSolution) -> GaitReport:
         mean_power=totals.mean_power,
         cost_of_transport=totals.cost_of_transport(weight) if totals.distance > 0.0 else math.nan,
         friction_required=gait.friction_required,
-        least_normal=min((value for phase in phases for value in phase.least_normal.values()), default=math.nan),
+        min_normal=min((value for phase in phases for value in phase.min_normal.values()), default=math.nan),
         hamiltonian_spread=max(solution.hamiltonian_spread for solution in gait.phases),
         closure_mm=float(1e3 * series.closure_gap.max()),
         trunk_lean=float(np.abs(series.trunk - math.pi / 2).max()),
@@ -307,7 +307,7 @@ def gait_report(gait: GaitSolution) -> GaitReport:
 
 
 def _peaks(series: GaitSeries, values: np.ndarray[Any, Any], rows: Any = slice(None)) -> list[Peak]:
-    """Peak of each joint among some of the samples."""
+    """Return the peak of each joint among some of the samples."""
     found = []
     for j, name in enumerate(series.joints):
         column, t = values[rows, j], series.t[rows]
@@ -324,7 +324,7 @@ def _phase(gait: GaitSolution, series: GaitSeries, index: int) -> GaitPhaseRepor
     least, friction = {}, {}
     for name, forces in gait.phases[index].forces.items():
         leg = roles[name.split("_", 1)[0]]
-        least[leg], friction[leg] = forces.least_normal, forces.required_friction
+        least[leg], friction[leg] = forces.min_normal, forces.required_friction
     return GaitPhaseReport(
         number=index + 1,
         kind=gait.plan.phases[index].spec.kind.label,
@@ -333,7 +333,7 @@ def _phase(gait: GaitSolution, series: GaitSeries, index: int) -> GaitPhaseRepor
         distance=float(hip[-1] - hip[0]),
         torque=max(_peaks(series, series.torques, rows), key=lambda peak: abs(peak.value)),
         rate=max(_peaks(series, series.rates, rows), key=lambda peak: abs(peak.value)),
-        least_normal=least,
+        min_normal=least,
         friction=friction,
         report=phase_report(gait.phases[index]),
     )
@@ -349,7 +349,7 @@ def _transitions(gait: GaitSolution, series: GaitSeries) -> tuple[TransitionRepo
 
 
 def _findings(gait: GaitSolution, series: GaitSeries, index: int) -> list[Finding]:
-    """What a phase doesn't keep; phases that repeat are told once, with the first of them."""
+    """Return what a phase doesn't keep; phases that repeat are listed once, with the first of them."""
     solution: PhaseSolution = gait.phases[index]
     if any(solution is earlier for earlier in gait.phases[:index]):
         return []

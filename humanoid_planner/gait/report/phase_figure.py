@@ -119,7 +119,7 @@ def write_figure(solution: PhaseSolution, path: str | Path) -> None:
 
 
 def figure_colours(count: int) -> list[tuple[float, float, float]]:
-    """Shades from dark to light blue."""
+    """Shade from dark to light blue."""
     shades = np.linspace(0.0, 0.75, count)
     return [(0.05 + 0.8 * s, 0.15 + 0.7 * s, 0.4 + 0.5 * s) for s in shades]
 

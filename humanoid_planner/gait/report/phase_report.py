@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person wants to know of a solved phase, as numbers and as text (specification 003 section 2.32.3)."""
+"""Summary of a solved phase, as numbers and as text (specification 003 section 2.32.3)."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ class FootReport:
 
     Attributes:
         name: of the foot.
-        least_normal: least of each normal force [N].
-        greatest_normal: greatest of each [N].
+        min_normal: least of each normal force [N].
+        max_normal: greatest of each [N].
         friction_required: least Coulomb coefficient that holds it.
         pressure_range: where its centre of pressure lies, from the rearmost to the foremost [m].
     """
 
     name: str
-    least_normal: tuple[float, ...]
-    greatest_normal: tuple[float, ...]
+    min_normal: tuple[float, ...]
+    max_normal: tuple[float, ...]
     friction_required: float
     pressure_range: tuple[float, float]
 
@@ -151,7 +151,7 @@ class PhaseReport:
         ]
         for foot in self.feet:
             normals = ", ".join(
-                f"{low:.0f} to {high:.0f} N" for low, high in zip(foot.least_normal, foot.greatest_normal, strict=True)
+                f"{low:.0f} to {high:.0f} N" for low, high in zip(foot.min_normal, foot.max_normal, strict=True)
             )
             lines.append(f"{foot.name}: normal {normals}; friction needed {foot.friction_required:.3f}")
         lines += [f"{name}: {1e3 * height:.1f} mm above ground at least" for name, height in self.clearance.items()]
@@ -160,7 +160,7 @@ class PhaseReport:
 
 
 def phase_report(solution: PhaseSolution) -> PhaseReport:
-    """Summary of a solution."""
+    """Return the summary of a solution."""
     problem, model = solution.problem, solution.problem.model
     energies = solution.energies
     span = solution.t[-1] - solution.t[0]

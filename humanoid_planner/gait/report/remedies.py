@@ -10,11 +10,11 @@ from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 
 REMEDIES: dict[ViolationKind, tuple[str, str]] = {
     ViolationKind.RELEASED_FOOT_PULLS: (
-        "give its force a lower bound (BipWalker.toe_force_lower; the thesis takes 6 N)",
+        "give its force a lower bound (BipWalker.min_toe_force; the thesis takes 6 N)",
         "lower effort.force_weight, or change its xi in effort.weights",
     ),
     ViolationKind.ROOT_FOOT_PULLS: (
-        "hold it down by the controls (PhaseSettings.root_force_lower)",
+        "hold it down by the controls (PhaseSettings.min_root_force)",
         "change the hip's places and velocities at the ends, or the duration",
     ),
     ViolationKind.FRICTION: (

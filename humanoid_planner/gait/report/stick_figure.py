@@ -49,7 +49,7 @@ def force_arrows(series: GaitSeries, sample: int, weight: float) -> list[tuple[R
 
 
 def draw_robot(axes: Any, series: GaitSeries, sample: int, shift: float = 0.0) -> list[Any]:
-    """Draws the robot at one sample.
+    """Draw the robot at one sample.
 
     Args:
         axes: to draw on.
@@ -70,7 +70,7 @@ def draw_robot(axes: Any, series: GaitSeries, sample: int, shift: float = 0.0) -
 
 
 def draw_forces(axes: Any, series: GaitSeries, sample: int, weight: float, shift: float = 0.0) -> list[Any]:
-    """Draws an arrow for the force under each foot, from its centre of pressure, moved by ``shift`` along X [m]."""
+    """Draw an arrow for the force under each foot, from its centre of pressure, moved by ``shift`` along X [m]."""
     move = np.array([shift, 0.0])
     return [
         axes.annotate(
@@ -84,7 +84,7 @@ def draw_forces(axes: Any, series: GaitSeries, sample: int, weight: float, shift
 
 
 def draw_ground(axes: Any, gait: GaitSolution, left: float, right: float, shift: float = 0.0) -> None:
-    """Draws ground or stairs from ``left`` to ``right`` and the obstacles on it, moved by ``shift`` along X [m]."""
+    """Draw ground or stairs from ``left`` to ``right`` and the obstacles on it, moved by ``shift`` along X [m]."""
     profile = ground_profile(gait.plan)
     outline = profile.outline(left, right) + np.array([shift, 0.0])
     bottom = float(profile.heights.min()) - 0.08

@@ -23,7 +23,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
-from humanoid_planner.gait.solvers.direct import MOST_MEMORY
+from humanoid_planner.gait.solvers.direct import MAX_MEMORY
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class CollocationOptions:
     Attributes:
         tolerance: greatest relative residual of an interval, weighted by its length over the mean one.
         condition_tolerance: greatest violation of an end condition.
-        max_nodes: of the mesh, at most as many as memory holds (:func:`most_nodes`).
+        max_nodes: of the mesh, at most as many as memory holds (:func:`max_nodes_in_memory`).
         max_newton: Newton steps on one mesh.
         max_meshes: refinements.
         second_chances: how many meshes Newton's method may fail on before it is given up: each is made twice as fine.
@@ -72,12 +72,12 @@ _ENTRY = 160
 [bytes]."""
 
 
-def most_nodes(dimension: int) -> int:
+def max_nodes_in_memory(dimension: int) -> int:
     """Greatest number of nodes of a mesh that :data:`.MOST_MEMORY` holds."""
-    return int(MOST_MEMORY // (_ENTRY * dimension**2))
+    return int(MAX_MEMORY // (_ENTRY * dimension**2))
 
 
-_LEAST_DAMPING = 1e-3
+_MIN_DAMPING = 1e-3
 _MOST_UPHILL = 1e3
 """Factor by which one of them may. Stiff penalties, those on rates above all, offer steps that raise it without
 bounds: two or three of them, and the iterates are beyond what numbers can hold."""
@@ -110,10 +110,10 @@ def solve_collocation(
         InputError: more nodes in the guess than memory holds.
     """
     options = options or CollocationOptions()
-    allowed = min(options.max_nodes, most_nodes(problem.dimension))
-    if len(mesh) > most_nodes(problem.dimension):
+    allowed = min(options.max_nodes, max_nodes_in_memory(problem.dimension))
+    if len(mesh) > max_nodes_in_memory(problem.dimension):
         raise InputError(
-            f"has {len(mesh)} nodes", element="mesh", remedy=f"Give at most {most_nodes(problem.dimension)}"
+            f"has {len(mesh)} nodes", element="mesh", remedy=f"Give at most {max_nodes_in_memory(problem.dimension)}"
         )
     steps, failures, residual = 0, 0, math.inf
     message = f"mesh refined {options.max_meshes} times without reaching the tolerance"
@@ -198,7 +198,7 @@ def _sizes(y: Reals) -> Reals:
 
 
 def _mean_square_root(values: Reals) -> float:
-    """Root of the mean square; inf where squares are beyond what numbers can hold."""
+    """Return the root of the mean square; inf where squares are beyond what numbers can hold."""
     with np.errstate(over="ignore"):
         return float(np.sqrt(np.mean(values**2)))
 
@@ -241,7 +241,7 @@ def _newton(
             break
         damping, accepted = 1.0, None
         best, best_norm = None, math.inf
-        while damping >= _LEAST_DAMPING and time.perf_counter() <= deadline:
+        while damping >= _MIN_DAMPING and time.perf_counter() <= deadline:
             trial = _State(problem, h, state.y - damping * delta)
             if trial.finite:
                 simplified = band.solve(trial.residual)
@@ -257,7 +257,7 @@ def _newton(
             uphill += 1
             if best_norm > _MOST_UPHILL * norm:
                 message = (
-                    f"the iterates run away: every step raises a correction of {norm:.1e} to {best_norm:.1e} or more; "
+                    f"the iterates diverge: every step raises a correction of {norm:.1e} to {best_norm:.1e} or more; "
                     "begin nearer to the solution, or raise stiff penalties step by step"
                 )
                 break

@@ -40,7 +40,7 @@ from humanoid_planner.gait.solvers.guess import cubic_guess
 
 TIME_LIMIT = 120.0
 """That a phase may take unless told otherwise; the slowest of the benchmark's random ones takes 8 [s]."""
-MOST_MEMORY = 2**31
+MAX_MEMORY = 2**31
 """That one program or mesh may take: larger ones are refused before they are built [bytes]."""
 _ENTRY = 400
 """Memory of a program by point and square of its unknowns there: derivatives, their places and IPOPT's factors, as
@@ -52,7 +52,7 @@ class DirectOptions:
     """Settings of the transcription.
 
     Attributes:
-        intervals: N, equally long; as many as :data:`MOST_MEMORY` holds.
+        intervals: N, equally long; as many as :data:`MAX_MEMORY` holds.
         tolerance: of IPOPT.
         max_iterations: of IPOPT.
         time_limit: of IPOPT, kept to within a factor of two and one iteration [s].
@@ -309,17 +309,17 @@ def point_width(shape: PhaseShape) -> int:
 
 
 def program_memory(shape: PhaseShape, intervals: int) -> int:
-    """Estimate of what a transcription and IPOPT's work on it take [bytes]."""
+    """Return the estimate of what a transcription and IPOPT's work on it take [bytes]."""
     return _ENTRY * (2 * intervals + 1) * point_width(shape) ** 2
 
 
-def most_intervals(shape: PhaseShape) -> int:
-    """Greatest number of intervals that :data:`MOST_MEMORY` holds."""
-    return max(1, (MOST_MEMORY // (_ENTRY * point_width(shape) ** 2) - 1) // 2)
+def max_intervals_in_memory(shape: PhaseShape) -> int:
+    """Greatest number of intervals that :data:`MAX_MEMORY` holds."""
+    return max(1, (MAX_MEMORY // (_ENTRY * point_width(shape) ** 2) - 1) // 2)
 
 
 def check_size(shape: PhaseShape, intervals: int, element: str) -> None:
-    """Refuses transcriptions that don't fit.
+    """Refuse transcriptions that don't fit.
 
     Args:
         shape: of the phase.
@@ -327,9 +327,9 @@ def check_size(shape: PhaseShape, intervals: int, element: str) -> None:
         element: the setting that asks for them.
 
     Raises:
-        InputError: more than :func:`most_intervals`.
+        InputError: more than :func:`max_intervals_in_memory`.
     """
-    most = most_intervals(shape)
+    most = max_intervals_in_memory(shape)
     if intervals > most:
         needed = program_memory(shape, intervals) / 2**30
         raise InputError(
@@ -338,7 +338,7 @@ def check_size(shape: PhaseShape, intervals: int, element: str) -> None:
 
 
 def transcription(problem: PhaseProblem, intervals: int, element: str = "direct.intervals") -> Transcription:
-    """Program of the problem's shape; built once, unless the ends have conditions of their own.
+    """Return the program of the problem's shape; built once, unless the ends have conditions of their own.
 
     Args:
         problem: the phase.
@@ -346,7 +346,7 @@ def transcription(problem: PhaseProblem, intervals: int, element: str = "direct.
         element: the setting that they come from, for the message.
 
     Raises:
-        InputError: more intervals than fit into :data:`MOST_MEMORY`.
+        InputError: more intervals than fit into :data:`MAX_MEMORY`.
     """
     parameters = phase_parameters(problem)
     check_size(parameters.shape, intervals, element)
@@ -365,7 +365,7 @@ def solve_direct(
     guess: tuple[Reals, Reals, Reals] | None = None,
     warm_start: DirectResult | None = None,
 ) -> DirectResult:
-    """Transcribes a phase and solves it with IPOPT.
+    """Transcribe a phase and solves it with IPOPT.
 
     Args:
         problem: the phase.

@@ -102,7 +102,7 @@ def _on_other_foot(row: ControlRow, foot: FootForces, other: FootForces) -> Cont
 
 
 def _alike(problem: PhaseProblem, other: PhaseProblem) -> bool:
-    """Whether two problems of the same robot but for its legs' masses have the same masses."""
+    """Return whether two problems of the same robot but for its legs' masses have the same masses."""
     first, second = problem.model.tree, other.model.tree
     pairs = [(first.inertia, second.inertia), (first.moments, second.moments)]
     if any(np.abs(one - two).max() > ALIKE * np.abs(one).max() for one, two in pairs):

@@ -26,7 +26,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.solvers.direct import ONE_AT_A_TIME, TIME_LIMIT
 
-MOST_INTERVALS = 10_000
+MAX_INTERVALS = 10_000
 """Of a path: each is a block of expressions of its own."""
 _CLOSED = 1e-4
 """Greatest gap along a path through waypoints that closes well enough [m]."""
@@ -68,7 +68,7 @@ def time_path(
     Args:
         model: whose controls are bounded, and whose joints' rates are where they have limits.
         waypoints: (W, n) angles, equally spaced in the path's parameter; a cubic spline goes through them [rad].
-        intervals: K, at most :data:`MOST_INTERVALS`.
+        intervals: K, at most :data:`MAX_INTERVALS`.
         start_rate: s' at the beginning [1/s].
         end_rate: s' at the end [1/s].
 
@@ -84,9 +84,9 @@ def time_path(
     for name, rate in (("start_rate", start_rate), ("end_rate", end_rate)):
         if not (math.isfinite(rate) and rate >= 0.0):
             raise InputError(f"is {rate}", element=name, remedy="Give 0 or more")
-    if not (isinstance(intervals, (int, np.integer)) and 2 <= intervals <= MOST_INTERVALS):
+    if not (isinstance(intervals, (int, np.integer)) and 2 <= intervals <= MAX_INTERVALS):
         raise InputError(
-            f"is {intervals}", element="intervals", remedy=f"Give a whole number from 2 to {MOST_INTERVALS}"
+            f"is {intervals}", element="intervals", remedy=f"Give a whole number from 2 to {MAX_INTERVALS}"
         )
     if np.any(model.damping):
         raise InputError("has damped joints", element=model.name, remedy="Leave the damping out for this estimate")

@@ -216,7 +216,7 @@ def closure_gap(model: PhaseModel, q: Reals) -> Reals:
 def find_violations(
     problem: PhaseProblem, t: Reals, q: Reals, v: Reals, u: Reals, forces: dict[str, FootSeries], tolerances: Tolerances
 ) -> tuple[list[Violation], list[Violation]]:
-    """Contacts that aren't kept, and joint ranges, rates, clearances, bounds and closures that aren't."""
+    """Return contacts that aren't kept, and joint ranges, rates, clearances, bounds and closures that aren't."""
     model = problem.model
     contacts: list[Violation] = []
     for foot in problem.checked_feet:
@@ -300,7 +300,7 @@ def solution_from_samples(
     seconds: float = 0.0,
     tolerances: Tolerances | None = None,
 ) -> PhaseSolution:
-    """Puts a solution together: maximising controls unless given, forces, energies and checks.
+    """Put a solution together: maximising controls unless given, forces, energies and checks.
 
     Args:
         problem: of the phase.

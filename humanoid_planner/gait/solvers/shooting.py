@@ -20,7 +20,7 @@ from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
-from humanoid_planner.gait.solvers.collocation import most_nodes
+from humanoid_planner.gait.solvers.collocation import max_nodes_in_memory
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def solve_shooting(
         InputError: more nodes than memory holds.
     """
     options = options or ShootingOptions()
-    most = most_nodes(problem.dimension)
+    most = max_nodes_in_memory(problem.dimension)
     if options.segments * options.steps_per_segment > most:
         raise InputError(
             f"are {options.segments} of {options.steps_per_segment} steps",
@@ -170,7 +170,7 @@ def _shoot(
     *,
     sensitivities: bool,
 ) -> tuple[Reals, Reals] | None:
-    """Ends of all segments, integrated side by side on s in [0, 1], and their derivatives by the starts."""
+    """Return ends of all segments, integrated side by side on s in [0, 1], and their derivatives by the starts."""
     S, d = values.shape
     # Sizes of the components: costates are small numbers beside states.
     slopes = np.abs(problem.rates(values) * h[:, None])

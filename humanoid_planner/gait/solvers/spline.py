@@ -29,7 +29,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
-MOST_PIECES = 100
+MAX_PIECES = 100
 """Of the splines: residuals and unknowns grow with them, and the Jacobian between both is dense."""
 _GAUSS = 6
 """Quadrature points on each polynomial."""
@@ -68,7 +68,7 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
     Args:
         problem: between ends that are given in full, without bounds or constraints of the controls: those have no
             closed form here.
-        pieces: number of polynomials, at most :data:`MOST_PIECES`.
+        pieces: number of polynomials, at most :data:`MAX_PIECES`.
         max_evaluations: of the residuals.
 
     Raises:
@@ -89,8 +89,8 @@ def solve_spline(problem: PhaseProblem, pieces: int = 4, max_evaluations: int = 
             element=model.name,
             remedy="Use the transcription: not every motion can be brought about",
         )
-    if not (isinstance(pieces, (int, np.integer)) and 1 <= pieces <= MOST_PIECES):
-        raise InputError(f"is {pieces}", element="pieces", remedy=f"Give a whole number from 1 to {MOST_PIECES}")
+    if not (isinstance(pieces, (int, np.integer)) and 1 <= pieces <= MAX_PIECES):
+        raise InputError(f"is {pieces}", element="pieces", remedy=f"Give a whole number from 1 to {MAX_PIECES}")
     started = time.perf_counter()
     point, numbers = _point_function(problem)
     T, h = problem.duration, problem.duration / pieces

@@ -26,7 +26,7 @@ from humanoid_planner.gait.solvers.direct import (
     DirectOptions,
     DirectResult,
     check_size,
-    most_intervals,
+    max_intervals_in_memory,
     solve_direct,
 )
 from humanoid_planner.gait.solvers.phase_solution import (
@@ -72,7 +72,7 @@ class SynthesisOptions:
 
         Raises:
             InputError: an unknown method, a continuation of a mere transcription, a time limit that isn't above 0, or
-                fewer than three samples or more than :data:`MOST_SAMPLES`.
+                fewer than three samples or more than :data:`MAX_SAMPLES`.
         """
         if self.method not in METHODS:
             raise InputError(f"is '{self.method}'", element="method", remedy=f"Use one of {', '.join(METHODS)}")
@@ -80,14 +80,14 @@ class SynthesisOptions:
             raise InputError("isn't empty", element="schedule", remedy="Use another method than direct with it")
         if not self.time_limit > 0.0:
             raise InputError(f"is {self.time_limit} s", element="time_limit", remedy="Give more than 0")
-        if not (isinstance(self.samples, (int, np.integer)) and 3 <= self.samples <= MOST_SAMPLES):
+        if not (isinstance(self.samples, (int, np.integer)) and 3 <= self.samples <= MAX_SAMPLES):
             raise InputError(
-                f"is {self.samples}", element="samples", remedy=f"Give a whole number from 3 to {MOST_SAMPLES}"
+                f"is {self.samples}", element="samples", remedy=f"Give a whole number from 3 to {MAX_SAMPLES}"
             )
 
 
 METHODS = ("pontryagin", "shooting", "direct")
-MOST_SAMPLES = 20_000
+MAX_SAMPLES = 20_000
 
 
 def synthesize_phase(
@@ -132,7 +132,7 @@ def synthesize_phase(
             if run.stopped:
                 break
         intervals = attempt.refinement * options.direct.intervals
-        most = min((options.collocation.max_nodes - 1) // 2, most_intervals(shape))
+        most = min((options.collocation.max_nodes - 1) // 2, max_intervals_in_memory(shape))
         if attempt.refinement > 1 and intervals > most:
             break
         hasty = attempt.hasty and not by_transcription
@@ -176,26 +176,26 @@ class _Run:
         self.extremal = ExtremalProblem(problem)
 
     def tell(self, stage: str, residual: float, nodes: int, cost: float) -> None:
-        """Notes a stage, passes it on, and sees whether to stop."""
+        """Note a stage, passes it on, and sees whether to stop."""
         self.log.append(f"{time.perf_counter() - self.started:7.3f} s  {stage}")
         self.look(Progress(stage, residual=residual, nodes=nodes, cost=cost))
         if time.perf_counter() > self.started + self.options.time_limit:
             self.stopped = self.late = True
 
     def look(self, progress: Progress) -> bool:
-        """Passes on what isn't a stage of its own; True to stop."""
+        """Pass on what isn't a stage of its own; True to stop."""
         if self.progress is not None and self.progress(progress):
             self.stopped = True
         return self.stopped
 
     def direct(self, intervals: int, hasty: bool) -> DirectResult:
-        """Transcribes."""
+        """Transcribe."""
         result = solve_direct(self.transcribed, self._direct_settings(intervals, hasty))
         self.tell(_direct_line(result, intervals, 1.0), math.nan, len(result.s), result.cost)
         return result
 
     def by_masses(self, intervals: int, hasty: bool) -> DirectResult:
-        """Transcribes with reduced masses, which are raised again from solution to solution."""
+        """Transcribe with reduced masses, which are raised again from solution to solution."""
         settings = self._direct_settings(intervals, hasty)
         warm: DirectResult | None = None
         for scale in _MASS_SCALES:
@@ -209,7 +209,7 @@ class _Run:
         return result if scale == 1.0 else dataclasses.replace(result, converged=False)
 
     def _direct_settings(self, intervals: int, hasty: bool = False) -> DirectOptions:
-        """Settings of a transcription that keeps to the time that is left, and is given up early if hasty."""
+        """Return settings of a transcription that keeps to the time that is left, and is given up early if hasty."""
         left = self.options.time_limit - (time.perf_counter() - self.started)
         limit = min(self.options.direct.time_limit, max(left, 1e-3))
         settings = dataclasses.replace(self.options.direct, intervals=intervals, time_limit=limit)

@@ -38,14 +38,14 @@ class PhaseSettings:
     Attributes:
         effort: the criterion.
         penalties: on closures, ranges, rates and clearances.
-        root_force_lower: least normal force at each place of the foot that isn't cut, kept by the controls [N]; None
+        min_root_force: least normal force at each place of the foot that isn't cut, kept by the controls [N]; None
             leaves it to the check afterwards, as the thesis does.
         root_friction: coefficient that the foot that isn't cut keeps to by the controls; inf leaves it free.
     """
 
     effort: QuadraticEffort = field(default_factory=QuadraticEffort)
     penalties: Penalties = field(default_factory=Penalties)
-    root_force_lower: float | None = None
+    min_root_force: float | None = None
     root_friction: float = math.inf
 
     def __post_init__(self) -> None:
@@ -54,9 +54,9 @@ class PhaseSettings:
         Raises:
             InputError: a force that isn't finite and at least zero, or a coefficient that isn't above zero.
         """
-        if self.root_force_lower is not None and not 0.0 <= self.root_force_lower < math.inf:
+        if self.min_root_force is not None and not 0.0 <= self.min_root_force < math.inf:
             raise InputError(
-                f"is {self.root_force_lower} N", element="root_force_lower", remedy="Give 0 N or more, or None"
+                f"is {self.min_root_force} N", element="min_root_force", remedy="Give 0 N or more, or None"
             )
         if not self.root_friction > 0.0:
             raise InputError(f"is {self.root_friction}", element="root_friction", remedy="Give a number above 0")
@@ -127,7 +127,7 @@ class GaitSolution:
         return max(solution.friction_required for solution in self.phases)
 
     def jumps(self) -> tuple[TransitionJump, ...]:
-        """What jumps in the world from the end of each solved phase to the beginning of the next one."""
+        """Return what jumps in the world from the end of each solved phase to the beginning of the next one."""
         found = []
         for index, (first, second) in enumerate(zip(self.phases[:-1], self.phases[1:], strict=True)):
             before, after = BoundaryState(first.q[-1], first.v[-1]), BoundaryState(second.q[0], second.v[0])
@@ -137,7 +137,7 @@ class GaitSolution:
     def at(self, time: float) -> tuple[int, Array, Array, Array]:
         """Phase and, in its coordinates, angles (n,), rates (n,) and controls (N,) at a time of the gait.
 
-        At a transition it is the later phase that is told; beyond its ends the gait holds still there.
+        At a transition it is the later phase that counts; beyond its ends the gait holds still there.
 
         Raises:
             InputError: the time isn't finite.
@@ -172,7 +172,7 @@ def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -
     """The optimal control problem of a planned phase, all its feet watched, the swinging one kept above stairs.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         phase: with model and ends.
         settings: of the gait.
 
@@ -182,8 +182,8 @@ def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -
     own = settings.double if phase.double else settings.single
     root = walker.root_forces(phase.model)
     rows: tuple[ControlRow, ...] = ()
-    if own.root_force_lower is not None:
-        rows += root.unilateral(own.root_force_lower)
+    if own.min_root_force is not None:
+        rows += root.unilateral(own.min_root_force)
     if math.isfinite(own.root_friction):
         rows += root.friction(own.root_friction)
     penalties, spec = own.penalties, phase.spec
@@ -209,10 +209,10 @@ def synthesize_gait(
     executor: Executor | None = None,
     progress: ProgressCallback | None = None,
 ) -> GaitSolution:
-    """Plans a gait, solves its phases and joins them.
+    """Plan a gait, solves its phases and joins them.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         specs: phases in order, :func:`.phase_spec.walk_between_rests` for example.
         settings: criterion, penalties and solver; those of the reference solutions if left out.
         executor: that phases are solved on side by side; one after the other here if left out.
@@ -252,7 +252,7 @@ def solve_side_by_side(
     executor: Executor,
     progress: ProgressCallback | None,
 ) -> dict[PhaseSpec, PhaseSolution]:
-    """Solves problems on an executor; those cancelled before they began are told as stopped at once.
+    """Solves problems on an executor; those cancelled before they began count as stopped at once.
 
     Args:
         problems: of different phases.

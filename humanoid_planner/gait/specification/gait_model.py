@@ -72,7 +72,7 @@ class GaitModel:
     chain: tuple[float, ...] = ()
 
     def coordinates(self, kind: PhaseKind) -> int:
-        """Number of coordinates of a phase."""
+        """Return the number of coordinates of a phase."""
         if self.mechanism is not None:
             return self.mechanism.n
         walker = self.walking()
@@ -89,23 +89,23 @@ class GaitModel:
             raise InputError(f"'{self.name}' doesn't walk", element="model", remedy="Give a model with two legs")
         return self.walker
 
-    def with_contacts(self, friction: float = math.inf, toe_force_lower: float = 6.0) -> GaitModel:
+    def with_contacts(self, friction: float = math.inf, min_toe_force: float = 6.0) -> GaitModel:
         """The model, what its contacts keep to put into its walker.
 
         Args:
             friction: of the front foot in double support, kept by the controls.
-            toe_force_lower: least force of the front toe, of robots with feet [N].
+            min_toe_force: least force of the front toe, of robots with feet [N].
 
         Raises:
             InputError: the model doesn't walk, or values that make no sense.
         """
         if not friction > 0.0:
             raise InputError(f"is {friction}", element="friction", remedy="Give a coefficient above 0")
-        if not 0.0 <= toe_force_lower < math.inf:
-            raise InputError(f"is {toe_force_lower}", element="toe_force_lower", remedy="Give a force of 0 N or more")
+        if not 0.0 <= min_toe_force < math.inf:
+            raise InputError(f"is {min_toe_force}", element="min_toe_force", remedy="Give a force of 0 N or more")
         walker = self.walking()
         if isinstance(walker, BipWalker):
-            walker = dataclasses.replace(walker, friction=friction, toe_force_lower=toe_force_lower)
+            walker = dataclasses.replace(walker, friction=friction, min_toe_force=min_toe_force)
         else:
             walker = dataclasses.replace(walker, friction=friction)
         return dataclasses.replace(self, walker=walker)
@@ -149,7 +149,7 @@ def load_gait_model(name: str, feet: FootSizes | None = None, field: str = "mode
 
 @functools.lru_cache(8)
 def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitModel:
-    """Keeps the last models until their files change."""
+    """Keep the last models until their files change."""
     kind, path = name, None
     if Path(name).suffix in YAML:
         path = Path(name)
@@ -191,7 +191,7 @@ def load_whole_model(name: str, field: str = "model") -> GaitModel:
 
 @functools.lru_cache(8)
 def _load_whole(name: str, field: str, _: tuple[int, ...]) -> GaitModel:
-    """Keeps the last robots until their files change."""
+    """Keep the last robots until their files change."""
     projection = _project(name, field)
     robot = projection.robot
     if robot.base_joint is None:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
-from humanoid_planner.gait.specification.phase_spec import MOST_PHASES, PhaseSpec, PlannedPhase, plan_phase
+from humanoid_planner.gait.specification.phase_spec import MAX_PHASES, PhaseSpec, PlannedPhase, plan_phase
 from humanoid_planner.gait.specification.walker import Walker
 
 JUMP = 1e-8
@@ -38,7 +38,7 @@ class TransitionJump:
     point: str
 
     def within(self, tolerance: float = JUMP) -> bool:
-        """Whether nothing jumps by more than the tolerance."""
+        """Return whether nothing jumps by more than the tolerance."""
         return max(self.place, self.velocity, self.rate) <= tolerance
 
 
@@ -89,7 +89,7 @@ class GaitPlan:
     """Phases that follow each other, each in a frame of its own.
 
     Attributes:
-        walker: who walks.
+        walker: the walking model.
         phases: in order.
         offsets: (phases, 2) place of each phase's frame in the world [m].
     """
@@ -142,7 +142,7 @@ class GaitPlan:
     def jump(
         self, index: int, before: BoundaryState | None = None, after: BoundaryState | None = None
     ) -> TransitionJump:
-        """What jumps from phase ``index`` to the next one.
+        """Return what jumps from phase ``index`` to the next one.
 
         Args:
             index: of the phase before the transition.
@@ -175,7 +175,7 @@ class GaitPlan:
         return TransitionJump(worst[0], velocity, float(np.abs(rates[0] - rates[1]).max()), worst[1])
 
     def jumps(self) -> tuple[TransitionJump, ...]:
-        """What jumps at each transition."""
+        """Return what jumps at each transition."""
         return tuple(self.jump(index) for index in range(len(self.phases) - 1))
 
     def totals(self, energies: Sequence[float]) -> GaitTotals:
@@ -192,10 +192,10 @@ class GaitPlan:
 
 
 def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0) -> GaitPlan:
-    """Plans phases in a row and checks that they join.
+    """Plan phases in a row and checks that they join.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         specs: phases in order.
         offset: place of the first phase's frame in the world [m].
 
@@ -203,8 +203,8 @@ def plan_gait(walker: Walker, specs: Sequence[PhaseSpec], offset: complex = 0.0)
         InputError: no phase or more than :data:`.MOST_PHASES`, two of the same support one after the other, an
             unreachable end, or a jump of places or velocities at a transition.
     """
-    if not 1 <= len(specs) <= MOST_PHASES:
-        raise InputError(f"has {len(specs) or 'no'} phases", element="gait", remedy=f"Give 1 to {MOST_PHASES}")
+    if not 1 <= len(specs) <= MAX_PHASES:
+        raise InputError(f"has {len(specs) or 'no'} phases", element="gait", remedy=f"Give 1 to {MAX_PHASES}")
     for first, second in itertools.pairwise(specs):
         if first.kind.double == second.kind.double:
             raise InputError(

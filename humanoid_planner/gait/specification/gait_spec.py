@@ -27,14 +27,14 @@ from humanoid_planner.gait.solvers.shooting import ShootingOptions
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings
 from humanoid_planner.gait.specification.gait_model import FootSizes, GaitModel
-from humanoid_planner.gait.specification.phase_spec import MOST_CYCLES, PhaseSpec
+from humanoid_planner.gait.specification.phase_spec import MAX_CYCLES, PhaseSpec
 
 INDIRECT, DIRECT, SHOOTING = "indirect", "direct", "shooting"
 METHODS = {INDIRECT: "pontryagin", DIRECT: "direct", SHOOTING: "shooting"}
 """Methods of gaits, and what :class:`.SynthesisOptions` calls them."""
 LIFT_RANGE = 1.0
 """Penalty on joint ranges, reserves included, of gaits to be lifted, where that is left open."""
-LEAST_NODES, MOST_NODES = 11, 100000
+MIN_NODES, MAX_NODES = 11, 100000
 SLOWEST, FASTEST = 0.01, 5.0
 """Speeds that are no mistake [m/s]."""
 
@@ -303,8 +303,8 @@ class GaitSpec:
         self._check_settings()
         if not self.lift or self.phases:
             self._check_speed()
-        if not 1 <= self.cycles <= MOST_CYCLES:
-            raise InputError(f"is {self.cycles}", element="cycles", remedy=f"Give at most {MOST_CYCLES}, at least 1")
+        if not 1 <= self.cycles <= MAX_CYCLES:
+            raise InputError(f"is {self.cycles}", element="cycles", remedy=f"Give at most {MAX_CYCLES}, at least 1")
         if self.lift:
             self._check_lift()
 
@@ -328,7 +328,7 @@ class GaitSpec:
         return self.bounds.friction or self.defaults.friction
 
     @property
-    def least_normal(self) -> float | None:
+    def min_normal(self) -> float | None:
         """Normal force that the controls keep under every foot [N]; None leaves it to the check afterwards."""
         return self.bounds.min_normal_force if self.bounds.enforce_unilateral else None
 
@@ -412,9 +412,9 @@ class GaitSpec:
                 f"is {self.options.tolerance:g}", element="options.tolerance", remedy="Give a number below 1"
             )
         nodes = self.options.max_nodes or self.defaults.max_nodes
-        if nodes and not LEAST_NODES <= nodes <= MOST_NODES:
+        if nodes and not MIN_NODES <= nodes <= MAX_NODES:
             raise InputError(
-                f"is {nodes}", element="options.max_nodes", remedy=f"Give a number from {LEAST_NODES} to {MOST_NODES}"
+                f"is {nodes}", element="options.max_nodes", remedy=f"Give a number from {MIN_NODES} to {MAX_NODES}"
             )
         for index, stage in enumerate(self.options.stages):
             stage.checked(f"options.stages[{index}]")
@@ -520,7 +520,7 @@ class GaitSpec:
 
 
 def given_fields(record: GaitWeights | GaitBounds, name: str, kept: Sequence[str] = ()) -> list[str]:
-    """Fields of a part of a specification that aren't left open.
+    """Return fields of a part of a specification that aren't left open.
 
     Args:
         record: weights or bounds.

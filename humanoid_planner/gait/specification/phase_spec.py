@@ -22,9 +22,9 @@ START_DURATION = 0.45
 STOP_DURATION = 0.5
 """Of the swing to rest (III.3.2.8 d) [s]."""
 
-MOST_CYCLES = 1000
+MAX_CYCLES = 1000
 """Cyclic steps of one gait, ten minutes of walking: its samples are all kept."""
-MOST_PHASES = 2 * MOST_CYCLES + 10
+MAX_PHASES = 2 * MAX_CYCLES + 10
 """Of one gait: room for a start, a braking step and a stop beside them."""
 
 _CLOSED = 1e-9
@@ -164,7 +164,7 @@ class PlannedPhase:
         return self.spec.own.foothold if self.spec.own is not None else 0j
 
     def limit_violations(self) -> tuple[str, ...]:
-        """Which joints are out of their range or too fast at one of the ends, in words."""
+        """Return which joints are out of their range or too fast at one of the ends, in words."""
         model, found = self.model, []
         for name, state in (("start", self.start), ("end", self.end)):
             angles, rates = model.joint_angles(state.q), model.joint_rates(state.v)
@@ -186,7 +186,7 @@ def plan_phase(walker: Walker, spec: PhaseSpec) -> PlannedPhase:
     """Model and ends of a phase.
 
     Args:
-        walker: who walks.
+        walker: the walking model.
         spec: the phase.
 
     Raises:
@@ -218,17 +218,17 @@ def plan_phase(walker: Walker, spec: PhaseSpec) -> PlannedPhase:
 
 
 def cyclic_walk(walk: WalkData, cycles: int = 1) -> tuple[PhaseSpec, ...]:
-    """Double and single support in turn, the same step for ever (III.3.2.8 b).
+    """Double and single support in turn, the same step repeated (III.3.2.8 b).
 
     Args:
         walk: step and durations.
         cycles: how many times.
 
     Raises:
-        InputError: fewer than one cycle, or more than :data:`MOST_CYCLES`.
+        InputError: fewer than one cycle, or more than :data:`MAX_CYCLES`.
     """
-    if not (isinstance(cycles, (int, np.integer)) and 1 <= cycles <= MOST_CYCLES):
-        raise InputError(f"is {cycles}", element="cycles", remedy=f"Give a whole number from 1 to {MOST_CYCLES}")
+    if not (isinstance(cycles, (int, np.integer)) and 1 <= cycles <= MAX_CYCLES):
+        raise InputError(f"is {cycles}", element="cycles", remedy=f"Give a whole number from 1 to {MAX_CYCLES}")
     double = PhaseSpec(PhaseKind.DOUBLE_SUPPORT, walk.double_support, step=walk.step)
     single = PhaseSpec(PhaseKind.SINGLE_SUPPORT, walk.single_support, step=walk.step, next_step=walk.step)
     return (double, single) * cycles

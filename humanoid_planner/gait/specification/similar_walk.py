@@ -46,13 +46,13 @@ class LegSize:
 
 
 def legs_of(bip: Bip) -> LegSize:
-    """Size of the legs of a robot with feet."""
+    """Return the size of the legs of a robot with feet."""
     leg = bip.segments["rear_thigh"].length + bip.segments["rear_shank"].length
     return LegSize(leg, complex(-bip.foot.toe_ahead, bip.foot.ankle_height))
 
 
 def centre_from_hips(bip: Bip, trunk: float = math.pi / 2) -> complex:
-    """Centre of mass from the hips, ahead and up, on straight vertical legs [m].
+    """Return the centre of mass from the hips, ahead and up, on straight vertical legs [m].
 
     Args:
         bip: robot with feet.

@@ -52,17 +52,17 @@ def bounded_walker(spec: GaitSpec, model: GaitModel) -> BipWalker | RabbitWalker
         return walker
     friction = spec.friction if spec.bounds.enforce_friction else math.inf
     if isinstance(walker, BipWalker):
-        return dataclasses.replace(walker, friction=friction, toe_force_lower=spec.least_normal or 0.0)
+        return dataclasses.replace(walker, friction=friction, min_toe_force=spec.min_normal or 0.0)
     return dataclasses.replace(walker, friction=friction)
 
 
 def gait_settings(spec: GaitSpec) -> GaitSettings:
-    """Settings of all phases; the criterion of each comes with its problem."""
+    """Return settings of all phases; the criterion of each comes with its problem."""
     if isinstance(spec.settings, GaitSettings):
         return spec.settings
     own = PhaseSettings(
         penalties=spec.penalties,
-        root_force_lower=spec.least_normal,
+        min_root_force=spec.min_normal,
         root_friction=spec.friction if spec.bounds.enforce_friction else math.inf,
     )
     # Obstacles are in the frame of single support; in double support no foot swings over them.
@@ -319,7 +319,7 @@ def _check_repeats(plan: GaitPlan, cycles: int) -> None:
 
 
 def _guessed_duration(planned: PlannedPhase, durations: tuple[float, float], name: str) -> float:
-    """That of a hip that moves from one end to the other at the mean of its speeds there [s]."""
+    """Return that of a hip that moves from one end to the other at the mean of its speeds there [s]."""
     hip = planned.model.points["hip"]
     way = float(hip.position(planned.end.q)[0] - hip.position(planned.start.q)[0])
     speeds = [float((hip.jacobian(state.q) @ state.v)[0]) for state in (planned.start, planned.end)]

@@ -9,11 +9,11 @@ from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.specification.step_data import StepData
 
 _FAR = 100.0
-"""Length of a stair that goes on [m]."""
+"""Length of a stair without end [m]."""
 
 
 def over_stairs(penalties: Penalties, previous: StepData, following: StepData, foot_length: float) -> Penalties:
-    """Penalties of a single support with the stairs that its foot leaves, passes and reaches.
+    """Return penalties of a single support with the stairs that its foot leaves, passes and reaches.
 
     An edge is where it leaves the feet most room: going up at the heel of the foot above it, going down at the toe of
     the foot above it.

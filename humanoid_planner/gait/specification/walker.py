@@ -26,10 +26,10 @@ class Walker(Protocol):
     """
 
     def double_support(self, step: StepData) -> PhaseModel:
-        """Model of double support."""
+        """Return the model of double support."""
 
     def single_support(self) -> PhaseModel:
-        """Model of single support."""
+        """Return the model of single support."""
 
     def double_support_start(self, step: StepData) -> BoundaryState:
         """State in which the front foot touches."""
@@ -68,21 +68,21 @@ class BipWalker:
     Attributes:
         bip: its parameters.
         friction: of the front foot in double support.
-        toe_force_lower: least force of the front toe in double support [N].
+        min_toe_force: least force of the front toe in double support [N].
         torque_limits: greatest absolute torques, by kind of joint: hip, knee, ankle; those left out aren't limited
             [N m].
     """
 
     bip: Bip
     friction: float = math.inf
-    toe_force_lower: float = 0.0
+    min_toe_force: float = 0.0
     torque_limits: Mapping[str, float] = field(default_factory=dict)
 
     def double_support(self, step: StepData) -> PhaseModel:
         """S4."""
         return self._limited(
             self.bip.double_support(
-                step.step_length, self.friction, self.toe_force_lower, step_height=step.step_height
+                step.step_length, self.friction, self.min_toe_force, step_height=step.step_height
             )
         )
 

@@ -39,7 +39,7 @@ class ContactInterval:
 def phase_contacts(
     solution: PhaseSolution, start: float, feet: tuple[str, str], has_feet: bool
 ) -> tuple[ContactInterval, ...]:
-    """Contacts of one phase.
+    """Return contacts of one phase.
 
     A stance foot bears with its sole, the rear one of a double support with its toe. The front one touches by its heel
     and bears with its sole from the time on when its toe is down to :data:`DOWN`, whatever force is planned at the toe.

@@ -213,7 +213,7 @@ def _forces(
 
 
 def _columns(places: Sequence[str | float], names: tuple[str, ...]) -> list[int]:
-    """Which of a foot's places normal forces act at: as their points are named, or the foremost ones."""
+    """Return which of a foot's places normal forces act at: as their points are named, or the foremost ones."""
     named = [str(place).rpartition("_")[2] for place in places]
     if all(name in names for name in named):
         return [names.index(name) for name in named]
@@ -223,7 +223,7 @@ def _columns(places: Sequence[str | float], names: tuple[str, ...]) -> list[int]
 def _check_joint(
     before: dict[str, Reals], after: dict[str, Reals], kind: str, tolerance: float, wraps: bool
 ) -> None:
-    """Refuses phases that don't join, the last and the first one of repeated gaits among them."""
+    """Refuse phases that don't join, the last and the first one of repeated gaits among them."""
     gap = max(float(np.abs(after[name][0] - before[name][-1]).max()) for name in ("q", "v", "base"))
     if gap > tolerance:
         raise InputError(
@@ -234,6 +234,6 @@ def _check_joint(
 
 
 def _plain(robot: Robot, joint: str) -> bool:
-    """Whether a joint has one coordinate."""
+    """Return whether a joint has one coordinate."""
     own = robot.model.joints[robot.model.getJointId(joint)]
     return bool(own.nq == 1 and own.nv == 1)

@@ -134,7 +134,7 @@ class GaitSeries:
 
 
 def leg_roles(plan: GaitPlan, index: int) -> dict[str, str]:
-    """Which leg is which in a phase: "rear" and "front", or "stance" and "swing", to "left" and "right".
+    """Return which leg is which in a phase: "rear" and "front", or "stance" and "swing", to "left" and "right".
 
     Front becomes stance and rear swing; stance becomes rear and swing front: every double support, of one phase or of
     two, has the legs changed places when it is over.
@@ -148,7 +148,7 @@ def leg_roles(plan: GaitPlan, index: int) -> dict[str, str]:
 
 
 def gait_series(gait: GaitSolution) -> GaitSeries:
-    """Series of a gait at its phases' own samples."""
+    """Return series of a gait at its phases' own samples."""
     plan = gait.plan
     feet = plan.walker.foot_length > 0.0
     places = ("heel", "toe") if feet else ("tip",)
@@ -202,7 +202,7 @@ def _joint_order(name: str) -> tuple[int, int]:
 
 
 def _phase_part(gait: GaitSolution, index: int, places: tuple[str, ...]) -> dict[str, Any]:
-    """Series of one phase."""
+    """Return series of one phase."""
     plan, solution = gait.plan, gait.phases[index]
     planned, model = plan.phases[index], solution.problem.scaled_model
     roles, count = leg_roles(plan, index), len(solution.t)

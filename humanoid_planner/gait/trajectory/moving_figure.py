@@ -83,7 +83,7 @@ def _with_legs(gait: GaitSolution, exchanged: GaitSolution | None, taken: Sequen
 
 
 def _stick_figure(series: GaitSeries) -> tuple[list[str], list[tuple[str, str]]]:
-    """Points of a figure, and which of them are joined."""
+    """Return points of a figure, and which of them are joined."""
     lines = LEG if "left_ankle" in series.points else TIP_LEG
     pairs = [("hip", "trunk_top")]
     for side, line in itertools.product(LEGS, lines):
@@ -132,7 +132,7 @@ def _planar(
     force_points: Reals,
     forces: Reals,
 ) -> MovingFigure:
-    """Figures of what lies in the sagittal plane: arrays of x and z."""
+    """Return figures of what lies in the sagittal plane: arrays of x and z."""
     points, force_points, forces = (np.insert(values, 1, 0.0, axis=-1) for values in (points, force_points, forces))
     return MovingFigure(times, tuple(names), points, tuple(pairs), tuple(feet), force_points, forces)
 

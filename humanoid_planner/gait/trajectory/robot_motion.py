@@ -244,7 +244,7 @@ def sole_of(robot: Robot, limb: str) -> str:
 
 
 def _across(way: Reals) -> Reals:
-    """What a forward pitch of 1 rad/s does to the end of a way (x, z): (z, -x)."""
+    """Return what a forward pitch of 1 rad/s does to the end of a way (x, z): (z, -x)."""
     return np.array([way[1], -way[0]])
 
 

@@ -29,7 +29,7 @@ class BearingContacts:
 
     Attributes:
         contacts: that bear force.
-        points: of those on the world; contacts on the robot's own links hold nothing up.
+        points: of those on the world; contacts on the robot's own links support nothing.
         owners: (k,) which of ``contacts`` each point belongs to.
     """
 
@@ -82,7 +82,7 @@ def bearing_contacts(
 
 
 def check_held(contacts: Sequence[PlacedContact], kinematics: RobotKinematics, field: str) -> None:
-    """Raises unless a posture has its contacts where a stance says.
+    """Raise unless a posture has its contacts where a stance says.
 
     Args:
         contacts: of the stance.
@@ -114,7 +114,7 @@ def check_held(contacts: Sequence[PlacedContact], kinematics: RobotKinematics, f
 
 
 def patch_placement(placed: PlacedContact, kinematics: RobotKinematics) -> pin.SE3:
-    """Where a contact's patch is in the world at the kinematics' configuration."""
+    """Return where a contact's patch is in the world at the kinematics' configuration."""
     kinematics.place_body(placed.body)
     body = pin.SE3(kinematics.rotations[placed.body].copy(), kinematics.origins[placed.body].copy())
     return body * placed.placement_body_patch

@@ -62,7 +62,7 @@ def check_stance(
     torque_limits: bool = False,
     kinematics: RobotKinematics | None = None,
 ) -> StanceEquilibrium:
-    """Whether a stance keeps a robot in equilibrium.
+    """Return whether a stance keeps a robot in equilibrium.
 
     Args:
         robot: with a floating base.
@@ -149,7 +149,7 @@ def stance_equilibrium(
 def joint_efforts(
     bearing: BearingContacts, kinematics: RobotKinematics, loads: Sequence[Load], gravity: NDArray[np.float64]
 ) -> JointEfforts | None:
-    """How joint efforts depend on the forces; None where contacts of the robot with itself leave that open."""
+    """Return how joint efforts depend on the forces; None where contacts of the robot with itself leave that open."""
     return None if bearing.inner else JointEfforts.at_posture(bearing, kinematics, tuple(loads), gravity)
 
 
@@ -179,7 +179,7 @@ def _method(method: EquilibriumMethod | str) -> EquilibriumMethod:
 
 
 def _check_arguments(method: EquilibriumMethod, posture: bool, loads: bool, moves: bool, torque_limits: bool) -> None:
-    """Raises where arguments ask for what the method, or a question without posture, doesn't know."""
+    """Raise where arguments ask for what the method, or a question without posture, doesn't know."""
     if not posture:
         for name, given in (("loads", loads), ("torque_limits", torque_limits)):
             if given:
@@ -209,7 +209,7 @@ def _check_arguments(method: EquilibriumMethod, posture: bool, loads: bool, move
 
 
 def _check_inner(bearing: BearingContacts, torque_limits: bool) -> None:
-    """Raises where torques would be limited that forces inside the robot leave open."""
+    """Raise where torques would be limited that forces inside the robot leave open."""
     if torque_limits and bearing.inner:
         inner = bearing.inner[0]
         raise InputError(

@@ -138,7 +138,7 @@ class CollisionModel:
         self._make = make_distances
 
     def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
-        """Distances that a posture in a stance has to keep; None when nothing can collide.
+        """Return distances that a posture in a stance has to keep; None when nothing can collide.
 
         A contact's link may touch what bears the contact's surface: the parts of the body that lie under it. What
         rises beside it is kept clear. Links up to two joints from a contact, and its own beside those parts, may come
@@ -183,7 +183,7 @@ class CollisionModel:
         return CollisionTask(DistancePairs(volumes, pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
 
     def _own_rules(self, margin: float) -> list[MarginRule]:
-        """Margins that the robot's own postures keep."""
+        """Return margins that the robot's own postures keep."""
         return [MarginRule(one.first, one.second, min(margin, one.distance - _PLAY)) for one in self.overlaps]
 
     def _beside_contacts(self, stance: Stance, name: str) -> set[tuple[str, str]]:
@@ -221,7 +221,7 @@ class CollisionModel:
         return names or None
 
     def compound_task(self, kinematics: RobotKinematics) -> CompoundTask | None:
-        """Limits of the robot's compound joints; None when it has none."""
+        """Return limits of the robot's compound joints; None when it has none."""
         return CompoundTask(kinematics, self.limits) if self.limits else None
 
     def _robot_name(self) -> str:
@@ -232,7 +232,7 @@ class CollisionModel:
 def _own_overlaps(
     robot: Robot, kinematics: RobotKinematics, volumes: Sequence[PlacedVolume], pairs: NDArray[np.int64]
 ) -> tuple[PostureOverlap, ...]:
-    """Pairs that overlap in the postures of the robot's file, or in ``zero`` where it has none."""
+    """Return pairs that overlap in the postures of the robot's file, or in ``zero`` where it has none."""
     if not len(pairs):
         return ()
     distances = DistancePairs(volumes, pairs, cutoff=_AROUND)

@@ -69,7 +69,7 @@ def load_pairs(path: Path, robot: Robot) -> tuple[NDArray[np.int64], tuple[Compo
 
 
 def save_pairs(path: Path, pairs: NDArray[np.int64], limits: Sequence[CompoundLimit]) -> None:
-    """Keeps pairs and functions; a folder that can't be written to keeps nothing."""
+    """Keep pairs and functions; a folder that can't be written to keeps nothing."""
     arrays: dict[str, NDArray[np.generic]] = {"pairs": pairs, "count": np.array(len(limits))}
     for index, limit in enumerate(limits):
         arrays[f"joints_{index}"] = np.array(limit.joint.joints)
@@ -79,7 +79,7 @@ def save_pairs(path: Path, pairs: NDArray[np.int64], limits: Sequence[CompoundLi
         arrays[f"shares_{index}"] = np.array([limit.colliding, limit.lost])
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and renamed: nobody reads half a file.
+        # Written aside and renamed: no reader sees half a file.
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -71,7 +71,7 @@ class CollisionTask(Task):
     """
 
     def __init__(self, distances: PairDistances, margins: NDArray[np.float64]) -> None:
-        """Takes the pairs.
+        """Take the pairs.
 
         Args:
             distances: of the pairs.

@@ -21,7 +21,7 @@ class CompoundTask(Task):
     """
 
     def __init__(self, kinematics: RobotKinematics, limits: Sequence[CompoundLimit]) -> None:
-        """Takes the functions."""
+        """Take the functions."""
         count = len(limits)
         super().__init__("compound joints", np.full(count, -np.inf), np.zeros(count))
         self._limits = tuple(limits)

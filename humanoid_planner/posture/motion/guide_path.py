@@ -52,7 +52,7 @@ class GuidePath:
     """
 
     def __init__(self, points: ArrayLike, root: ArrayLike, deviation: float = DEVIATION) -> None:
-        """Takes key points.
+        """Take key points.
 
         Args:
             points: (p, n) key points, in coordinates that are comparable with each other.

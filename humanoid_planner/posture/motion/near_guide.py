@@ -44,7 +44,7 @@ class NearGuide(Criterion):
         switch: float | None = 1.0,
         deviation: float = DEVIATION,
     ) -> None:
-        """Takes the guide.
+        """Take the guide.
 
         Args:
             kinematics: of a robot with a floating base.
@@ -91,7 +91,7 @@ class NearGuide(Criterion):
         return float(valley - self.progress * near.length)
 
     def _slope(self, distance: float) -> float:
-        """Derivative of the valley by half the squared distance."""
+        """Return the derivative of the valley by half the squared distance."""
         if self.switch is None:
             return 2.0
         return min(1.0, self.switch / max(distance, 1e-300))

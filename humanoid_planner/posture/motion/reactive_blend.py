@@ -22,7 +22,7 @@ class ReactiveBlend(Criterion):
     """
 
     def __init__(self, kinematics: RobotKinematics, q: ArrayLike, alpha: float = 0.5) -> None:
-        """Takes the reference, which is the posture before as well until there is one.
+        """Take the reference, which is the posture before as well until there is one.
 
         Args:
             kinematics: of the robot.

@@ -39,7 +39,7 @@ class SquatMotion:
 
 
 def squat_motion(robot: Robot, *, knee: float, count: int, period: float, posture: str = "half_sitting") -> SquatMotion:
-    """Squats that start and end in a posture.
+    """Return squats that start and end in a posture.
 
     Hip, knee and ankle pitch of both legs keep the sum they have in the posture, so the soles stay
     flat and the trunk keeps its lean; of the two freedoms left, one is the knee angle and the other
@@ -123,7 +123,7 @@ def _bent(robot: Robot, start: np.ndarray, pitches: np.ndarray) -> np.ndarray:
 
 
 def _forward_offset(robot: Robot, q: np.ndarray) -> float:
-    """How far the centre of mass is ahead of the right ankle, in the foot's frame [m]."""
+    """Return how far the centre of mass is ahead of the right ankle, in the foot's frame [m]."""
     data = robot.model.createData()
     com = pin.centerOfMass(robot.model, data, q)
     foot = data.oMi[robot.model.getJointId(robot.limbs[LEGS[0]][-1])]
@@ -131,7 +131,7 @@ def _forward_offset(robot: Robot, q: np.ndarray) -> float:
 
 
 def _waist_height(robot: Robot, q: np.ndarray) -> float:
-    """Height of the hip above the ankle, along the foot's z axis [m]."""
+    """Return the height of the hip above the ankle, along the foot's z axis [m]."""
     data = robot.model.createData()
     pin.forwardKinematics(robot.model, data, q)
     joints = robot.limbs[LEGS[0]]

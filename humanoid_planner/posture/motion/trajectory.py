@@ -212,7 +212,7 @@ class TrajectoryProblem:
         )
 
     def violations(self, x: NDArray[np.float64], refinement: int = 5) -> list[TrajectoryViolation]:
-        """How well the constraints hold between the instants of their grids, without margin and slack.
+        """Return how well the constraints hold between the instants of their grids, without margin and slack.
 
         Args:
             x: (n,) variables. Force variables are interpolated linearly between instants.

@@ -155,13 +155,13 @@ class TrajectoryProgram(NonlinearProgram):
         return np.clip(x, self.lower, self.upper)
 
     def others(self, x: NDArray[np.float64], grid: int) -> list[NDArray[np.float64]]:
-        """Variables that aren't kinematic of each sample of a grid, out of all (n,)."""
+        """Return variables that aren't kinematic of each sample of a grid, out of all (n,)."""
         return [
             x[sample.other : sample.other + self._other_size(sample)] for sample in self._samples if sample.grid == grid
         ]
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        """Integral of the criteria over the grids' instants by the trapezoidal rule, and the smoothness."""
+        """Return the integral of the criteria over the grids' instants by the trapezoidal rule, and the smoothness."""
         free = self._free(x)
         value = float(np.sum(free * (0.5 * self._smooth @ free + self._smooth_fixed))) + self._smooth_constant
         for sample in self._samples:
@@ -268,7 +268,7 @@ class TrajectoryProgram(NonlinearProgram):
         return np.concatenate([self._coordinates(sample, x), x[sample.other : sample.other + self._other_size(sample)]])
 
     def _columns(self, sample: _Sample) -> NDArray[np.int64]:
-        """Variables that a sample depends on: control points first."""
+        """Return variables that a sample depends on: control points first."""
         nx = self._size_kinematics
         points = (sample.active[:, None] * nx + np.arange(nx)).ravel()
         return np.concatenate([points, sample.other + np.arange(self._other_size(sample))])
@@ -286,7 +286,7 @@ class TrajectoryProgram(NonlinearProgram):
 def _tightened(
     program: NonlinearProgram, margin: float, slack: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds of a sample's rows: a reserve for inequalities, an allowance for equalities.
+    """Return bounds of a sample's rows: a reserve for inequalities, an allowance for equalities.
 
     Two-sided inequalities narrower than twice the margin keep their middle half.
     """

@@ -58,7 +58,7 @@ class UnknownArea(Criterion):
     """K11: share of the image that unknown voxels take, smoothed, with its sign turned so that least is best."""
 
     def __init__(self, model: VoxelModel, mounted: MountedCamera) -> None:
-        """Takes what is known of the object now, and the camera."""
+        """Take what is known of the object now, and the camera."""
         camera = mounted.camera
         rows = min(_ROWS, camera.height)
         factor = rows / camera.height
@@ -133,7 +133,7 @@ class SlidingFeet:
     margin: float = 0.0
 
     def stance(self, robot: Robot) -> Stance:
-        """Contacts of a robot.
+        """Return contacts of a robot.
 
         Raises:
             InputError: the robot has no such locations.
@@ -183,7 +183,7 @@ def next_best_view(
     solver: str = DEFAULT_SOLVER,
     options: SolverOptions | None = None,
 ) -> NextBestView:
-    """Looks for the posture that shows most of the unknown.
+    """Look for the posture that shows most of the unknown.
 
     Both feet slide freely; the centre of mass stays above the line between their middles (F099). The camera
     keeps the object in the image and a distance from it. Views all around the object are ranked by what

@@ -147,7 +147,7 @@ class PairedFeet:
         )
 
     def stability(self, kinematics: RobotKinematics, margin: float = 0.0) -> GeometricTask:
-        """Centre of mass above the polygon, which moves with the feet, at least ``margin`` [m] inside.
+        """Return the centre of mass above the polygon, which moves with the feet, at least ``margin`` [m] inside.
 
         Raises:
             InputError: the margin leaves nothing of the polygon.
@@ -177,7 +177,7 @@ class CentreOfMassOver(Criterion):
     """K10: squared horizontal distance of the centre of mass to a point of a link, which moves with it."""
 
     def __init__(self, link: str, point: ArrayLike) -> None:
-        """Takes a link and a point (3,) in its frame [m]."""
+        """Take a link and a point (3,) in its frame [m]."""
         self.link = link
         self.point = np.asarray(point, dtype=float)
 

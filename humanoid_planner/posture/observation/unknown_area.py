@@ -51,7 +51,7 @@ class SmoothUnknownArea:
     """
 
     def __init__(self, model: VoxelModel, camera: PinholeCamera) -> None:
-        """Takes what is known now; later changes of ``model`` don't count."""
+        """Take what is known now; later changes of ``model`` don't count."""
         self.camera = camera
         self._origin, self._size = model.origin.copy(), model.voxel_size
         self._unknown = (model.states == VoxelState.UNKNOWN).astype(np.float64)
@@ -84,7 +84,7 @@ class SmoothUnknownArea:
 
 @njit(cache=True)
 def _clip_ray(low: np.ndarray, high: np.ndarray, t: np.ndarray, dx: float, dy: float, dz: float) -> tuple[float, float]:
-    """Where a ray from ``t`` enters and leaves a box; entry beyond exit when it misses."""
+    """Return where a ray from ``t`` enters and leaves a box; entry beyond exit when it misses."""
     first, last = 0.0, 1e300
     for axis in range(3):
         d = dx if axis == 0 else (dy if axis == 1 else dz)
@@ -101,7 +101,7 @@ def _clip_ray(low: np.ndarray, high: np.ndarray, t: np.ndarray, dx: float, dy: f
 def _cast_rays(
     states: np.ndarray, origin: np.ndarray, size: float, R: np.ndarray, t: np.ndarray, rays: np.ndarray
 ) -> int:
-    """Number of rays that meet an unknown voxel first (traversal after Amanatides and Woo 1987)."""
+    """Return the number of rays that meet an unknown voxel first (traversal after Amanatides and Woo 1987)."""
     shape = np.array(states.shape)
     high = origin + size * shape
     step = np.empty(3, dtype=np.int64)

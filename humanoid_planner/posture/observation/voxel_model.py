@@ -61,7 +61,7 @@ class VoxelModel:
         self.states = np.full(shape, VoxelState.UNKNOWN, dtype=np.int64)
 
     def carve(self, view: DepthView) -> int:
-        """Takes in what a view shows.
+        """Return takes in what a view shows.
 
         An unknown voxel becomes empty when every pixel that it touches in the image is outside the silhouette or
         shows a surface behind it; so no voxel that holds a part of the object wider than a pixel goes. Voxels
@@ -92,7 +92,7 @@ class VoxelModel:
         return unknown - self.count(VoxelState.UNKNOWN)
 
     def count(self, state: VoxelState) -> int:
-        """Number of voxels in a state."""
+        """Return the number of voxels in a state."""
         return int((self.states == state).sum())
 
     def centres(self, state: VoxelState) -> NDArray[np.float64]:

@@ -62,7 +62,7 @@ class NearReference(Criterion):
     def __init__(
         self, kinematics: RobotKinematics, q: ArrayLike, weights: ArrayLike | None = None, *, base: bool = False
     ) -> None:
-        """Takes a reference posture.
+        """Take a reference posture.
 
         Args:
             kinematics: of the robot.
@@ -129,7 +129,7 @@ class CentreOfMassNear(Criterion):
     """K5, K6, K10: squared horizontal distance of the centre of mass to a place, e.g. the polygon's middle."""
 
     def __init__(self, target: ArrayLike) -> None:
-        """Takes the place, (2,) world coordinates [m]."""
+        """Take the place, (2,) world coordinates [m]."""
         self.target = np.asarray(target, dtype=float)[:2]
 
     def value(self, state: PostureState) -> float:
@@ -156,7 +156,7 @@ class LeastTorque(Criterion):
     """K7: sum of squared joint efforts, each over its limit; without one over the robot's weight times one metre."""
 
     def __init__(self, kinematics: RobotKinematics, weight: float) -> None:
-        """Takes the robot and its weight [N]."""
+        """Take the robot and its weight [N]."""
         tree = kinematics.tree
         self._rows = np.flatnonzero(tree.driven)
         limits = tree.effort[self._rows]
@@ -173,7 +173,7 @@ class LeastTorque(Criterion):
         return np.asarray(state.efforts[self._rows] / self._units)
 
     def value(self, state: PostureState) -> float:
-        """Sum of squares [-]."""
+        """Return the sum of squares [-]."""
         tau = self._efforts(state)
         return float(tau @ tau)
 
@@ -195,7 +195,7 @@ class Comfort(Criterion):
         function: Callable[[NDArray[np.float64]], float],
         gradient: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     ) -> None:
-        """Takes a function of the (nx,) kinematic variables and its (nx,) gradient."""
+        """Take a function of the (nx,) kinematic variables and its (nx,) gradient."""
         self._function = function
         self._gradient = gradient
 
@@ -214,7 +214,7 @@ class WeightedSum(Criterion):
     """Sum of criteria, each with a weight."""
 
     def __init__(self, terms: Sequence[tuple[float, Criterion]]) -> None:
-        """Takes weights and criteria.
+        """Take weights and criteria.
 
         Raises:
             InputError: a weight is negative or not finite.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why there is no posture: what is violated, what fights with what, and what would have to go."""
+"""Why there is no posture: what is violated, what is in conflict, and what would have to be removed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EVENNESS = 1e-9
 #: Share of the largest push below which a constraint isn't named.
 _SHARE = 0.02
 #: Conflicting constraints that are tried for removal.
-_MOST_REMOVALS = 6
+_MAX_REMOVALS = 6
 
 Solve = Callable[[NonlinearProgram, NDArray[np.float64]], SolverResult | None]
 
@@ -152,7 +152,7 @@ def find_conflict(
     found = tuple(dict.fromkeys(name_of(owner) for owner in strong))
     removal = ""
     if solve is not None:
-        for owner in strong[:_MOST_REMOVALS]:
+        for owner in strong[:_MAX_REMOVALS]:
             reduced = _Without(program, groups == owner, owner - count if owner >= count else None)
             found_one = solve(reduced, x0)
             if found_one is None:

@@ -25,7 +25,7 @@ class NearPath(Criterion):
     """
 
     def __init__(self, kinematics: RobotKinematics, postures: Sequence[ArrayLike]) -> None:
-        """Takes the path.
+        """Take the path.
 
         Args:
             kinematics: of the robot.

@@ -56,7 +56,7 @@ class PostureResult:
         criterion: value of the criterion.
         violations: constraints that aren't fulfilled, the worst first; empty after success.
         conflicting: names of the tasks and limits that can't be fulfilled together, as far as was found out.
-        removal: the one among them without which there is a posture; empty when there is none or nobody asked.
+        removal: the one among them without which there is a posture; empty when there is none or it was not asked for.
         impossible: why there can't be any posture, where that is proved; empty where none was found, no more.
         starts: searches made, the first one and those from random starts after it failed.
         solver: its name.

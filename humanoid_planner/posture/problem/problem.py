@@ -40,7 +40,7 @@ from humanoid_planner.posture.tasks.task import Task
 
 #: Contact points that bear force in one posture, by how equilibrium is tested: each has a cone and eight facets of a
 #: pyramid, and a polytope's half-spaces grow with more than the square of their number.
-MOST_POINTS = {"forces": 256, "polytope": 64}
+MAX_POINTS = {"forces": 256, "polytope": 64}
 #: Beyond this pitch of the base the angles are counted from the start's orientation instead of the world's axes [rad].
 _STEEP = 1.0
 #: Median distance of contacts from their places beyond which a start is moved to them [m].
@@ -297,10 +297,10 @@ class PostureProblem:
 
 
 def _check_points(stability: str, contacts: Sequence[PlacedContact]) -> None:
-    if stability not in MOST_POINTS:
+    if stability not in MAX_POINTS:
         return
     counts = {placed.contact.location.name: len(placed.bearing) for placed in contacts if placed.contact.kind.bears}
-    total, most = sum(counts.values()), MOST_POINTS[stability]
+    total, most = sum(counts.values()), MAX_POINTS[stability]
     if total > most:
         largest = max(counts, key=lambda name: counts[name])
         raise InputError(

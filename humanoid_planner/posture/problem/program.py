@@ -178,7 +178,7 @@ class PostureProgram(NonlinearProgram):
 
 
 def _only_rows(task: Task) -> bool:
-    """Whether a geometric task's subclass left its evaluation alone."""
+    """Return whether a geometric task's subclass left its evaluation alone."""
     kind = type(task)
     return (
         isinstance(task, GeometricTask)

@@ -68,7 +68,7 @@ def out_of_reach(tree: KinematicTree, contacts: Iterable[PlacedContact], tasks: 
 
 
 def _held_points(task: GeometricTask) -> list[_Anchor]:
-    """Points that a task holds at places in the world, or near to them."""
+    """Return points that a task holds at places in the world, or near to them."""
     anchors, held = [], [row for row in task.rows if row.b == 0]
     for row in held:
         if row.kind == DISTANCE and math.isfinite(row.upper):
@@ -83,7 +83,7 @@ def _held_points(task: GeometricTask) -> list[_Anchor]:
 
 
 def _longest(tree: KinematicTree, one: _Anchor, other: _Anchor) -> float:
-    """Bound of the distance of two points of the robot [m]."""
+    """Return the bound of the distance of two points of the robot [m]."""
     chains = [_chain(tree, anchor.body) for anchor in (one, other)]
     common = 0
     while common < min(map(len, chains)) and chains[0][common] == chains[1][common]:
@@ -105,7 +105,7 @@ def _chain(tree: KinematicTree, body: int) -> list[int]:
 
 
 def _travel(tree: KinematicTree, body: int) -> float:
-    """How far a body's joint moves it at most [m]; inf for those of a floating base."""
+    """Return how far a body's joint moves it at most [m]; inf for those of a floating base."""
     joint = tree.joints[body]
     if joint["kind"] != PRISMATIC:
         return 0.0

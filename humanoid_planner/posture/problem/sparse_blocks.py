@@ -10,7 +10,7 @@ import scipy.sparse
 
 
 def block_pattern(blocks: Sequence[tuple[int, int, int, int]], shape: tuple[int, int]) -> scipy.sparse.coo_array:
-    """Pattern of a matrix of dense blocks, whose entries come block by block and row by row within a block.
+    """Return the pattern of a matrix of dense blocks, whose entries come block by block and row by row within a block.
 
     Args:
         blocks: first row, number of rows, first column and number of columns of each block; no two overlap.

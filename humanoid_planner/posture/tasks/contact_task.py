@@ -140,7 +140,7 @@ def _relaxed_rows(placed: PlacedContact) -> list[Row]:
 
 
 def _parallel_rows(placed: PlacedContact, surface: pin.SE3) -> list[Row]:
-    """What keeps the patch on its plane, the right side up: (3.37)-(3.39) for a face."""
+    """Return what keeps the patch on its plane, the right side up: (3.37)-(3.39) for a face."""
     d_P, b_P, n_P = _axes(placed.placement_body_patch)
     d_E, b_E, n_E = _axes(surface)
     corners = len(placed.contact.location.patch)

@@ -202,7 +202,7 @@ def add_twist_row(
 def row_jacobian(
     rows: Records, tree: TreeTable, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
 ) -> None:
-    """Jacobian of all rows, in the first columns of ``J``, which is zero before."""
+    """Compute the jacobian of all rows, in the first columns of ``J``, which is zero before."""
     for i in range(len(rows)):
         row = rows[i]
         kind, a, b = row.kind, row.a, row.b

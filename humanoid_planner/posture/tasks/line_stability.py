@@ -27,7 +27,7 @@ class CentreOfMassOnLine(Task):
         second: tuple[str, NDArray[np.float64]],
         margin: float = 0.0,
     ) -> None:
-        """Takes the two points.
+        """Take the two points.
 
         Args:
             kinematics: of the robot.

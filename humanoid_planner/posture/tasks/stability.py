@@ -36,7 +36,7 @@ _FLATTENING = 1e-3
 
 
 def choose_stability(contacts: Sequence[PlacedContact], loads: Sequence[Load], gravity: NDArray[np.float64]) -> str:
-    """Takes "polygon" where it is exact or conservative, "forces" otherwise (section 4.10, choice rule).
+    """Take "polygon" where it is exact or conservative, "forces" otherwise (section 4.10, choice rule).
 
     The polygon needs bearing contacts whose place is known, on horizontal surfaces of the world, that only push; and
     no loads.
@@ -99,7 +99,7 @@ def polygon_task(
 
 
 def _middle(placed: PlacedContact) -> NDArray[np.float64]:
-    """Middle of the patch in the link frame."""
+    """Return the middle of the patch in the link frame."""
     return np.asarray(placed.contact.location.vertices_link.mean(axis=0))
 
 
@@ -187,7 +187,7 @@ class ForceBalance(Task):
 
 
 def cone_lift(friction: NDArray[np.float64], margin: float) -> NDArray[np.float64]:
-    """How far a cone's apex moves up for its boundary to move in by a margin; both in the unit of force."""
+    """Return how far a cone's apex moves up for its boundary to move in by a margin; both in the unit of force."""
     safe = np.where(friction > 0, friction, 1.0)
     return np.where(friction > 0, margin * np.sqrt(1 + safe**2) / safe, margin)
 

@@ -19,7 +19,7 @@ MOVED = 2e-4
 
 
 def centre_of_mass(description: RobotDescription, placements_world_link: Mapping[str, pin.SE3]) -> np.ndarray | None:
-    """Centre of mass of a robot from its links' placements.
+    """Return the centre of mass of a robot from its links' placements.
 
     Args:
         description: The robot; links without inertia count for nothing.
@@ -42,7 +42,7 @@ def centre_of_mass(description: RobotDescription, placements_world_link: Mapping
 
 
 def centre_of_pressure(contacts: ContactView) -> np.ndarray | None:
-    """Centre of pressure of contacts on one plane: their mean, weighted by the normal forces.
+    """Return the centre of pressure of contacts on one plane: their mean, weighted by the normal forces.
 
     On level ground at rest or in motion this is the zero-moment point.
 

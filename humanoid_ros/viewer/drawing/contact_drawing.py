@@ -21,7 +21,7 @@ HEAD = 5.0
 THINNER = (1.0, 0.5, 0.25, 0.1)
 """Thicknesses of arrows, as parts of the usual one."""
 SEGMENTS = 28
-SMALLEST_FORCE = 1e-3
+MIN_FORCE = 1e-3
 """Contacts that carry less than this are not drawn [N]."""
 MOVED = 5e-4
 """A drawing is sent again once one of its points moved by this much [m]."""
@@ -71,7 +71,7 @@ class ContactView:
         )
 
     def normal_force_by_body(self) -> dict[str, float]:
-        """Sum of the normal forces on each body a [N]."""
+        """Return the sum of the normal forces on each body a [N]."""
         total: dict[str, float] = {}
         for (body, _), force in zip(self.bodies, self.normal_force, strict=True):
             total[body] = total.get(body, 0.0) + float(force)
@@ -79,7 +79,7 @@ class ContactView:
 
 
 def unit_cone() -> tuple[np.ndarray, np.ndarray]:
-    """Cone of height 1 and radius 1 that opens along +z from its apex at the origin.
+    """Return the cone of height 1 and radius 1 that opens along +z from its apex at the origin.
 
     Returns:
         Vertices (v, 3) and faces (f, 3), outside visible; the top is left open.
@@ -141,7 +141,7 @@ class ContactDrawing:
 
     def update(self, contacts: ContactView) -> None:
         """Draw these contacts in place of the last ones."""
-        loaded = np.linalg.norm(contacts.force, axis=1) > SMALLEST_FORCE
+        loaded = np.linalg.norm(contacts.force, axis=1) > MIN_FORCE
         position = contacts.position[loaded]
         force = contacts.force[loaded]
         self._draw_cones(
@@ -159,7 +159,7 @@ class ContactDrawing:
         for pair in dict.fromkeys(bodies.tolist()):
             of_pair = bodies == pair
             weight = normal_force[of_pair]
-            if of_pair.sum() < 2 or weight.sum() <= SMALLEST_FORCE:
+            if of_pair.sum() < 2 or weight.sum() <= MIN_FORCE:
                 continue  # the resultant of one contact is that contact's own arrow
             origins.append(weight @ position[of_pair] / weight.sum())
             resultants.append(force[of_pair].sum(axis=0))

@@ -102,7 +102,7 @@ class SceneDrawing:
         return list(self._items)
 
     def has_level_ground(self, frame: str) -> bool:
-        """Whether a shape fixed to a frame has its top at height 0 and is large enough to stand on.
+        """Return whether a shape fixed to a frame has its top at height 0 and is large enough to stand on.
 
         Args:
             frame: Frame of the ground, e.g. "world".
@@ -135,7 +135,7 @@ class SceneDrawing:
         return np.array([np.min(points, axis=0), np.max(points, axis=0)]) if points else None
 
     def frames(self) -> list[str]:
-        """Frames that items are fixed to, in the order in which they came."""
+        """Return frames that items are fixed to, in the order in which they came."""
         return list(dict.fromkeys(drawn.item.frame for drawn in self._items.values()))
 
     def update(self, placement_world_frame: Callable[[str], pin.SE3 | None]) -> None:

@@ -46,7 +46,7 @@ class Triangles(ValueEquality):
 
 
 def wxyz(placement: pin.SE3) -> np.ndarray:
-    """Orientation of a placement as viser's quaternion (w, x, y, z)."""
+    """Return the orientation of a placement as viser's quaternion (w, x, y, z)."""
     x, y, z, w = pin.SE3ToXYZQUAT(placement)[3:]
     return np.array([w, x, y, z])
 

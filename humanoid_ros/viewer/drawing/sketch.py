@@ -36,7 +36,7 @@ def sketch(
     arrow_scale: float,
     size: tuple[int, int] = (1600, 900),
 ) -> Image.Image:
-    """Picture of a robot on the floor with its contact forces and friction cones.
+    """Return the picture of a robot on the floor with its contact forces and friction cones.
 
     Args:
         description: The robot.

@@ -10,7 +10,7 @@ from humanoid_ros.viewer.drawing.contact_drawing import ContactView
 
 
 def contact_view(message: ContactForces) -> ContactView:
-    """Contacts of a message as arrays."""
+    """Return contacts of a message as arrays."""
     contacts = message.contacts
     if not contacts:
         return ContactView.empty()

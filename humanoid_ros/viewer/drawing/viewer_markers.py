@@ -100,7 +100,7 @@ def _shape(marker: Marker, scale: np.ndarray, name: str) -> Shape | Triangles:
 
 
 def coloured_meshes(message: MarkerArray) -> dict[str, ColouredMesh]:
-    """Meshes of triangle lists with a colour per corner; markers of other kinds are left out.
+    """Return meshes of triangle lists with a colour per corner; markers of other kinds are left out.
 
     Raises:
         InputError: A number is not finite, or points and colours don't fit together.
@@ -127,7 +127,7 @@ def coloured_meshes(message: MarkerArray) -> dict[str, ColouredMesh]:
 
 
 def trace_lines(message: MarkerArray) -> dict[str, TraceLine]:
-    """Lines of line strips; those with numbers that are not finite are left out."""
+    """Return lines of line strips; those with numbers that are not finite are left out."""
     lines = {}
     for marker in message.markers:
         positions = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)

@@ -80,7 +80,7 @@ class PlaceHandles:
             self.remove(name)
 
     def placement(self, name: str) -> pin.SE3:
-        """Where a place is wanted, in the world."""
+        """Return where a place is wanted, in the world."""
         handle = self._handles[name]
         w, x, y, z = (float(value) for value in handle.wxyz)
         turn = pin.Quaternion(np.array([x, y, z, w])).normalized()

@@ -63,7 +63,7 @@ class PostureEditor:
     """Looks for the posture that the handles ask for, again and again while they move.
 
     One request is under way at a time, and the next one tells the newest state of the handles: a person who drags never
-    waits for postures that nobody wants any more. Everything but the handles' own moves happens in the node's executor.
+    waits for postures that are out of date. Everything but the handles' own moves happens in the node's executor.
 
     Args:
         scene: Scene of the page.
@@ -227,7 +227,7 @@ class PostureEditor:
         return contact, surface
 
     def _present_posture(self, robot: Robot) -> Posture:
-        """How the robot on the page stands now, as far as it is known."""
+        """Return how the robot on the page stands now, as far as it is known."""
         posture = Posture()
         if self._joints is not None:
             joints = deserialize_message(self._joints, JointState)
@@ -347,7 +347,7 @@ class PostureEditor:
             self._handles.add(name, self._placement(place), place.patch)
 
     def _placement(self, place: ContactLocation) -> pin.SE3:
-        """Where a place is now: on the posture that was found last, else on the robot itself."""
+        """Return where a place is now: on the posture that was found last, else on the robot itself."""
         assert self._robot is not None
         posture = self._found or self._present_posture(self._robot)
         links = self._robot.link_placements(configuration(posture, self._robot, "posture"))

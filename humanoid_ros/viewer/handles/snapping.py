@@ -58,7 +58,7 @@ def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
 
 
 def _inside(point: np.ndarray, polygon: np.ndarray) -> bool:
-    """Whether a point is in a convex polygon given counter-clockwise."""
+    """Return whether a point is in a convex polygon given counter-clockwise."""
     edges = np.roll(polygon, -1, axis=0) - polygon
     to_point = point - polygon
     return bool((edges[:, 0] * to_point[:, 1] - edges[:, 1] * to_point[:, 0] >= 0.0).all())

@@ -17,7 +17,7 @@ class SimulationView:
         scene: Name of the scene.
         time: Simulated time [s].
         paused: Whether time stands still.
-        pause_reason: Why, when nobody asked for it.
+        pause_reason: why, without a request.
         real_time_factor: Simulated over wall-clock time.
         step_seconds: Mean wall-clock time of a step [s].
         kinetic_energy: [J].
@@ -39,7 +39,7 @@ class SimulationView:
 
 
 def status_html(view: SimulationView | None, normal_force: float, weight: float | None) -> str:
-    """Table of the simulation's state.
+    """Return the table of the simulation's state.
 
     Args:
         view: The state, or None when no simulator is heard.

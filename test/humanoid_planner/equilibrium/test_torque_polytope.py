@@ -71,7 +71,7 @@ def test_polytope_is_the_image_of_the_admissible_forces(points):
     contacts = few_points(random, points)
     J, gravity = random.normal(size=(3 * points, 4)), random.normal(size=4) * 5
     limits = torque_limits(J, gravity, np.full(4, -60.0), np.full(4, 60.0))
-    polytope = TorquePolytope.of_contacts(contacts, limits, largest_force=300.0)
+    polytope = TorquePolytope.of_contacts(contacts, limits, max_force=300.0)
     G, cones = force_map(contacts), cone_rows(contacts)
     assert len(polytope.values) == {1: 3, 2: 1, 3: 0}[points]
     rows, bounds = np.vstack([limits[0], cones]), np.concatenate([-limits[1], np.zeros(len(cones))])
@@ -111,7 +111,7 @@ def test_largest_ball():
 
 def test_what_has_no_polytope_is_refused():
     pad = tilted_pad(0, 0.5)
-    with pytest.raises(InputError, match="largest_force"):
+    with pytest.raises(InputError, match="max_force"):
         TorquePolytope.of_contacts(pad, (np.zeros((0, 12)), np.zeros(0)))
     with pytest.raises(InputError, match="no contact forces"):
         TorquePolytope.of_contacts(pad, (np.zeros((1, 12)), np.ones(1)))

@@ -23,7 +23,7 @@ def rabbit_gait():
 @pytest.fixture(scope="session")
 def bip_gait():
     """Two cycles; nothing holds the stance foot down."""
-    return synthesize_gait(BipWalker(BIP, toe_force_lower=6.0), cyclic_walk(CYCLIC, 2))
+    return synthesize_gait(BipWalker(BIP, min_toe_force=6.0), cyclic_walk(CYCLIC, 2))
 
 
 @pytest.fixture(scope="session")

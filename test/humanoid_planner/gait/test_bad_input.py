@@ -19,7 +19,7 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
 from humanoid_planner.gait.optimal_control.impulse_balance import impulse_conflict
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, CriterionOptions, solve_criterion
-from humanoid_planner.gait.solvers.collocation import CollocationOptions, most_nodes, solve_collocation
+from humanoid_planner.gait.solvers.collocation import CollocationOptions, max_nodes_in_memory, solve_collocation
 from humanoid_planner.gait.solvers.direct import TIME_LIMIT, DirectOptions, solve_direct
 from humanoid_planner.gait.solvers.guess import cubic_extremal_guess
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, Tolerances
@@ -36,9 +36,9 @@ NAN, INF = math.nan, math.inf
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: PhaseSettings(root_force_lower=NAN), "root_force_lower: is nan N. Give 0 N or more, or None"),
-        (lambda: PhaseSettings(root_force_lower=-5.0), "root_force_lower: is -5.0 N"),
-        (lambda: PhaseSettings(root_force_lower=INF), "root_force_lower: is inf N"),
+        (lambda: PhaseSettings(min_root_force=NAN), "min_root_force: is nan N. Give 0 N or more, or None"),
+        (lambda: PhaseSettings(min_root_force=-5.0), "min_root_force: is -5.0 N"),
+        (lambda: PhaseSettings(min_root_force=INF), "min_root_force: is inf N"),
         (lambda: PhaseSettings(root_friction=NAN), "root_friction: is nan"),
         (lambda: PhaseSettings(root_friction=0.0), "root_friction: is 0.0"),
         (lambda: GaitSettings(friction=NAN), "gait.friction: is nan"),
@@ -73,8 +73,8 @@ NAN, INF = math.nan, math.inf
         (lambda: cyclic_walk(CYCLIC, NAN), "cycles: is nan"),
         (lambda: cyclic_walk(CYCLIC, 50_000), "cycles: is 50000. Give a whole number from 1 to 1000"),
         (lambda: walk_between_rests(CYCLIC, BRAKING, stop_duration=-1.0), "duration: is -1. Give a finite number"),
-        (lambda: BIP.double_support(0.5, toe_force_lower=INF), "toe_force_lower: is inf N"),
-        (lambda: BIP.double_support(0.5, toe_force_lower=-5.0), "toe_force_lower: is -5.0 N"),
+        (lambda: BIP.double_support(0.5, min_toe_force=INF), "min_toe_force: is inf N"),
+        (lambda: BIP.double_support(0.5, min_toe_force=-5.0), "min_toe_force: is -5.0 N"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(INF, INF)), "C12: bounds inf and inf cross"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(-INF, -INF)), "C12: bounds -inf and -inf cross"),
         (lambda: BIP.double_support(0.5).with_bounds(C12=(NAN, 1.0)), "C12: bounds nan and 1.0 cross"),
@@ -84,7 +84,7 @@ NAN, INF = math.nan, math.inf
             "gait: has 100000 phases. Give 1 to 2010",
         ),
         (lambda: synthesize_gait(RabbitWalker(RABBIT, friction=NAN), cyclic_walk(RABBIT_WALK)), "friction: is nan"),
-        (lambda: synthesize_gait(BipWalker(BIP, toe_force_lower=NAN), cyclic_walk(CYCLIC)), "toe_force_lower: is nan"),
+        (lambda: synthesize_gait(BipWalker(BIP, min_toe_force=NAN), cyclic_walk(CYCLIC)), "min_toe_force: is nan"),
     ],
 )
 def test_refused_by_name(make, words):
@@ -227,12 +227,12 @@ def test_time_that_runs_out_within_a_newton_step(shooting, monkeypatch):
             "gait: has 803 phases; ",
         ),
         (
-            lambda: _with_mesh(solve_collocation, most_nodes(16) + 1, None),
-            f"mesh: has {most_nodes(16) + 1} nodes. Give at most {most_nodes(16)}",
+            lambda: _with_mesh(solve_collocation, max_nodes_in_memory(16) + 1, None),
+            f"mesh: has {max_nodes_in_memory(16) + 1} nodes. Give at most {max_nodes_in_memory(16)}",
         ),
         (
             lambda: _with_mesh(solve_shooting, 11, ShootingOptions(segments=10**6)),
-            f"shooting.segments: are 1000000 of 10 steps. Give at most {most_nodes(16)} steps in all",
+            f"shooting.segments: are 1000000 of 10 steps. Give at most {max_nodes_in_memory(16)} steps in all",
         ),
     ],
 )
@@ -247,7 +247,7 @@ def _with_mesh(solve, nodes, options):
 
 
 def test_a_finer_mesh_than_memory_holds_is_not_asked_for(monkeypatch):
-    monkeypatch.setattr("humanoid_planner.gait.solvers.collocation.MOST_MEMORY", 160 * 16**2 * 30)
+    monkeypatch.setattr("humanoid_planner.gait.solvers.collocation.MAX_MEMORY", 160 * 16**2 * 30)
     problem = oracle_problem("5bar_A")
     x, w = cubic_extremal_guess(problem, 21)
     result = _with_guess(problem, x, w)

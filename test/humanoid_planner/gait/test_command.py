@@ -75,7 +75,7 @@ def test_obstacle_is_stepped_over(capsys):
         (["walk", "--cycles", "0"], "cycles: is 0"),
         (["walk", "--friction", "nan"], "friction: is nan"),
         (["walk", "--friction", "-1"], "friction: is -1.0"),
-        (["walk", "--toe-force", "-6"], "toe_force_lower: is -6.0"),
+        (["walk", "--toe-force", "-6"], "min_toe_force: is -6.0"),
         (["walk", "--hold", "much"], "--hold: is 'much'"),
         (["walk", "--hold", "nan"], "--hold: is nan"),
         (["walk", "--clearance", "inf"], "clearance: is inf"),

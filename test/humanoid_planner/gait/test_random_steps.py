@@ -20,7 +20,7 @@ from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 _LIGHT = PhaseSettings(QuadraticEffort(force_weight=0.1, force_scale=1e-2))
 ROBOTS = {
-    "bip": (BipWalker(BIP, toe_force_lower=6.0), CYCLIC, GaitSettings()),
+    "bip": (BipWalker(BIP, min_toe_force=6.0), CYCLIC, GaitSettings()),
     "rabbit": (RabbitWalker(RABBIT, ankle_torque=True), RABBIT_WALK, GaitSettings(_LIGHT, _LIGHT)),
 }
 
@@ -54,7 +54,7 @@ def test_random_steps(name, spread):
             assert solution.hamiltonian_spread < 1e-3  # some of these motions wave about wildly
 
 
-HELD = GaitSettings(PhaseSettings(root_force_lower=6.0), PhaseSettings(root_force_lower=6.0))
+HELD = GaitSettings(PhaseSettings(min_root_force=6.0), PhaseSettings(min_root_force=6.0))
 """All feet are held down by the controls."""
 
 
@@ -75,7 +75,7 @@ def test_a_swing_that_can_hardly_press_is_found_over_reduced_masses():
     assert solution.hamiltonian_spread < 1e-4
     assert solution.cost == pytest.approx(solution.direct_cost, rel=2e-3)
     assert solution.cost < 40.0
-    assert min(series.least_normal for series in solution.forces.values()) > 5.9
+    assert min(series.min_normal for series in solution.forces.values()) > 5.9
     stages = [re.sub(r"^.* s  ", "", line) for line in solution.log]
     assert ["masses" in stage for stage in stages] == [False, False, True, True, True, False, False]
     assert "doesn't converge on 41 nodes" in stages[1]  # given up there
@@ -91,7 +91,7 @@ def test_rows_are_tightened_where_no_transcription_leads_to_an_extremal(monkeypa
     assert solution.converged
     assert sum("rows tightened" in line for line in solution.log) >= 11
     assert solution.cost < 9.0  # transcriptions of it end between 9 and 288
-    assert min(series.least_normal for series in solution.forces.values()) > 5.9
+    assert min(series.min_normal for series in solution.forces.values()) > 5.9
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_random_steps_whose_feet_press():
     assert refused == 0
     assert all(solution.converged for solution in solutions)
     for solution in solutions:
-        assert min(series.least_normal for series in solution.forces.values()) > -0.5
+        assert min(series.min_normal for series in solution.forces.values()) > -0.5
     rescued = [solution for solution in solutions if any("masses scaled" in line for line in solution.log)]
     assert "bip_single_support" in [solution.problem.model.name for solution in rescued]
     assert all(solution.cost < 10.0 for solution in rescued)  # first transcriptions of one end at 288

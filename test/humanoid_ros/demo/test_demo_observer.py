@@ -33,9 +33,9 @@ def moving(x: list[float]) -> Recording:
 
 def test_largest_move_and_turn() -> None:
     recording = moving([0.0, 0.02, -0.03, 0.01])
-    assert recording.largest_move("trunk") == pytest.approx(0.03)
+    assert recording.max_move("trunk") == pytest.approx(0.03)
     recording.placements["trunk"].append(pin.SE3(pin.utils.rotate("y", 0.2), np.zeros(3)))
-    assert recording.largest_turn("trunk") == pytest.approx(0.2)
+    assert recording.max_turn("trunk") == pytest.approx(0.2)
 
 
 def test_settling_time_counts_until_it_stays() -> None:

@@ -46,13 +46,13 @@ def test_the_surface_is_where_its_nodes_touch(standing: Simulation) -> None:
 
 def test_colours_tell_the_displacement(standing: Simulation) -> None:
     sole = next(iter(standing.soles.values()))
-    colours = SoleMarkers(1.0, 0.5 * sole.largest_displacement).colours(sole)
+    colours = SoleMarkers(1.0, 0.5 * sole.max_displacement).colours(sole)
     moved = np.zeros(len(sole.vertices))
     moved[: sole.free] = np.linalg.norm(sole.U.reshape(-1, 3), axis=1)
     np.testing.assert_allclose(colours[moved == 0.0], np.tile(RAMP[0], ((moved == 0.0).sum(), 1)))
     np.testing.assert_allclose(colours[np.argmax(moved)], RAMP[-1])
-    third = int(np.argmin(np.abs(moved - sole.largest_displacement / 6.0)))
-    expected = 6.0 * moved[third] / sole.largest_displacement  # in steps of the ramp
+    third = int(np.argmin(np.abs(moved - sole.max_displacement / 6.0)))
+    expected = 6.0 * moved[third] / sole.max_displacement  # in steps of the ramp
     low = int(expected)
     np.testing.assert_allclose(colours[third], RAMP[low] + (expected - low) * (RAMP[low + 1] - RAMP[low]))
 

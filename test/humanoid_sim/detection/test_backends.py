@@ -174,7 +174,7 @@ def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) 
 def test_the_motion_is_that_of_the_compiled_code() -> None:
     """What the option is for, by the command line's and the node's word for it."""
     reference, simulation = Simulation(table()), Simulation(table(), detection=BACKEND)
-    assert simulation.options.told()["detection"] == BACKEND
+    assert simulation.options.as_text()["detection"] == BACKEND
     for each in (reference, simulation):
         each.apply_wrench("crate2", [2.0, 1.0, 0.0], duration=0.1)
         each.run(0.3)

@@ -15,7 +15,7 @@ from humanoid_sim.flexibility.gmsh_mesher import mesh_geometry
 pytest.importorskip("meshio")
 try:
     import gmsh
-except (ImportError, OSError) as problem:  # its wheel wants the system's drawing libraries
+except (ImportError, OSError) as problem:  # its wheel needs the system's drawing libraries
     pytest.skip(f"gmsh can't be loaded: {problem}", allow_module_level=True)
 
 ROUNDED = """

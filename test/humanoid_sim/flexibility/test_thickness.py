@@ -19,5 +19,5 @@ def test_thickness_from_the_elastic_limit() -> None:
 
 @pytest.mark.parametrize(("displacement", "limit"), [(-1e-3, 1e5), (np.nan, 1e5), (1e-3, 0.0), (1e-3, np.inf)])
 def test_bad_numbers(displacement: float, limit: float) -> None:
-    with pytest.raises(InputError, match=r"largest_displacement is|elastic_limit is"):
+    with pytest.raises(InputError, match=r"max_displacement is|elastic_limit is"):
         minimum_thickness(displacement, limit, Material(3e6, 0.4))

@@ -149,14 +149,14 @@ def test_bip_keeps_every_limit_of_its_feet_joints_and_trunk():
         model = planned.model
         assert not solution.violations, solution.violations
         for series in solution.forces.values():
-            assert series.least_normal > settings.force_lower - 0.1
+            assert series.min_normal > settings.force_lower - 0.1
             assert series.required_friction < settings.friction * 1.01
         rates = np.abs(model.joint_rates(solution.v)).max(axis=0)
         assert (rates < model.rate_limit + 0.05).all()
         trunk = solution.q[:, model.tree.index("trunk")]
         assert np.abs(trunk - math.pi / 2).max() < settings.trunk_lean + 1e-3
         knees = [j for j, name in enumerate(model.joint_names) if name.endswith("knee")]
-        assert model.robot_angles(solution.q)[:, knees].min() > settings.least_knee_flexion - 2e-3
+        assert model.robot_angles(solution.q)[:, knees].min() > settings.min_knee_flexion - 2e-3
     heel, flat, single = found.gait.phases
     front = heel.problem.model.points["front_toe"].position(heel.q)[:, 1]
     assert front.min() > -1e-4
@@ -177,7 +177,7 @@ def test_bip_keeps_every_limit_of_its_feet_joints_and_trunk():
 def test_free_transitions_cost_less_than_published_ones():
     """RABBIT's published step, its phases solved one by one within the same limits, against the free one (F-061)."""
     walker = RabbitWalker(RABBIT)
-    settings = COARSE.replace(swing_clearance=0.0, friction=5.0, force_lower=0.0, least_knee_flexion=0.0)
+    settings = COARSE.replace(swing_clearance=0.0, friction=5.0, force_lower=0.0, min_knee_flexion=0.0)
     speed, length = RABBIT_WALK.mean_speed, RABBIT_WALK.step.step_length
     free = optimize_step(walker, speed, length, settings, prove=False)
     assert free.converged, free.message

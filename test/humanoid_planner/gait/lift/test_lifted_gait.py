@@ -272,9 +272,9 @@ def test_bad_settings_are_refused(changes, words):
 def test_what_cannot_be_lifted_is_refused(steady_gait):
     with pytest.raises(InputError, match="period"):
         lift_gait(steady_gait, PROJECTION, LiftSettings(period=0.0))
-    with pytest.raises(InputError, match=r"is \d+\.\d cm inside what bears, but .* friction of 0\.01"):
+    with pytest.raises(InputError, match=r"is \d+\.\d cm inside the support, but .* friction of 0\.01"):
         lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, friction=0.01, passes=0))
-    with pytest.raises(InputError, match=r"no forces of the ground .* is \d+\.\d cm outside of what bears"):
+    with pytest.raises(InputError, match=r"no forces of the ground .* is \d+\.\d cm outside the support"):
         lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, inset=-0.12, passes=0))
     with pytest.raises(InputError, match="soles in place"):
         lift_gait(steady_gait, PROJECTION, dataclasses.replace(SETTINGS, inset=-0.9))

@@ -39,7 +39,7 @@ def test_friction_and_verdict():
     assert series.required_friction == pytest.approx(0.15)
     assert series.holds(0.15)
     assert not series.holds(0.14)
-    assert series.least_normal == 100.0
+    assert series.min_normal == 100.0
     pulling = foot([[-1.0, 200.0]], [0.0])
     assert not pulling.holds(1.0)
     assert foot([[0.0, 0.0]], [5.0]).required_friction == math.inf
@@ -50,7 +50,7 @@ def test_cyclic_single_support_without_constraint_pulls_at_the_heel():  # sectio
     model = MODELS["bip_ssp_cyclic"]
     q, p, u = samples("bip_ssp_cyclic")
     series = foot_series(model, stance_forces(BIP, model), (HEEL, TOE), q, model.tree.velocity(q, p), u)
-    assert series.least_normal == pytest.approx(-366.0, rel=0.05)
+    assert series.min_normal == pytest.approx(-366.0, rel=0.05)
     assert not series.holds(1.0)
 
 
@@ -60,7 +60,7 @@ def test_cyclic_double_support_keeps_its_front_foot():
     forces = cut_foot(model, "front_foot")
     series = foot_series(model, forces, ("front_heel", "front_toe"), q, model.tree.velocity(q, p), u)
     np.testing.assert_array_equal(series.normal, u[:, 6:8])
-    assert series.least_normal == pytest.approx(6.0)
+    assert series.min_normal == pytest.approx(6.0)
     assert series.required_friction == pytest.approx(np.abs(u[:, 8] / u[:, 6:8].sum(axis=1)).max())
     assert (series.centre_of_pressure > 0.2).all()
 

@@ -33,7 +33,7 @@ def test_totals(report):
     assert report.cost == pytest.approx(2.0 * (double["J_pmp"] + single["J_pmp"]), rel=1e-3)
     assert report.closure_mm == pytest.approx(0.97, abs=0.02)
     assert report.hamiltonian_spread < 1e-4
-    assert report.least_normal == pytest.approx(-366.0, rel=0.05)
+    assert report.min_normal == pytest.approx(-366.0, rel=0.05)
     assert math.degrees(report.trunk_lean) == pytest.approx(2.7, abs=0.2)
     assert -1e-3 < report.clearance < 1e-9  # the ends are on the ground
     assert report.seconds > 0.0
@@ -49,7 +49,7 @@ def test_phases(report):
     ]
     assert [phase.distance for phase in report.phases] == pytest.approx([0.13, 0.37, 0.13, 0.37])
     assert report.phases[1].mean_speed == pytest.approx(0.74)
-    assert report.phases[0].least_normal["right"] == pytest.approx(6.0, abs=1e-3)
+    assert report.phases[0].min_normal["right"] == pytest.approx(6.0, abs=1e-3)
     assert (report.phases[0].torque.joint, report.phases[2].torque.joint) == ("left_ankle", "right_ankle")
     assert abs(report.phases[0].torque.value) == pytest.approx(167.4, abs=0.5)
     assert [phase.start for phase in report.phases] == pytest.approx([0.0, 0.17, 0.67, 0.84])
@@ -76,7 +76,7 @@ def test_findings_name_what_to_do(report):
     """The stance heel pulls, and the sole goes below the ground; each is told once, with the phase's first turn."""
     assert {finding.phase for finding in report.findings} == {1, 2}
     heel = next(finding for finding in report.findings if "stance heel" in finding.what)
-    assert "root_force_lower" in heel.first
+    assert "min_root_force" in heel.first
     assert 0.17 <= heel.time <= 0.67
     sole = next(finding for finding in report.findings if "below the ground" in finding.what)
     assert sole.phase == 1

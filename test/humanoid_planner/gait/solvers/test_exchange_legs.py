@@ -34,7 +34,7 @@ SETTINGS = GaitSettings(synthesis=DIRECT)
 
 @pytest.fixture(scope="module")
 def gait() -> GaitSolution:
-    return synthesize_gait(BipWalker(BIP, toe_force_lower=6.0), cyclic_walk(CYCLIC), SETTINGS)
+    return synthesize_gait(BipWalker(BIP, min_toe_force=6.0), cyclic_walk(CYCLIC), SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_the_problems_are_those_of_the_exchanged_walker() -> None:
     """Model and rows are the same as those of a gait planned for it, feet of two weights included."""
     feet = BIP.segments | {"front_foot": BIP.segments["front_foot"].with_mass(4.0)}
     walker = BipWalker(dataclasses.replace(BIP, segments=feet), 0.7, 6.0)
-    held = PhaseSettings(penalties=Penalties(), root_force_lower=20.0, root_friction=0.7)
+    held = PhaseSettings(penalties=Penalties(), min_root_force=20.0, root_friction=0.7)
     coarse = SynthesisOptions("direct", DirectOptions(intervals=3))
     settings = GaitSettings(held, held, 0.7, coarse)
     before = synthesize_gait(walker, cyclic_walk(CYCLIC), settings, progress=lambda _: True)

@@ -66,7 +66,7 @@ def test_status_tells_what_is_not_kept():
 
 def test_toe_force_stays_at_its_bound():
     solution = solved("bip_dsp_cyclic")
-    asked = BIP.double_support(0.5, toe_force_lower=6.0)  # which a model's user asks for by a number
+    asked = BIP.double_support(0.5, min_toe_force=6.0)  # which a model's user asks for by a number
     lower = dict(zip(asked.control_names, asked.control_lower, strict=True))
     assert (lower["F_B1"], lower["F_B2"], lower["F_B12"]) == (0.0, 6.0, -math.inf)
     toe = solution.forces["front_foot"].normal[:, 1]
@@ -510,7 +510,7 @@ def test_single_support_of_rabbit_with_and_without_a_torque_at_the_stance_tip():
 @pytest.mark.slow
 def test_double_support_of_bip_on_both_feet_within_friction():
     problem = oracle_problem("bip_dsp_cyclic")
-    model = BIP.double_support(0.5, friction=0.3, toe_force_lower=6.0)
+    model = BIP.double_support(0.5, friction=0.3, min_toe_force=6.0)
     rear = root_point(model, "rear")
     solution = synthesize_phase(problem.replace(model=model, rows=(*rear.unilateral(10.0), *rear.friction(0.3))))
     assert solution.status is PhaseStatus.CONVERGED

@@ -119,7 +119,7 @@ def test_on_processes():
 
 
 def test_five_phases_of_bip():  # B1 to B6, section 4.5
-    walker = BipWalker(BIP, toe_force_lower=6.0)
+    walker = BipWalker(BIP, min_toe_force=6.0)
     gait = synthesize_gait(walker, walk_between_rests(FROM_UPRIGHT, BRAKING))
     assert gait.converged
     cases = ["bip_ssp_start", "bip_dsp_cyclic", "bip_ssp_cyclic", "bip_dsp_brake", "bip_ssp_stop"]
@@ -137,25 +137,25 @@ def test_five_phases_of_bip():  # B1 to B6, section 4.5
     assert step == pytest.approx(205.8, rel=0.35)
     for solution in (gait.phases[1], gait.phases[3]):
         assert 1e3 * solution.closure_gap.max() < 1.0
-        assert solution.forces["rear_toe"].least_normal > 0.0
-        assert solution.forces["front_foot"].least_normal >= -1e-6
+        assert solution.forces["rear_toe"].min_normal > 0.0
+        assert solution.forces["front_foot"].min_normal >= -1e-6
     # Without constraint on the stance foot its heel pulls in start and cyclic step, and presses in the stop.
     assert gait.phases[0].status is PhaseStatus.CONTACT_VIOLATION
-    assert gait.phases[2].forces["stance"].least_normal == pytest.approx(-366.0, rel=0.05)
-    assert gait.phases[4].forces["stance"].least_normal == pytest.approx(187.0, rel=0.05)
+    assert gait.phases[2].forces["stance"].min_normal == pytest.approx(-366.0, rel=0.05)
+    assert gait.phases[4].forces["stance"].min_normal == pytest.approx(187.0, rel=0.05)
 
 
 def test_five_phases_whose_feet_press_and_hold():
     """From a leaning rest (G-10) all feet press all along, with a friction of 0.3 (T-oracles of 4.5)."""
-    walker = BipWalker(BIP, friction=0.3, toe_force_lower=6.0)
-    single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), root_force_lower=6.0)
+    walker = BipWalker(BIP, friction=0.3, min_toe_force=6.0)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), min_root_force=6.0)
     gait = synthesize_gait(walker, walk_between_rests(CYCLIC, BRAKING), GaitSettings(single=single, friction=0.3))
     assert [solution.status for solution in gait.phases] == [PhaseStatus.CONVERGED] * 5
     thesis = [81.9, 96.3, 109.5, 112.1, 105.1]
     for solution, energy in zip(gait.phases, thesis, strict=True):
         assert energy / 2.5 < solution.energies.total < energy * 2.5
         assert np.abs(np.rad2deg(solution.q[:, -1]) - 90.0).max() < 5.0
-        assert min(series.least_normal for series in solution.forces.values()) > 0.0
+        assert min(series.min_normal for series in solution.forces.values()) > 0.0
     assert gait.totals.energy == pytest.approx(504.9, rel=0.10)
     assert gait.friction_required < 0.301
     assert gait.phases[2].friction_required < 0.15
@@ -193,10 +193,10 @@ def test_robots_from_their_urdf(name, scale):
     held = Penalties(range_weight=1.0, rate_weight=1.0)
     settings = GaitSettings(
         PhaseSettings(penalties=Penalties(range_weight=1.0)),
-        PhaseSettings(penalties=held, root_force_lower=5.0, root_friction=0.5),
+        PhaseSettings(penalties=held, min_root_force=5.0, root_friction=0.5),
         friction=0.5,
     )
-    walker = BipWalker(projection.bip, friction=0.5, toe_force_lower=5.0)
+    walker = BipWalker(projection.bip, friction=0.5, min_toe_force=5.0)
     gait = synthesize_gait(walker, cyclic_walk(walk), settings)
     assert gait.converged, gait.report()
     broken = [str(item).split(" exceeded")[0] for solution in gait.phases for item in solution.violations]
@@ -217,13 +217,13 @@ def test_robots_from_their_urdf(name, scale):
 def test_stairs(name):
     """BIP climbs stairs and comes down: feet press and hold, the swinging one passes the edges."""
     walk = load_walk(name)
-    single = PhaseSettings(penalties=Penalties(range_weight=1.0), root_force_lower=0.0)
-    walker = BipWalker(BIP, friction=0.5, toe_force_lower=6.0)
+    single = PhaseSettings(penalties=Penalties(range_weight=1.0), min_root_force=0.0)
+    walker = BipWalker(BIP, friction=0.5, min_toe_force=6.0)
     gait = synthesize_gait(walker, cyclic_walk(walk, 2), GaitSettings(single=single, friction=0.5))
     assert gait.converged
     height = walk.step.step_height
     for solution in gait.phases:
-        assert min(series.least_normal for series in solution.forces.values()) > -0.5
+        assert min(series.min_normal for series in solution.forces.values()) > -0.5
     swing = gait.phases[1]
     toe, heel = (swing.problem.model.points[point].position(swing.q) for point in ("swing_toe", "swing_heel"))
     for foot in (toe, heel):  # stance foot from -0.29 to 0, its stair's edges where the feet leave most room
@@ -239,13 +239,13 @@ def test_stairs(name):
 
 
 def test_cyclic_swing_with_feet_that_press():  # B3 with hard unilaterality: required friction about 0.1
-    walker = BipWalker(BIP, toe_force_lower=6.0)
-    settings = GaitSettings(single=PhaseSettings(root_force_lower=6.0), friction=0.3)
+    walker = BipWalker(BIP, min_toe_force=6.0)
+    settings = GaitSettings(single=PhaseSettings(min_root_force=6.0), friction=0.3)
     gait = synthesize_gait(walker, cyclic_walk(CYCLIC), settings)
     single = gait.phases[1]
     assert single.converged
     assert single.cost == pytest.approx(0.793, rel=5e-3)
     assert single.energies.total == pytest.approx(128.9, rel=1e-2)
-    assert single.forces["stance"].least_normal >= 6.0 - 0.5
+    assert single.forces["stance"].min_normal >= 6.0 - 0.5
     assert single.friction_required == pytest.approx(0.099, abs=0.01)
     assert single.friction_required <= 0.15

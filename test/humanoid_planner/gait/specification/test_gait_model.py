@@ -32,8 +32,8 @@ def test_names_files_and_robots(tmp_path):
         ("five_bar", {}, "model: 'five_bar' doesn't walk. Give a model with two legs"),
         ("bip", {"friction": 0.0}, "friction: is 0.0"),
         ("bip", {"friction": math.nan}, "friction: is nan"),
-        ("bip", {"toe_force_lower": -1.0}, "toe_force_lower: is -1.0"),
-        ("bip", {"toe_force_lower": math.inf}, "toe_force_lower: is inf"),
+        ("bip", {"min_toe_force": -1.0}, "min_toe_force: is -1.0"),
+        ("bip", {"min_toe_force": math.inf}, "min_toe_force: is inf"),
     ],
 )
 def test_bad_input(name, contacts, words):

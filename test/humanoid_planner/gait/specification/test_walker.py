@@ -13,7 +13,7 @@ from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 @pytest.mark.parametrize(
     ("walker", "step", "double", "single", "least"),
     [
-        (BipWalker(BIP, toe_force_lower=6.0), CYCLIC.step, "bip_dsp_cyclic", "bip_ssp_cyclic", ("NA2", "NB1")),
+        (BipWalker(BIP, min_toe_force=6.0), CYCLIC.step, "bip_dsp_cyclic", "bip_ssp_cyclic", ("NA2", "NB1")),
         (
             RabbitWalker(RABBIT, ankle_torque=True),
             RABBIT_WALK.step,
@@ -37,7 +37,7 @@ def test_forces_at_the_root(walker, step, double, single, least):
 
 
 def test_bounds_of_the_walker_reach_its_models():
-    model = BipWalker(BIP, friction=0.4, toe_force_lower=6.0).double_support(CYCLIC.step)
+    model = BipWalker(BIP, friction=0.4, min_toe_force=6.0).double_support(CYCLIC.step)
     assert model.contacts[0].friction == 0.4
     assert model.control_lower[7] == 6.0
     assert RabbitWalker(RABBIT, friction=0.3).double_support(RABBIT_WALK.step).contacts[0].friction == 0.3

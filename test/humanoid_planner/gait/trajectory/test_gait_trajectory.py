@@ -51,15 +51,15 @@ def gaits():
     return {
         "rabbit": (synthesize_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK), SETTINGS), robots["rabbit"]),
         "bip_planar": (
-            synthesize_gait(BipWalker(BIP, toe_force_lower=6.0), cyclic_walk(CYCLIC)),
+            synthesize_gait(BipWalker(BIP, min_toe_force=6.0), cyclic_walk(CYCLIC)),
             robots["bip_planar"],
         ),
         "projected": (
-            synthesize_gait(BipWalker(BIP, toe_force_lower=6.0), cyclic_walk(CYCLIC)),
+            synthesize_gait(BipWalker(BIP, min_toe_force=6.0), cyclic_walk(CYCLIC)),
             project_to_sagittal_plane(robots["bip_planar"]),
         ),
         "bip": (
-            synthesize_gait(BipWalker(projection.bip, toe_force_lower=6.0), cyclic_walk(WalkData(step, 0.2, 0.5))),
+            synthesize_gait(BipWalker(projection.bip, min_toe_force=6.0), cyclic_walk(WalkData(step, 0.2, 0.5))),
             projection,
         ),
     }
@@ -333,7 +333,7 @@ def test_legs_that_differ(gaits):
     gaits_of_legs = []
     for legs in (("rear_leg", "front_leg"), ("front_leg", "rear_leg")):
         own = project_to_sagittal_plane(bip, legs=legs).bip
-        walker = BipWalker(own, toe_force_lower=6.0)
+        walker = BipWalker(own, min_toe_force=6.0)
         gaits_of_legs.append(
             synthesize_gait(walker, cyclic_walk(CYCLIC), GaitSettings(synthesis=SynthesisOptions("direct")))
         )
@@ -381,7 +381,7 @@ def test_what_is_refused(gaits, tmp_path):
 def test_walk_between_rests_does_not_repeat():
     specs = walk_between_rests(CYCLIC, BRAKING, 2)
     gait = synthesize_gait(
-        BipWalker(BIP, toe_force_lower=6.0), specs, GaitSettings(synthesis=SynthesisOptions("direct"))
+        BipWalker(BIP, min_toe_force=6.0), specs, GaitSettings(synthesis=SynthesisOptions("direct"))
     )
     robot = load_robot("bip_planar")
     trajectory = gait_trajectory(gait, robot, rate=100.0)
