@@ -35,6 +35,6 @@ class GuardedActionClient(ActionClient):
             return super()._get_result_async(goal_handle)
 
     def take_data(self) -> dict[str, Any]:
-        """Return as of :class:`rclpy.waitable.Waitable`."""
+        """Whatever :class:`rclpy.waitable.Waitable` asks for."""
         with self._sending:
             return super().take_data()

@@ -4,7 +4,7 @@
 from humanoid_sim.monitoring.balance import Balance, robot_balance
 from humanoid_sim.monitoring.balance_monitor import BalanceMonitor
 from humanoid_sim.monitoring.foot_forces import FootForceMonitor, FootForceSeries
-from humanoid_sim.monitoring.friction_test import PullTest, identify_friction
+from humanoid_sim.monitoring.friction_identification import PullTest, identify_friction
 from humanoid_sim.monitoring.real_time_monitor import RealTimeMonitor
 
 __all__ = [

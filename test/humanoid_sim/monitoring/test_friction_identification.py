@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Noise
-from humanoid_sim.monitoring.friction_test import FRICTION, MASS, PULLS, PullTest, identify_friction
+from humanoid_sim.monitoring.friction_identification import FRICTION, MASS, PULLS, PullTest, identify_friction
 from humanoid_sim.sensing.noisy_signal import NoisySignal
 
 SLIP_FORCE = 114.06
