@@ -11,7 +11,6 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
-from humanoid_model.apart import apart
 from humanoid_model.errors import RobotError
 
 REVOLUTE, PRISMATIC, SPHERICAL, TRANSLATION, FREE_FLYER, PLANAR, UNIVERSAL = range(7)
@@ -185,7 +184,7 @@ def _place_revolute(model: FlatModel, j: int, c: float, s: float, R: np.ndarray,
         own[r, 2] = b_0 * q_02 + b_1 * q_12 + b_2 * q_22
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> None:
     """World placement of every joint frame.
 

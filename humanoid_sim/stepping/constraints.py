@@ -241,7 +241,7 @@ def _sorted_by_group(group_of: np.ndarray, size: int, ends: np.ndarray) -> np.nd
     return order
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return blocks of some contact points; returns the next block and row."""
     points, pairs, motion, blocks, rows = step.points, step.pairs, step.motion, step.blocks, step.rows
@@ -345,7 +345,7 @@ def midpoint_shift(
     return 0.5 * dt * along
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
     joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
@@ -387,7 +387,7 @@ def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float
     return block, row
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return rows of some closures, which pull their two frames together; returns the next block and row."""
     closures, motion, blocks, rows = step.closures, step.motion, step.blocks, step.rows

@@ -8,7 +8,6 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, PLANAR, SPHERICAL, FlatModel
 
 
@@ -53,7 +52,7 @@ def _shift(q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     out[2] = q[2] + s_2 + w * t_2 + x * t_1 - y * t_0
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def integrate(model: FlatModel, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     """Configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
 

@@ -21,7 +21,6 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
 from humanoid_sim.dynamics.flat_model import PLANAR, SPHERICAL, FlatModel
 from humanoid_sim.stepping.step_data import JointArrays
 
@@ -43,7 +42,7 @@ def rotation_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     out[2] = factor * z
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def position_errors(model: FlatModel, q: np.ndarray, joints: JointArrays) -> None:
     """Targets minus positions in the tangent space; free-flying and planar joints have no drive and get zero."""
     target, error = joints.q_target, joints.error

@@ -28,7 +28,7 @@ DELASSUS_METHODS = {
 """Ways to the operator (specification 000 §11): the thesis' three, or per tree the cheaper of the last two."""
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def gather_bodies(step: Step) -> None:
     """List the bodies that wrench rows act on, tree by tree, and what room their operators need.
 

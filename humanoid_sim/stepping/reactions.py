@@ -6,14 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, ROLL, SPIN
 from humanoid_sim.dynamics.articulated_body import force_response
 from humanoid_sim.stepping.constraints import FRICTION, LOWER
 from humanoid_sim.stepping.step_data import Step
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def gather_reactions(step: Step, forces: np.ndarray) -> None:
     """Wrenches on the bodies and efforts on the coordinates of the forces of all rows, shape (rows,)."""
     rows, state = step.rows, step.state
@@ -37,7 +36,7 @@ def gather_reactions(step: Step, forces: np.ndarray) -> None:
             reactions[b, r] -= value
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def apply_constraint_forces(step: Step, forces: np.ndarray, dt: float, v: np.ndarray) -> None:
     r"""Add :math:`\delta t\,H^{-1} J^T f` to a velocity, for all coordinates of all trees (thesis equation 3.20).
 
@@ -56,7 +55,7 @@ def apply_constraint_forces(step: Step, forces: np.ndarray, dt: float, v: np.nda
         v[k] += dt * state.rate[k]
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def remember_forces(step: Step, m: int) -> None:
     """Keep the forces for the next step's start and give those of contacts to their points, the first ``m``."""
     blocks, memory, points = step.blocks, step.memory, step.points

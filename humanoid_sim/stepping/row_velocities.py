@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
 from humanoid_sim.contact.approach import approach_shift
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -43,7 +42,7 @@ def row_velocity(rows: ConstraintRows, row: int, twists: np.ndarray, v: np.ndarr
     return total
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
     r"""Shifted free velocities of all rows, so that each law reads as if it began at zero.
 

@@ -110,7 +110,7 @@ def solve_group(
             blocks.velocities[r] = 0.0
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     settings: SolverSettings,
@@ -171,7 +171,7 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
             v_free[blocks.starts[block]] += change * blocks.shifts[blocks.starts[block]]
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def constraint_work(
     step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
 ) -> float:
@@ -260,7 +260,7 @@ def solve_all(
         solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, dt)
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def still_solved(step: Step, tolerance: float) -> bool:
     """Return whether the forces of the last step solve this one's problems: things at rest need no operators.
 
@@ -338,7 +338,7 @@ def is_penetrating(step: Step, dt: float) -> bool:
     return False
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def correction_forces(
     step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
 ) -> bool:
