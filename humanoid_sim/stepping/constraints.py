@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -96,7 +95,7 @@ def is_limited(q: float, v: float, lower: float, upper: float, dt: float) -> int
     return (1 if q - lower < reach else 0) + (2 if upper - q < reach else 0)
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def count_constraints(step: Step, m: int, dt: float) -> None:
     """Join the trees that constraints couple, and count groups, blocks, rows and entries.
 
@@ -174,7 +173,7 @@ def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int
     return count
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def collect_constraints(step: Step, m: int, dt: float) -> None:
     """Write the blocks and rows of all constraints, group by group, in each closures first, then contacts, then joints.
 

@@ -98,14 +98,14 @@ def constrain(step: Step, m: int, dt: float) -> bool:
     return bool(groups.counts[4] <= groups.omega.shape[0] and 2 * largest <= groups.reach.shape[0])
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def pose_problems(step: Step, method: int, dt: float, impact_speed: float) -> None:
     """Free velocities and operators of all groups."""
     free_velocities(step, dt, impact_speed)
     build_operators(step, method, dt)
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def respond(step: Step, dt: float) -> bool:
     """Velocity at the end under the constraint forces; whether other actuators saturate than was assumed."""
     state = step.state
