@@ -69,7 +69,7 @@ def gather_bodies(step: Step) -> None:
     groups.counts[4] = entries
 
 
-@apart(error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
