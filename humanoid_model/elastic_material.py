@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 
 
@@ -27,7 +27,10 @@ class Material:
         Raises:
             InputError: E is not positive, or nu not between -1 and 0.5.
         """
-        check_positive(self.young_modulus, "Young's modulus", "number of pascals")
+        if not (math.isfinite(self.young_modulus) and self.young_modulus > 0.0):
+            raise InputError(
+                f"Young's modulus is {self.young_modulus}", element="young_modulus", remedy="Give a positive one in Pa"
+            )
         if not -1.0 < self.poisson_ratio < 0.5:
             raise InputError(
                 f"Poisson's ratio is {self.poisson_ratio}",
