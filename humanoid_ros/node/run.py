@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ PATIENCE = 1.0
 """Time that answers to pending requests have to leave when a node ends [s]."""
 GLANCE = 0.02
 """Time between two looks at whether they have left [s]."""
+END = 10.0
+"""Time after which a node that is to end is ended wherever it hangs; what each thread does is on the standard error [s]."""
 
 
 def run(name: str, make: Callable[[], AnsweringNode]) -> None:
@@ -61,6 +64,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     spinning = threading.Thread(target=spin, name="executor")
     spinning.start()
     stop.wait()
+    faulthandler.dump_traceback_later(END, exit=True)
     closed = executor.create_task(node.close)
     end = time.monotonic() + PATIENCE
     while (not closed.done() or node.busy) and time.monotonic() < end:

@@ -84,7 +84,7 @@ def test_errors_name_file_line_path_and_remedy(read: Read) -> None:
         ("a: [1]", lambda n: n.mapping(), "not a mapping"),
         ("a: {b: 1}", lambda n: n.mapping(("c",)), "unknown key"),
         ("a: {b: 1, b: 2}", lambda n: n.mapping(), "key given twice"),
-        ("a: {[1]: 2}", lambda n: n.mapping(), "not a word"),
+        ("a: {[1]: 2}", lambda n: n.mapping(), "not a text"),
     ],
 )
 def test_wrong_values_are_refused(read: Read, text: str, get: Callable[[YamlNode], object], problem: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear
 
-from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, block_nsgs
+from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 
 SIZES = {CONTACT: 3, UNILATERAL: 1, BOUNDED: 1}
@@ -25,7 +25,8 @@ def solve(solver, W, v_free, kinds, parameters, f=None, tolerance=1e-10, max_ite
     v, residuals = np.empty(v_free.size), np.zeros(5)
     parameters = np.array(parameters, dtype=float)
     W = np.ascontiguousarray(W)
-    count = solver(W, v_free, starts, kinds, parameters, parents, f, tolerance, max_iterations, v, residuals)
+    problem = BlockProblem(W, v_free, starts, kinds, parameters, parents)
+    count = solver(problem, f, tolerance, max_iterations, v, residuals)
     assert_allclose(v, W @ f + v_free, atol=1e-9)
     return f, v, residuals[0], count
 
