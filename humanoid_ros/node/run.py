@@ -23,9 +23,9 @@ from humanoid_ros.node.answering_node import AnsweringNode
 PATIENCE = 1.0
 """Time that answers to pending requests have to leave when a node ends [s]."""
 GLANCE = 0.02
-"""Time between two looks at whether they have left [s]."""
+"""Time between two looks at whether a signal came, or whether the answers have left [s]."""
 END = 10.0
-"""Time after which a node that is to end is ended wherever it hangs; what each thread does is on the standard error [s]."""
+"""Time after which a node that is to end is ended wherever it hangs, and says where on the standard error [s]."""
 
 
 def run(name: str, make: Callable[[], AnsweringNode]) -> None:
@@ -41,9 +41,9 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    stop = threading.Event()
+    signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda number, _: signals.append(number))
     try:
         node = make()
     except (ParameterException, HumanoidError) as error:
@@ -63,7 +63,9 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
 
     spinning = threading.Thread(target=spin, name="executor")
     spinning.start()
-    stop.wait()
+    # A signal that another thread takes doesn't end a wait of this one, in which alone Python handles signals.
+    while not signals:
+        time.sleep(GLANCE)
     faulthandler.dump_traceback_later(END, exit=True)
     closed = executor.create_task(node.close)
     end = time.monotonic() + PATIENCE
