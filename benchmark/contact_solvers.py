@@ -66,7 +66,7 @@ class Row:
     residuals: list[float]
 
     def line(self, name: str, tolerance: float) -> str:
-        """A line of the table."""
+        """Return a line of the table."""
         solved = np.mean(np.array(self.residuals) <= tolerance)
         return (
             f"| {name} | {100.0 * solved:.1f} | {np.median(self.seconds) * 1e6:.1f} | {max(self.seconds) * 1e6:.0f} "

@@ -35,7 +35,7 @@ SHARE, FRICTION, MASS, SIZE = 0.95, 0.5, 1.0, (0.2, 0.2, 0.1)
 
 
 def slope_scene() -> tuple[Scene, float]:
-    """The block on its slope, and the slope's angle [rad]."""
+    """Return the block on its slope, and the slope's angle [rad]."""
     angle = math.atan(SHARE * FRICTION)
     turn = pin.SE3(pin.rpy.rpyToMatrix(0.0, angle, 0.0), np.zeros(3))
     x, y, z = SIZE

@@ -34,7 +34,7 @@ ROUNDS = 15
 
 
 def body(name: str, shape: Shape, placement: pin.SE3, mass: float) -> SceneBody:
-    """A body of one shape."""
+    """Return a body of one shape."""
     geometry = Geometry("", shape, pin.SE3.Identity(), np.ones(4))
     return SceneBody(
         name, name, mass, np.zeros(3), 0.1 * mass * np.eye(3), placement, np.zeros(6), (geometry,)
@@ -153,7 +153,7 @@ def time_of_pair(a: SolidShape, b: SolidShape, R: np.ndarray, p: np.ndarray) -> 
 
 
 def flat_poses() -> tuple[np.ndarray, np.ndarray]:
-    """A box that rests on another one, turned by some angle, a hair above or below."""
+    """Return a box that rests on another one, turned by some angle, a hair above or below."""
     rng = np.random.default_rng(2)
     R = np.array([pin.rpy.rpyToMatrix(0, 0, yaw) for yaw in rng.uniform(-3, 3, POSES)])
     p = np.column_stack([rng.uniform(-0.1, 0.1, (POSES, 2)), 0.1 + rng.choice([-1e-9, 1e-9], POSES)])

@@ -68,7 +68,7 @@ class OwnEngines:
             check_equilibrium(contacts, MASS, centre)
 
     def run(self) -> dict[str, tuple[list[float], list[Any]]]:
-        """Times and answers by row of the table."""
+        """Return times and answers by row of the table."""
         rows: dict[str, tuple[list[float], list[Any]]] = {}
 
         def add(name: str, function: Callable[[], Any], repeats: int) -> None:

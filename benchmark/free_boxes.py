@@ -52,7 +52,7 @@ def gravity(layout: str) -> list[float]:
 
 
 def scene_of(layout: str, count: int) -> Scene:
-    """The boxes and the ground."""
+    """Return the boxes and the ground."""
 
     def geometry(shape: Box | HalfSpace) -> tuple[Geometry]:
         return (Geometry("", shape, pin.SE3.Identity(), np.ones(4)),)

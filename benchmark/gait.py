@@ -339,7 +339,7 @@ def boundary(rounds: int) -> None:
 
 
 def gap_cases() -> dict[str, Callable[[], GlobalGait]]:
-    """Steps and a walk that are solved as a whole, by the name of their row."""
+    """Return steps and a walk that are solved as a whole, by the name of their row."""
     bip, rabbit = BipWalker(BIP), RabbitWalker(RABBIT)
     patient = GlobalSettings(time_limit=math.inf, proof_time_limit=math.inf)  # whatever else the machine does
 
@@ -385,7 +385,7 @@ def gaps(words: Sequence[str]) -> None:
 
 
 def problems() -> dict[str, PhaseProblem]:
-    """Reference problems, and single support with heel and toe held down by the maximising control."""
+    """Return the reference problems, and single support with heel and toe held down by the maximising control."""
     found = {case: oracle_problem(case) for case in CASES}
     held = found["bip_ssp_cyclic"]
     found["bip_ssp_cyclic, N >= 6 N"] = held.replace(rows=stance(held).unilateral(6.0))

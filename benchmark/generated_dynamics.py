@@ -116,7 +116,7 @@ class CppPinocchio:
 
 
 def build_cpp(folder: Path, eigen: Path) -> Path | None:
-    """The C++ program; None where it can't be built."""
+    """Return the C++ program; None where it can't be built."""
     prefix = Path(pin.__file__).parents[4]
     if shutil.which("g++") is None or not (eigen / "Eigen").exists() or not (prefix / "include").exists():
         return None
@@ -135,7 +135,7 @@ def build_cpp(folder: Path, eigen: Path) -> Path | None:
 
 
 def build_c(folder: Path) -> Any:
-    """The loop in C."""
+    """Return the loop in C."""
     library = folder / "loop.so"
     command = ["cc", "-O2", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
     subprocess.run(command, input=C_LOOP, text=True, check=True)
@@ -161,7 +161,7 @@ class Case:
     states: list[np.ndarray]
 
     def c_call(self, run: Any) -> Callable[[], float]:
-        """A block of calls from C."""
+        """Return a block of calls from C."""
         single = [np.ascontiguousarray(array[0]) for array in self.states]
         single.append(np.empty(self.function.function.results[0].shape))
         pointers = (ctypes.c_void_p * len(single))(*(array.ctypes.data for array in single))

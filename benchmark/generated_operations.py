@@ -57,7 +57,7 @@ def own_generation(path: Path, derivatives: bool) -> float:
 
 
 def for_peers(path: Path, folder: Path, free_base: bool) -> Path:
-    """The same robot as the peers can read it.
+    """Return the same robot as the peers can read it.
 
     Every <origin> that the standard lets one leave out is there, as both stop without. For adam, whose prismatic joints
     are broken (12 rows in the motion subspace), its own free base takes the place of the six joints of the pelvis.
@@ -80,7 +80,7 @@ def for_peers(path: Path, folder: Path, free_base: bool) -> Path:
 
 @contextlib.contextmanager
 def peers(python: Path) -> Iterator[tuple[PeerEngine, PeerEngine]]:
-    """The processes of adam and urdf2casadi, ended afterwards."""
+    """Yield the processes of adam and urdf2casadi, ended afterwards."""
     started = [PeerEngine(python, "adam_operations.py"), PeerEngine(python, "urdf2casadi_generation.py")]
     try:
         yield started[0], started[1]
@@ -90,7 +90,7 @@ def peers(python: Path) -> Iterator[tuple[PeerEngine, PeerEngine]]:
 
 
 def operations_table(rows: dict[str, dict[str, dict[str, int]]]) -> str:
-    """A line per tool and function."""
+    """Return a line per tool and function."""
     out = io.StringIO()
     print("| generator | function | mul | add | mul + add | neg | sin, cos |", file=out)
     print("|---|---|---:|---:|---:|---:|---:|", file=out)

@@ -102,7 +102,7 @@ class BallInAir(FallingBall):
 
 
 def falling_arm() -> Problem:
-    """An arm of two links without motors."""
+    """Return an arm of two links without motors."""
     arm = load_robot("robot_2r_a")
     placed = SceneRobot("arm", arm, "zero", pin.SE3.Identity(), np.array(arm.postures["zero"]))
     system = WorldSystem(World(Scene("arm", robots=(placed,), gravity=np.array([3.0, -9.8, 1.0]))))
@@ -119,7 +119,7 @@ def falling_arm() -> Problem:
 
 
 def bouncing_ball() -> Problem:
-    """Dropped from 1 m with e = 0.8: one bounce, up, and down again."""
+    """Return the dropped from 1 m with e = 0.8: one bounce, up, and down again."""
     restitution = 0.8
 
     def floor(t: float, y: Vector) -> float:

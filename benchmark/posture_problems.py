@@ -54,12 +54,12 @@ class Case:
 def fixed(
     robot: Robot, location: str, surface: Surface, x: float, y: float, theta: float = 0.0, **other: Any
 ) -> Contact:
-    """A contact by the name of the location."""
+    """Return a contact by the name of the location."""
     return Contact(robot.contacts[location], surface, x, y, theta, **other)
 
 
 def room() -> Scene:
-    """A ground, a table 0.80 m high, and a wall at x = 0.5 m beside it; friction 0.5."""
+    """Return a ground, a table 0.80 m high, and a wall at x = 0.5 m beside it; friction 0.5."""
 
     def body(name: str, place: pin.SE3, shape: Shape) -> SceneBody:
         geometry = Geometry(name, shape, pin.SE3.Identity(), np.ones(4))
@@ -118,7 +118,7 @@ def perturbed(
 
 
 def scene_case(name: str) -> Case:
-    """The posture of the thesis in one of the scenes warehouse, fridge and car."""
+    """Return the posture of the thesis in one of the scenes warehouse, fridge and car."""
     scene = load_scene(name)
     robot = scene.robots[0].robot
     kinematics = RobotKinematics(robot)
@@ -147,7 +147,7 @@ def _warehouse(robot: Robot, kinematics: RobotKinematics, surfaces: dict[str, Su
 
 
 def reaching(case: Case, at: NDArray[np.float64]) -> Case:
-    """The warehouse's posture with the left hand at another point (3,) of the world (m)."""
+    """Return the warehouse's posture with the left hand at another point (3,) of the world (m)."""
     reach = point_at(RobotKinematics(case.robot), "LARM_LINK5", HAND, at, name="left hand at a point")
     return replace(case, options={**case.options, "tasks": (reach,)})
 
@@ -214,7 +214,7 @@ class PolyhedronPairs:
         self._request, self._result = coal.DistanceRequest(), coal.DistanceResult()
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
-        """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
+        """Compute distances at body placements (nb, 3, 3), (nb, 3)."""
         transforms = []
         for volume, (_, local, _) in zip(self.volumes, self._shapes, strict=True):
             R, p = rotations[volume.body], origins[volume.body]
@@ -232,7 +232,7 @@ class PolyhedronPairs:
 
 
 def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, pin.SE3, float]:
-    """A volume's polyhedron, its placement in the body, and how far it is grown."""
+    """Return a volume's polyhedron, its placement in the body, and how far it is grown."""
     volume, here = placed.volume, pin.SE3.Identity()
     if isinstance(volume, HalfSpace):
         return coal.Halfspace(np.asarray(volume.normal, dtype=float), float(volume.offset)), here, 0.0
@@ -254,7 +254,7 @@ def _polyhedron(placed: PlacedVolume) -> tuple[coal.CollisionGeometry, pin.SE3, 
 
 
 def random_case(scene: Scene, rng: np.random.Generator) -> Case:
-    """A stance that a planner might try on the stairs: two feet, and half the time a hand, some within reach."""
+    """Return a stance that a planner might try on the stairs: two feet, and half the time a hand, some within reach."""
     robot = scene.robots[0].robot
     bodies = {body.name: body.placement_world_body for body in scene.bodies}
     surfaces = [surface for surface in scene.surfaces if surface.polygon is not None]
@@ -289,7 +289,7 @@ def random_case(scene: Scene, rng: np.random.Generator) -> Case:
 
 
 def plausible_request(robot: Robot, rng: np.random.Generator) -> Case:
-    """A step apart, a hand or both at points around the body, or the fingers on a wall or on a table."""
+    """Return a step apart, a hand or both at points around the body, or the fingers on a wall or on a table."""
     kinematics, start = RobotKinematics(robot), robot.postures["half_sitting"]
     floor = Surface("floor", "ground", pin.SE3.Identity())
     x, y, theta = rng.uniform([-0.12, 0.08, -0.3], [0.33, 0.25, 0.5])

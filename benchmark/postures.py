@@ -141,14 +141,14 @@ def print_runs(title: str, runs: dict[str, list[Run]], peer: str = PEER) -> None
 
 
 def make_problem(case: Case, **more: Any) -> PostureProblem:
-    """The problem of a case, near its start."""
+    """Return the problem of a case, near its start."""
     return PostureProblem(
         case.robot, case.stance, PostureRequirements(scene=case.scene, **{**case.options, **more}), start=case.start
     )
 
 
 def from_perturbed(problem: PostureProblem, case: Case, arguments: argparse.Namespace) -> dict[str, list[Run]]:
-    """Searches from perturbed starts, the solvers taking turns; the first search of each of ours is thrown away."""
+    """Search from perturbed starts, the solvers taking turns; the first search of each of ours is thrown away."""
     rng = np.random.default_rng(0)
     runs: dict[str, list[Run]] = {solver: [] for solver in (*arguments.solvers, PEER)}
     for solver in arguments.solvers:

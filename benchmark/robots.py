@@ -45,7 +45,7 @@ ROBOTS = {
 
 
 def cut_soles(robot: Robot) -> Robot:
-    """The robot with a heel and a toe, 2 cm apart, in place of each sole."""
+    """Return the robot with a heel and a toe, 2 cm apart, in place of each sole."""
     contacts = {}
     for name, contact in robot.contacts.items():
         if not contact.support:

@@ -35,13 +35,13 @@ ACCURACY = 1e-9
 
 
 def twice(q: QuadraticProgram) -> QuadraticProgram:
-    """The program with every row repeated."""
+    """Return the program with every row repeated."""
     A, lower, upper = np.vstack([q.A, q.A]), np.tile(q.lower, 2), np.tile(q.upper, 2)
     return q._replace(A=A, lower=lower, upper=upper)
 
 
 def with_slacks(q: QuadraticProgram) -> QuadraticProgram:
-    """The elastic program with a variable more per row."""
+    """Return the elastic program with a variable more per row."""
     n, m = len(q.g), len(q.lower)
     H = np.zeros((n + m, n + m))
     H[:n, :n], H[n:, n:] = q.H, np.eye(m) / COMPLIANCE

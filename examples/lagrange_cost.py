@@ -131,7 +131,7 @@ METHODS: dict[str, Callable[[Sequence[int]], int]] = {
 
 
 def measure(method: Callable[[Sequence[int]], int], axes: Sequence[int]) -> Cost:
-    """Derives once and counts."""
+    """Derive once and counts."""
     start = time.perf_counter()
     operations = method(axes)
     return Cost(time.perf_counter() - start, operations)

@@ -22,7 +22,7 @@ LEFT_HAND = "LARM_LINK6"
 
 
 def lean(bucket: float) -> PostureResult:
-    """Generates the posture.
+    """Generate the posture.
 
     Args:
         bucket: mass in the left hand [kg].

@@ -93,7 +93,7 @@ def settings(clearance: float) -> GaitSettings:
 
 
 def synthesize(cycles: int = 3, heel_strike: bool = False) -> tuple[GaitSolution, GaitSolution]:
-    """The walk for the robot as it is, and for its legs exchanged, which the thesis' table makes unlike.
+    """Return the walk for the robot as it is, and for its legs exchanged, which the thesis' table makes unlike.
 
     Step and durations are the thesis', but for the front foot in double support. In the thesis its toe presses while it
     is in the air, and then dips into the ground. Here the sole lands level, or ``heel_strike`` lets it come down on its
@@ -205,7 +205,7 @@ class Run:
 def prepare(
     trajectory: GaitTrajectory, stiffness: float = 0.1, dt: float | None = None, torques: bool = True
 ) -> Simulation:
-    """The scene ``bip_planar`` with the robot in a gait's first state, and what plays the gait.
+    """Return the scene ``bip_planar`` with the robot in a gait's first state, and what plays the gait.
 
     Args:
         trajectory: of the gait.

@@ -126,7 +126,7 @@ def planned(gait: LiftedGait) -> str:
 
 
 def own_scene(robot: Robot) -> Scene:
-    """The scene of a robot, or HRP-2's with the robot in its place."""
+    """Return the scene of a robot, or HRP-2's with the robot in its place."""
     if robot.name in SCENES:
         return load_scene(SCENES[robot.name])
     scene = load_scene(SCENES["hrp2"])
@@ -137,7 +137,7 @@ def own_scene(robot: Robot) -> Scene:
 
 
 def sloping_floor(scene: Scene, degrees: float) -> Scene:
-    """A scene, its floor turned about the robot's feet such that it rises ahead.
+    """Return a scene, its floor turned about the robot's feet such that it rises ahead.
 
     Raises:
         InputError: it is steeper than :data:`STEEPEST`.
@@ -154,7 +154,7 @@ def sloping_floor(scene: Scene, degrees: float) -> Scene:
 
 
 def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) -> Simulation:
-    """A simulation with the robot where a gait begins, and what plays the gait, its first module.
+    """Return a simulation with the robot where a gait begins, and what plays the gait, its first module.
 
     Args:
         gait: of the robot in the scene.
@@ -233,7 +233,7 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
 
 
 def draw(robot: Robot, walked: Walked, path: str) -> None:
-    """Strips from the side and from behind: start, two steady steps, stop."""
+    """Strip from the side and from behind: start, two steady steps, stop."""
     figure, axes = plt.subplots(4, 1, figsize=(11, 9.2), layout="constrained")
     end = walked.fallen or walked.times[-1]
     spans = [(1.0, 3.8, 0.2, 0), (4.4, 6.0, 0.115, 0), (end - 6.1, end - 3.3, 0.2, 0), (1.0, 5.2, 0.3, 1)]

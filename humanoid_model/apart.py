@@ -138,7 +138,7 @@ class _ApartType(types.Callable, types.Dummy):
         super().__init__(f"apart({function.__module__}.{function.__qualname__})")
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """The arguments as they come; a literal number is like any other."""
+        """Return the arguments as they come; a literal number is like any other."""
         pysig, folded = self.function.dispatcher._compiler.fold_argument_types(args, kws)
         return signature(self.function.returns, *map(types.unliteral, folded)).replace(pysig=pysig)
 
@@ -147,7 +147,7 @@ class _ApartType(types.Callable, types.Dummy):
         return (), True
 
     def get_impl_key(self, sig: Any) -> Apart:
-        """The function itself."""
+        """Return the function itself."""
         return self.function
 
 

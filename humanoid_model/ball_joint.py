@@ -54,7 +54,7 @@ class BallJoint:
         )
 
     def quaternion(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Unit quaternion (x, y, z, w), shape (4,), of the members' angles [rad]."""
+        """Return the unit quaternion (x, y, z, w), shape (4,), of the members' angles [rad]."""
         R = np.eye(3)
         for axis, angle in zip(self.axes.T, angles, strict=True):
             R = R @ pin.exp3(axis * angle)

@@ -14,7 +14,7 @@ from humanoid_model.wrl import read_wrl
 
 
 def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
-    """The coal geometry of a shape, in the shape's own frame.
+    """Return the coal geometry of a shape, in the shape's own frame.
 
     Raises:
         InputError: a mesh file can't be read.

@@ -135,15 +135,15 @@ class Stance:
         return len(self.contacts)
 
     def find(self, location: str) -> Contact | None:
-        """The contact of a location, None when it is free."""
+        """Return the contact of a location, None when it is free."""
         return next((c for c in self.contacts if c.location.name == location), None)
 
     def adding(self, contact: Contact) -> Stance:
-        """This stance with one contact more."""
+        """Return this stance with one contact more."""
         return Stance((*self.contacts, contact))
 
     def removing(self, location: str) -> Stance:
-        """This stance without the contact of a location."""
+        """Return this stance without the contact of a location."""
         return Stance(tuple(c for c in self.contacts if c.location.name != location))
 
 

@@ -31,7 +31,7 @@ def finite(value: float, field: str) -> float:
 
 
 def not_negative(value: float, field: str, unit: str) -> float:
-    """A finite number of 0 or more.
+    """Return a finite number of 0 or more.
 
     Raises:
         InputError: it is negative, not finite or absurdly large.
@@ -61,7 +61,7 @@ def check_numbers(
 
 
 def enumerated(value: int, kinds: type[K], field: str) -> K:
-    """The member of an enumeration that a number means.
+    """Return the member of an enumeration that a number means.
 
     Raises:
         InputError: there is no such constant.
@@ -74,7 +74,7 @@ def enumerated(value: int, kinds: type[K], field: str) -> K:
 
 
 def known_name(name: str, names: Iterable[str], field: str, what: str) -> str:
-    """A name that exists.
+    """Return a name that exists.
 
     Args:
         name: the name.
@@ -92,7 +92,7 @@ def known_name(name: str, names: Iterable[str], field: str, what: str) -> str:
 
 
 def new_name(name: str, taken: Iterable[str], field: str, what: str) -> str:
-    """A name that is given and not taken.
+    """Return a name that is given and not taken.
 
     Raises:
         InputError: it is empty or taken.

@@ -51,7 +51,7 @@ def read_heights(path: Path) -> np.ndarray:
 
 
 def checked_heights(heights: np.ndarray, source: Path | str | None = None) -> np.ndarray:
-    """The heights, if they are a grid of at least 2 by 2 finite numbers.
+    """Return the heights, if they are a grid of at least 2 by 2 finite numbers.
 
     Raises:
         InputError: they aren't.

@@ -14,7 +14,7 @@ _MAX_TEXT_SIZE = 100_000_000
 
 
 def require_file(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> None:
-    """Returns if there is a plain file, which ends: pipes wait for a writer, some devices have no end.
+    """Return if there is a plain file, which ends: pipes wait for a writer, some devices have no end.
 
     Args:
         path: the file.
@@ -39,7 +39,7 @@ def require_file(path: str | Path, error: type[InputError] = InputError, remedy:
 
 
 def read_text(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> str:
-    """The text of a plain UTF-8 file; a byte order mark is left out.
+    """Return the text of a plain UTF-8 file; a byte order mark is left out.
 
     Args:
         path: the file.

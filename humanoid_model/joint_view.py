@@ -34,7 +34,7 @@ class JointView:
         return q[self.q].copy() if self.ball is None else self.ball.angles(q[self.q])
 
     def coordinates(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Configuration coordinates, shape (1,) or (4,), of positions."""
+        """Return the configuration coordinates, shape (1,) or (4,), of positions."""
         return positions if self.ball is None else self.ball.quaternion(positions)
 
     def velocities(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from humanoid_model.errors import MissingLibraryError
 def optional_library(
     name: str, extra: str, *, source: str | Path | None = None, element: str | None = None
 ) -> ModuleType:
-    """A module of a library that ``pip install humanoid_stack`` doesn't bring.
+    """Return a module of a library that ``pip install humanoid_stack`` doesn't bring.
 
     Args:
         name: of the module, as ``import`` takes it.

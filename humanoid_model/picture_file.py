@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
-    """Writes a figure into a file.
+    """Write a figure into a file.
 
     Raises:
         InputError: the file can't be written, or matplotlib doesn't know its format.

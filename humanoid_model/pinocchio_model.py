@@ -136,7 +136,7 @@ def append_to_model(
 
 
 def _add_free_flyer(target: _Target, parent: int, placement: pin.SE3, name: str) -> int:
-    """Adds a free-flyer, in one joint or two; returns the joint that moves the body."""
+    """Add a free-flyer, in one joint or two; returns the joint that moves the body."""
     model = target.model
     infinite, unit = np.full(3, math.inf), np.full(4, 1.01)
     if not target.split_floating:
@@ -334,7 +334,7 @@ def _free_name(target: _Target, joint: str) -> str:
 def _check_ball(
     description: RobotDescription, name: str, members: Sequence[str]
 ) -> tuple[Joint, Joint, Joint]:
-    """The three joints of a ball joint, after checking that they can be one."""
+    """Return the three joints of a ball joint, after checking that they can be one."""
 
     def fail(problem: str) -> RobotError:
         return RobotError(

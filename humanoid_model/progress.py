@@ -58,7 +58,7 @@ def tell(progress: ProgressCallback | None, item: Progress) -> None:
 
 @contextmanager
 def progress_bar(file: TextIO, enabled: bool | None = None) -> Iterator[ProgressCallback]:
-    """A bar on the command line that shows progress: its share where that is known, its stage otherwise.
+    """Yield a bar on the command line that shows progress: its share where that is known, its stage otherwise.
 
     Args:
         file: that it is written to.
@@ -77,7 +77,7 @@ def progress_bar(file: TextIO, enabled: bool | None = None) -> Iterator[Progress
 
 
 def as_part(progress: ProgressCallback | None, part: int, before: str = "") -> ProgressCallback:
-    """A callback for one part of some work.
+    """Return a callback for one part of some work.
 
     Args:
         progress: callback of the whole; None: there is none.

@@ -195,7 +195,7 @@ class Robot:
 
 
 def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, geometry: bool = True) -> Robot:
-    """Loads a robot that comes with the stack, any URDF with the YAML of the same stem beside it (if any), or a text.
+    """Load a robot that comes with the stack, any URDF with the YAML of the same stem beside it (if any), or a text.
 
     Without a word in the YAML or here, a robot floats unless its root link is called ``world`` or has no mass
     (fixed joints considered). A URDF whose massless root carries just one floating joint floats by that joint.
@@ -332,7 +332,7 @@ def _root_mass(description: RobotDescription) -> float:
 
 
 def _all_joints(description: RobotDescription, file: RobotFile) -> dict[str, dict[str, float]]:
-    """An actuator with default gains for each joint that moves by itself and has no spring."""
+    """Return an actuator with default gains for each joint that moves by itself and has no spring."""
     members = {member for ball in file.ball_joints.values() for member in ball}
     own = [
         name
@@ -343,7 +343,7 @@ def _all_joints(description: RobotDescription, file: RobotFile) -> dict[str, dic
 
 
 def _with_actuator_data(description: RobotDescription, file: RobotFile) -> RobotDescription:
-    """The description with the limits and the friction that the YAML gives instead of the URDF's."""
+    """Return the description with the limits and the friction that the YAML gives instead of the URDF's."""
     joints = dict(description.joints)
     for name, values in (file.actuators or {}).items():
         for member in file.ball_joints.get(name, (name,)):
@@ -364,7 +364,7 @@ def _with_actuator_data(description: RobotDescription, file: RobotFile) -> Robot
 
 
 def _with_mesh_collision(description: RobotDescription, given: Mapping[str, str]) -> RobotDescription:
-    """The description with what the YAML says of the links' meshes."""
+    """Return the description with what the YAML says of the links' meshes."""
     links = dict(description.links)
     for name, collision in given.items():
         collisions = tuple(

@@ -124,7 +124,7 @@ def named_urdf(path: Path) -> Path:
 
 
 def read_robot_file(path: Path, description: RobotDescription) -> RobotFile:
-    """Reads the YAML beside a URDF, or the one that names it.
+    """Read the YAML beside a URDF, or the one that names it.
 
     Args:
         path: the YAML file.

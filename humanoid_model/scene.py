@@ -226,7 +226,7 @@ class Scene(ValueEquality):
 
 
 def place_robot(robot: Robot, posture: str, placement: pin.SE3) -> np.ndarray:
-    """Configuration (nq,) of a robot that stands in a posture at a place in the world.
+    """Return the configuration (nq,) of a robot that stands in a posture at a place in the world.
 
     A posture puts a floating base above the origin of its footprint, the soles on z = 0: ``placement`` moves that
     footprint. A robot fixed to the world keeps its coordinates; its root goes where the world's model puts it.

@@ -67,16 +67,16 @@ class SceneField(Protocol):
     """A value of a scene file that knows its file, line and name; the reading methods raise :meth:`fail`."""
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
-        """Returns the error to raise for this value."""
+        """Return the error to raise for this value."""
 
     def string(self, choices: Iterable[str] | None = None) -> str:
-        """A non-empty text, one of ``choices`` if given."""
+        """Return a non-empty text, one of ``choices`` if given."""
 
     def boolean(self) -> bool:
-        """True or false."""
+        """Return true or false."""
 
     def number(self) -> float:
-        """A finite number."""
+        """Return a finite number."""
 
     def numbers(self, count: int) -> np.ndarray:
         """(count,) finite numbers."""
@@ -123,7 +123,7 @@ class SceneBuilder:
         self._names: set[str] = set()
 
     def build(self, fields: Fields) -> Scene:
-        """The scene.
+        """Return the scene.
 
         Args:
             fields: ``name``, ``gravity``, ``time_step``, ``self_collision``.
@@ -223,7 +223,7 @@ class SceneBuilder:
         )
 
     def shapes(self, kind: str, fields: Fields, placement: pin.SE3, where: SceneField) -> list[Geometry]:
-        """A shape of a body, or the many of grains.
+        """Return a shape of a body, or the many of grains.
 
         Args:
             kind: one of ``SHAPES``.
@@ -370,7 +370,7 @@ class SceneBuilder:
         return Scene("", robots=tuple(self._robots), bodies=tuple(self._bodies)).body_names()
 
     def _load_robot(self, field: SceneField, floating_base: bool | None) -> Robot:
-        """A robot by name, or by a path that starts from the scene's folder."""
+        """Return a robot by name, or by a path that starts from the scene's folder."""
         given: str | Path = field.string()
         if Path(given).suffix or "/" in str(given):
             found = resolve_mesh_path(str(given), self._path.parent)

@@ -173,7 +173,7 @@ def _read_configurations(builder: SceneBuilder, configurations: XmlElement) -> N
 def _values(
     element: XmlElement, known: _Values, others: Iterable[str] = (), attributes: Iterable[str] = ()
 ) -> dict[str, XmlField]:
-    """The values in an element's children by key, after checking that it holds nothing unknown.
+    """Return the values in an element's children by key, after checking that it holds nothing unknown.
 
     Args:
         element: the element.
@@ -218,7 +218,7 @@ def _whole(element: XmlElement) -> XmlField:
 
 
 def _placement(fields: Mapping[str, XmlField]) -> pin.SE3:
-    """Translation (metres) and rotation (degrees about an axis of any length), each optional."""
+    """Return the translation (metres) and rotation (degrees about an axis of any length), each optional."""
     translation = fields["translation"].numbers(3) if "translation" in fields else np.zeros(3)
     angle, *axis = fields["rotation"].numbers(4) if "rotation" in fields else np.zeros(4)
     length = float(np.linalg.norm(axis))

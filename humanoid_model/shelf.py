@@ -40,7 +40,7 @@ class Shelf(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, name: str) -> T:
-        """A thing by its name, read again when a file of it has changed."""
+        """Return a thing by its name, read again when a file of it has changed."""
         with self._lock:
             kept = self._kept.get(name)
             if kept is None or _stamp(kept.files) != kept.stamp:

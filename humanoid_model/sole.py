@@ -145,7 +145,7 @@ _SHAPE_KEYS = {
 
 
 def read_soles(node: YamlNode, contacts: Mapping[str, ContactLocation], folder: Path) -> dict[str, Sole]:
-    """Reads the ``soles`` section of the YAML beside a URDF.
+    """Read the ``soles`` section of the YAML beside a URDF.
 
     ::
 

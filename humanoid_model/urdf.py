@@ -42,7 +42,7 @@ _NO_LIMIT = "1e9"
 
 
 def read_urdf(path_or_text: str | Path, *, geometry: bool = True) -> RobotDescription:
-    """Reads a URDF file, or a URDF text (recognised by its first character ``<``).
+    """Read a URDF file, or a URDF text (recognised by its first character ``<``).
 
     Warned of (:class:`RobotWarning`) and kept: a link whose principal moments violate the triangle inequality, a
     fixed joint that mimics another.

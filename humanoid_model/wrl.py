@@ -49,7 +49,7 @@ _Value = float | bool | str | _Node
 
 
 def read_wrl(path: str | Path) -> WrlGeometry:
-    """Reads every IndexedFaceSet of a VRML 97 file, below any Group and Transform; polygons are fanned.
+    """Read every IndexedFaceSet of a VRML 97 file, below any Group and Transform; polygons are fanned.
 
     Raises:
         InputError: not VRML 97, broken syntax, another geometry node, an index without point.

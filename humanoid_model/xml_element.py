@@ -43,7 +43,7 @@ class XmlElement:
     text: str = ""
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
-        """Returns the error to raise for this element."""
+        """Return the error to raise for this element."""
         return self.error(
             problem, source=self.source, line=self.line, element=str(self), remedy=remedy
         )
@@ -59,7 +59,7 @@ class XmlElement:
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> XmlElement | None:
-        """The child element of that tag, None when there is none.
+        """Return the child element of that tag, None when there is none.
 
         Raises:
             InputError: there are several.
@@ -70,7 +70,7 @@ class XmlElement:
         return found[0] if found else None
 
     def need(self, tag: str) -> XmlElement:
-        """The child element of that tag.
+        """Return the child element of that tag.
 
         Raises:
             InputError: there is none or there are several.
@@ -81,7 +81,7 @@ class XmlElement:
         return child
 
     def attribute(self, name: str) -> str:
-        """A required attribute.
+        """Return a required attribute.
 
         Raises:
             InputError: it is missing or empty.
@@ -92,7 +92,7 @@ class XmlElement:
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
-        """A finite number in an attribute; required when ``default`` is None.
+        """Return a finite number in an attribute; required when ``default`` is None.
 
         Raises:
             InputError: missing, not a number, or not finite.
@@ -146,7 +146,7 @@ class XmlElement:
         return values
 
     def walk(self) -> Iterator[XmlElement]:
-        """This element and all below it, in document order."""
+        """Yield this element and all below it, in document order."""
         yield self
         for child in self.children:
             yield from child.walk()

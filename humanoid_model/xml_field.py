@@ -29,7 +29,7 @@ class XmlField:
 
     @staticmethod
     def of_attributes(element: XmlElement, attributes: Sequence[str], name: str) -> XmlField:
-        """The value that several attributes make together, for example x, y and z.
+        """Return the value that several attributes make together, for example x, y and z.
 
         Raises:
             InputError: an attribute is missing or empty.
@@ -46,13 +46,13 @@ class XmlField:
         return XmlField(element, name, " ".join(words))
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
-        """Returns the error to raise for this value."""
+        """Return the error to raise for this value."""
         return self.element.error(
             problem, source=self.element.source, line=self.element.line, element=self.name, remedy=remedy
         )
 
     def string(self, choices: Iterable[str] | None = None) -> str:
-        """A non-empty text.
+        """Return a non-empty text.
 
         Raises:
             InputError: empty, or none of ``choices``.
@@ -66,7 +66,7 @@ class XmlField:
         return text
 
     def boolean(self) -> bool:
-        """True or false.
+        """Return true or false.
 
         Raises:
             InputError: neither.
@@ -77,7 +77,7 @@ class XmlField:
         return text == "true"
 
     def number(self) -> float:
-        """A finite number.
+        """Return a finite number.
 
         Raises:
             InputError: anything else.

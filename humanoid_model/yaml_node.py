@@ -40,7 +40,7 @@ class YamlNode:
         return int(self.node.start_mark.line) + 1
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
-        """Returns the error to raise for this value."""
+        """Return the error to raise for this value."""
         return self.error(
             problem, source=self.source, line=self.line, element=self.path or None, remedy=remedy
         )
@@ -55,7 +55,7 @@ class YamlNode:
         return isinstance(self.node, yaml.SequenceNode)
 
     def mapping(self, allowed: Iterable[str] | None = None) -> dict[str, YamlNode]:
-        """The values of a mapping by key, in the order of the file.
+        """Return the values of a mapping by key, in the order of the file.
 
         Raises:
             InputError: not a mapping, a key twice, or a key that isn't ``allowed``.
@@ -76,7 +76,7 @@ class YamlNode:
         return values
 
     def items(self) -> list[YamlNode]:
-        """The values of a sequence.
+        """Return the values of a sequence.
 
         Raises:
             InputError: not a sequence.
@@ -86,7 +86,7 @@ class YamlNode:
         return [self._child(node, index) for index, node in enumerate(self.node.value)]
 
     def string(self, choices: Iterable[str] | None = None) -> str:
-        """A non-empty text.
+        """Return a non-empty text.
 
         Raises:
             InputError: not a text, or none of ``choices``.
@@ -100,7 +100,7 @@ class YamlNode:
         return str(self.node.value)
 
     def boolean(self) -> bool:
-        """True or false.
+        """Return true or false.
 
         Raises:
             InputError: neither.
@@ -110,7 +110,7 @@ class YamlNode:
         raise self.fail(f"is {self._shown()}", "Give true or false")
 
     def number(self, lowest: float = -math.inf, above: float = -math.inf) -> float:
-        """A finite number that is at least ``lowest`` and greater than ``above``.
+        """Return a finite number that is at least ``lowest`` and greater than ``above``.
 
         Raises:
             InputError: not a number, not finite or out of range.
@@ -171,7 +171,7 @@ def read_placement(values: dict[str, YamlNode]) -> pin.SE3:
 
 
 def _compose(text: str) -> yaml.Node | None:
-    """The document's nodes; what is wrong with it is told in the words of PyYAML's own parser, in C or not.
+    """Return the document's nodes; what is wrong with it is told in the words of PyYAML's own parser, in C or not.
 
     Raises:
         yaml.YAMLError: it isn't YAML.
@@ -187,7 +187,7 @@ def _compose(text: str) -> yaml.Node | None:
 
 @functools.cache
 def _fast_loader() -> Any:
-    """A loader that parses in C, seven times as fast, and composes in Python.
+    """Return a loader that parses in C, seven times as fast, and composes in Python.
 
     Composed in C, thousands of brackets would end the whole process instead of raising RecursionError.
     """
@@ -205,7 +205,7 @@ def _fast_loader() -> Any:
 
 
 def read_yaml(path: str | Path, error: type[InputError]) -> YamlNode:
-    """Reads a YAML file.
+    """Read a YAML file.
 
     Args:
         path: the file.

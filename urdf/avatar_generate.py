@@ -100,18 +100,18 @@ def mass(segment: str) -> float:
 
 
 def body(name: str, kilograms: float, *shapes: Shape) -> str:
-    """A link whose first shape carries the mass and collides."""
+    """Return a link whose first shape carries the mass and collides."""
     return link_text(name, uniform(kilograms, shapes[0]), shapes, shapes[:1])
 
 
 def hinge(name: str, kind: Hinge, parent: str, child: str, offset: tuple[float, float, float]) -> str:
-    """A joint of one degree of freedom."""
+    """Return a joint of one degree of freedom."""
     limits = (kind.lower * DEGREE, kind.upper * DEGREE, kind.effort, SPEED)
     return joint_text(name, "revolute", parent, child, offset, kind.axis, limits)
 
 
 def ball(name: str, parent: str, child: str, offset: tuple[float, float, float], side: str) -> str:
-    """A ball joint: three revolute joints in one point, and the two empty links between them."""
+    """Return a ball joint: three revolute joints in one point, and the two empty links between them."""
     ranges, effort = BALLS[name]
     text = ""
     for axis, (low, high) in zip("xyz", ranges, strict=True):
@@ -127,7 +127,7 @@ def ball(name: str, parent: str, child: str, offset: tuple[float, float, float],
 
 
 def urdf_text() -> str:
-    """The URDF."""
+    """Return the URDF."""
     text = (
         '<?xml version="1.0"?>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
         "<!-- Written by avatar_generate.py: change the numbers there.\n"
@@ -158,7 +158,7 @@ def urdf_text() -> str:
 
 
 def leg(side: str, sign: int) -> str:
-    """A leg from the hip down."""
+    """Return a leg from the hip down."""
     text = ball("hip", "pelvis", f"{side}_thigh", (0.0, sign * HIP_HALF, 0.0), side)
     radius = 0.075
     text += body(
@@ -185,7 +185,7 @@ def leg(side: str, sign: int) -> str:
 
 
 def arm(side: str, sign: int) -> str:
-    """An arm from the shoulder down, the palm facing backwards."""
+    """Return an arm from the shoulder down, the palm facing backwards."""
     shoulder = (0.0, sign * SHOULDER_HALF, SHOULDER - CHEST)
     text = ball("shoulder", "thorax", f"{side}_upper_arm", shoulder, side)
     radius = 0.045
@@ -222,13 +222,13 @@ def arm(side: str, sign: int) -> str:
 
 
 def flexing() -> Hinge:
-    """A finger's joint: flexion towards the palm, which faces -x, is positive about y."""
+    """Return a finger's joint: flexion towards the palm, which faces -x, is positive about y."""
     kind = HINGES["finger"]
     return Hinge(kind.axis, -kind.upper, -kind.lower, kind.effort)
 
 
 def yaml_text() -> str:
-    """The YAML."""
+    """Return the YAML."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
         "# Written by avatar_generate.py: change the numbers there.",
@@ -304,7 +304,7 @@ def corners(patch: list[list[float]]) -> str:
 
 
 def generate() -> dict[str, str]:
-    """The files' texts by file name."""
+    """Return the files' texts by file name."""
     return {"avatar.urdf": urdf_text(), "avatar.yaml": yaml_text()}
 
 

@@ -151,7 +151,7 @@ def shank_without(shank: Mass, ankle: np.ndarray) -> Mass:
 
 
 def loop_lines(prefix: str, foot: str) -> list[str]:
-    """The cuts of an ankle, as the YAML takes them."""
+    """Return the cuts of an ankle, as the YAML takes them."""
     lines = []
     for word, side in SIDES.items():
         end = ", ".join(number(float(value)) for value in lever(side))
@@ -169,7 +169,7 @@ def posture_lines(prefix: str, pitch: float, roll: float) -> list[str]:
 
 
 def actuator_line(pattern: str, drive: Drive) -> str:
-    """The servos of screws."""
+    """Return the servos of screws."""
     return (
         f'  "{pattern}": {{stiffness: {number(drive.stiffness)}, damping: {number(drive.damping)}, '
         f"gear_ratio: {number(2.0 * math.pi / LEAD)}, rotor_inertia: {ROTOR:.2g}}}"

@@ -192,7 +192,7 @@ def mass_properties(name: str, axes: np.ndarray) -> Mass:
 
 
 def possible(inertia: np.ndarray, mass: float) -> np.ndarray:
-    """The inertia with its principal moments raised, as little as needed, to those of a solid body.
+    """Return the inertia with its principal moments raised, as little as needed, to those of a solid body.
 
     Each moment is at least mass x (3 cm)^2, and the largest at most 98 % of the sum of the others.
     """
@@ -203,12 +203,12 @@ def possible(inertia: np.ndarray, mass: float) -> np.ndarray:
 
 
 def bip_urdf() -> str:
-    """The spatial model with an actuator in each joint."""
+    """Return the spatial model with an actuator in each joint."""
     return spatial_urdf("bip", APPROXIMATE, {}) + "</robot>\n"
 
 
 def bip_screws_urdf() -> str:
-    """The spatial model with the ankles' screws."""
+    """Return the spatial model with the ankles' screws."""
     place = frames()
     shanks = {
         f"{side}_shank": bip_ankle.shank_without(mass_properties(f"{side}_shank", place[f"{side}_shank"][0]), ANKLE)
@@ -325,7 +325,7 @@ def ankle_yaml() -> str:
 
 
 def spatial_yaml(approximate: str, legs: dict[str, list[str]], standing: list[str], ending: list[str]) -> str:
-    """The YAML of a spatial model: its own limbs, further joints in its standing posture, its last sections."""
+    """Return the YAML of a spatial model: its own limbs, further joints in its standing posture, its last sections."""
     lines = [
         *yaml_header(approximate, floating=True),
         f"  right_leg: [{', '.join(legs['r'])}]",
@@ -410,7 +410,7 @@ def segment_mass(segment: Segment, start: tuple[float, float], angle: float) -> 
 
 
 def planar_urdf() -> str:
-    """The seven links of the sagittal model on a base that slides along x and z and turns about y."""
+    """Return the seven links of the sagittal model on a base that slides along x and z and turns about y."""
     gamma = math.atan2(PLANAR_ANKLE_HEIGHT, TOE_AHEAD)
     toe = (TOE_AHEAD, -PLANAR_ANKLE_HEIGHT)
     down = -SEGMENT_LENGTH
@@ -480,7 +480,7 @@ def planar_yaml() -> str:
 
 
 def generate() -> dict[str, str]:
-    """The files' texts by file name."""
+    """Return the files' texts by file name."""
     return {
         "bip.urdf": bip_urdf(),
         "bip.yaml": bip_yaml(),

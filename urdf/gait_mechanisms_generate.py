@@ -168,7 +168,7 @@ def five_bar_yaml() -> str:
 
 
 def generate() -> dict[str, str]:
-    """The files' texts by file name."""
+    """Return the files' texts by file name."""
     return {
         "rabbit.urdf": rabbit_urdf(),
         "rabbit.yaml": rabbit_yaml(),

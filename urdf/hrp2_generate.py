@@ -275,7 +275,7 @@ MIDDLE_CONTACTS = (
 def hinge_text(
     name: str, parent: str, child: str, hinge: Hinge, side: int, effort: float
 ) -> str:
-    """A joint of the right (-1) or left (1) side or of the middle (0)."""
+    """Return a joint of the right (-1) or left (1) side or of the middle (0)."""
     x, y, z = hinge.offset
     lower, upper = hinge.lower * DEGREE, hinge.upper * DEGREE
     if side > 0:
@@ -287,12 +287,12 @@ def hinge_text(
 
 
 def body_text(name: str, mass: float, shapes: tuple[Shape, ...]) -> str:
-    """A link whose first shape carries the mass and collides."""
+    """Return a link whose first shape carries the mass and collides."""
     return link_text(name, uniform(mass, shapes[0]), shapes, shapes[:1])
 
 
 def foot_text(letter: str, mass: float, bushing: bool) -> str:
-    """The last link of a leg, and below it the sole frame, behind the bushing if there is one."""
+    """Return the last link of a leg, and below it the sole frame, behind the bushing if there is one."""
     name = f"{letter}LEG_LINK5"
     sole = f"{letter.lower()}_sole"
     if not bushing:
@@ -320,7 +320,7 @@ def foot_text(letter: str, mass: float, bushing: bool) -> str:
 
 
 def urdf_text(efforts: dict[str, float], bushing: bool, name: str = "hrp2") -> str:
-    """The URDF, with a torque limit for each joint (named without its side)."""
+    """Return the URDF, with a torque limit for each joint (named without its side)."""
     text = (
         '<?xml version="1.0"?>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
         "<!-- Written by hrp2_generate.py: change the numbers there.\n"
@@ -360,12 +360,12 @@ def joint_keys() -> list[str]:
 
 
 def sideless(name: str) -> str:
-    """A joint's name without its side: ``RLEG_JOINT3`` and ``LLEG_JOINT3`` are ``LEG_JOINT3``."""
+    """Return a joint's name without its side: ``RLEG_JOINT3`` and ``LLEG_JOINT3`` are ``LEG_JOINT3``."""
     return name[1:] if name[1:4] in ("LEG", "ARM") else name
 
 
 def loaded(text: str, yaml: str = "") -> Robot:
-    """The robot of a URDF text and its YAML."""
+    """Return the robot of a URDF text and its YAML."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hrp2.urdf"
         path.write_text(text, encoding="utf-8")
@@ -582,7 +582,7 @@ def contact_text(
     size: tuple[float, float],
     support: bool,
 ) -> str:
-    """A contact location; the patch is ``size`` long along x and y of its frame, which is turned about y."""
+    """Return a contact location; the patch is ``size`` long along x and y of its frame, which is turned about y."""
     x, y = size[0] / 2, size[1] / 2
     corners = [(-x, -y), (x, -y), (x, y), (-x, y)] if x else [(0.0, -y), (0.0, y)]
     patch = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in corners)
@@ -594,7 +594,7 @@ def contact_text(
 
 
 def generate() -> dict[str, str]:
-    """The files' texts by file name."""
+    """Return the files' texts by file name."""
     draft = urdf_text(dict.fromkeys(joint_keys(), 1.0), bushing=False)
     efforts = torque_limits(loaded(draft))
     text = urdf_text(efforts, bushing=False)

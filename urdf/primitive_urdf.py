@@ -23,12 +23,12 @@ class Shape:
     axis: str = "z"
 
     def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Shape:
-        """The same shape elsewhere."""
+        """Return the same shape elsewhere."""
         a, b, c = self.centre
         return Shape(self.kind, self.size, (a + x, b + y, c + z), self.colour, self.axis)
 
     def mirrored(self) -> Shape:
-        """The same shape on the other side of the xz plane."""
+        """Return the same shape on the other side of the xz plane."""
         x, y, z = self.centre
         return Shape(self.kind, self.size, (x, -y, z), self.colour, self.axis)
 
@@ -92,7 +92,7 @@ def numbers(values: Sequence[float] | np.ndarray) -> str:
 
 
 def material_text(name: str, rgb: tuple[float, float, float]) -> str:
-    """An opaque colour."""
+    """Return an opaque colour."""
     return f'  <material name="{name}"><color rgba="{numbers((*rgb, 1.0))}"/></material>\n'
 
 
@@ -102,7 +102,7 @@ def link_text(
     visuals: Sequence[Shape] = (),
     collisions: Sequence[Shape] = (),
 ) -> str:
-    """A link."""
+    """Return a link."""
     if mass is None and not visuals and not collisions:
         return f'  <link name="{name}"/>\n'
     drawn = "".join(_geometry_text("visual", part) for s in visuals for part in _primitives(s))

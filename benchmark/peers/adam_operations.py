@@ -25,7 +25,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 def load(path: str) -> tuple[KinDynComputations, list[str]]:
-    """A robot with all its joints moving, and its links."""
+    """Return a robot with all its joints moving, and its links."""
     robot = ElementTree.parse(path).getroot()
     joints = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") in MOVING]
     return KinDynComputations(path, joints), [link.get("name") for link in robot.findall("link")]

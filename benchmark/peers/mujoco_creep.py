@@ -23,7 +23,7 @@ harder contacts (solimp near 1) make the robot walk."""
 
 
 def block_on_slope(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """A box that lies on a tilted plane."""
+    """Return a box that lies on a tilted plane."""
     spec = mujoco.MjSpec()
     spec.option.timestep = task["dt"]
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON

@@ -12,7 +12,7 @@ import numpy as np
 
 
 def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """The same URDF on a floor, with four small spheres per sole and the same servos as joint springs."""
+    """Return the same URDF on a floor, with four small spheres per sole and the same servos as joint springs."""
     spec = mujoco.MjSpec.from_string(task["urdf"])
     spec.option.timestep = task["dt"]
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON

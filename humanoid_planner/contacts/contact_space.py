@@ -147,7 +147,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return self._known.add(state.stance)
 
     def finish(self, node: Node[StancePosture]) -> StancePosture | None:
-        """The goal posture of a node's stance (allowsToReachGoal); None where there is none.
+        """Return the goal posture of a node's stance (allowsToReachGoal); None where there is none.
 
         The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
         that ask for no more than that.
@@ -258,7 +258,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         q: NDArray[np.float64],
         stop: Callable[[], bool],
     ) -> Iterator[StancePosture]:
-        """The son that the posture generator finds in a volume; where it is known, its next brothers (Alg. 8)."""
+        """Yield the son that the posture generator finds in a volume; where it is known, its next brothers (Alg. 8)."""
         for part in volume.halves():
             _go_on(stop)
             son = self._slide(base, couple, part, q)
@@ -271,7 +271,7 @@ class ContactSpace(SearchSpace[StancePosture]):
                 yield from self._next_brothers(son, stop)
 
     def _next_brothers(self, state: StancePosture, stop: Callable[[], bool]) -> Iterator[StancePosture]:
-        """The best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
+        """Yield the best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
         if state.born is None:
             return
         assert isinstance(self.candidates, SearchVolumes)
@@ -281,7 +281,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             yield from self._best_contact(self.candidates, base, hold.couple, rest, state.q, stop)
 
     def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> Iterator[StancePosture]:
-        """The stance with a posture, if it is new and has one."""
+        """Yield the stance with a posture, if it is new and has one."""
         if not self._known.add(stance):
             self.counts.known += 1
             return
@@ -293,7 +293,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     def posture_of(
         self, stance: PlannedStance, q: NDArray[np.float64], purpose: str = "shorten"
     ) -> StancePosture | None:
-        """A stance with a posture that holds it, sought from another one (nq,); None where there is none."""
+        """Return a stance with a posture that holds it, sought from another one (nq,); None where there is none."""
         contacts = stance.stance(self.couples)
         if self.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
@@ -308,7 +308,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     def _slide(
         self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]
     ) -> StancePosture | None:
-        """A stance with a contact of a couple somewhere in a volume, where a posture holds it."""
+        """Return a stance with a contact of a couple somewhere in a volume, where a posture holds it."""
         kinematics, location = self.caller.kinematics, self.couples.location(couple)
         whole = self.couples.surface(couple)
         contact = light_contact(location, whole, volume)
@@ -346,7 +346,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return [_encode(state.stance), state.q.tolist(), state.at_goal, born]
 
     def decode(self, data: Any) -> StancePosture:
-        """A state of what :meth:`encode` made."""
+        """Return a state of what :meth:`encode` made."""
         holds, q, at_goal, born = data
         volume = None if born is None else SearchVolume(np.array(born[0], dtype=float), float(born[1]), float(born[2]))
         return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
@@ -371,7 +371,7 @@ def _decode(holds: Any) -> PlannedStance:
 
 
 def _newborn(state: StancePosture) -> Hold:
-    """The contact that a state's father doesn't have."""
+    """Return the contact that a state's father doesn't have."""
     return next(hold for hold in state.stance.holds if hold.role is Role.NEW)
 
 

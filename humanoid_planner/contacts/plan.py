@@ -44,7 +44,7 @@ class PlanStatistics:
         return sum(call.solving for call in self.calls)
 
     def table(self) -> dict[str, tuple[int, int, float]]:
-        """Calls, successes and seconds by purpose."""
+        """Call, success and seconds by purpose."""
         found: dict[str, tuple[int, int, float]] = {}
         for call in self.calls:
             count, successes, seconds = found.get(call.purpose, (0, 0, 0.0))

@@ -111,7 +111,7 @@ class ContactPlanner:
     def run(
         self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: ProgressCallback | None = None
     ) -> ContactPlan:
-        """Searches until the goal is reached or a limit ends it; goes on where the last run ended.
+        """Search until the goal is reached or a limit ends it; goes on where the last run ended.
 
         Args:
             time_limit: of this run [s].
@@ -121,16 +121,16 @@ class ContactPlanner:
         return self._plan(self.search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress))
 
     def plan(self) -> ContactPlan:
-        """The plan to the goal or to the best node so far; may be asked while the search is halted."""
+        """Return the plan to the goal or to the best node so far; may be asked while the search is halted."""
         return self._plan(End.GOAL if self.search.goal is not None else End.CANCELLED)
 
     def shortened(self) -> ContactPlan:
-        """The plan so far without the contacts that it can do without."""
+        """Return the plan so far without the contacts that it can do without."""
         end = End.GOAL if self.search.goal is not None else End.CANCELLED
         return self._plan(end, shorten([node.state for node in self.search.path()], self.space))
 
     def save(self, path: str | Path) -> None:
-        """Writes the tree, for ``tree`` of a planner of the same problem."""
+        """Write the tree, for ``tree`` of a planner of the same problem."""
         save_tree(self.search, path, self._name)
 
     def _plan(self, end: End, states: list[StancePosture] | None = None) -> ContactPlan:
@@ -172,7 +172,7 @@ def plan_contacts(
     progress: ProgressCallback | None = None,
     **problem: Any,
 ) -> ContactPlan:
-    """Finds stances and postures from a start to a goal.
+    """Find stances and postures from a start to a goal.
 
     Args:
         robot: that moves.
@@ -195,7 +195,7 @@ def plan_contacts(
 
 
 def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], given: dict[str, Any]) -> ContactProblem:
-    """The problem of keyword arguments: its own, and those of postures.
+    """Return the problem of keyword arguments: its own, and those of postures.
 
     Raises:
         InputError: a name that neither knows, or one that is missing.
@@ -215,7 +215,7 @@ def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], give
 
 
 def _planned(start: Stance, couples: Couples) -> PlannedStance:
-    """A stance in the planner's terms.
+    """Return a stance in the planner's terms.
 
     Raises:
         InputError: no contact, one of a couple that isn't planned with, or of a kind that doesn't hold still.

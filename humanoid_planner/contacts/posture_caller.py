@@ -152,7 +152,7 @@ class PostureCaller:
         return bool(far > -np.inf)
 
     def placed(self, contact: Contact) -> PlacedContact:
-        """A contact with its frames, found once."""
+        """Return a contact with its frames, found once."""
         key = (contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta, contact.kind)
         if key not in self._placed:
             self._placed[key] = place_contact(contact, self.kinematics, self.scene, self.problem.get("friction"))

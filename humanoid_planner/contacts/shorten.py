@@ -10,7 +10,7 @@ from humanoid_planner.contacts.stances.planned_stance import PlannedStance
 
 
 def shorten(states: Sequence[StancePosture], space: ContactSpace) -> list[StancePosture]:
-    """A plan without the stances between any two that can follow each other.
+    """Return a plan without the stances between any two that can follow each other.
 
     From each stance the farthest later one is sought that is the same, or that one contact removed, one added, or both
     lead to, each shown by a posture as in the search. Later stances keep their postures: they are witnesses of the way

@@ -17,7 +17,7 @@ BROKEN_ARCHIVE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.Ba
 
 
 def write_archive(path: str | Path, **arrays: Any) -> None:
-    """Writes arrays to a file, beside it first: another process never reads half of one.
+    """Write arrays to a file, beside it first: another process never reads half of one.
 
     Args:
         path: of the file.

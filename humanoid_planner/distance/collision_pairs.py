@@ -52,10 +52,10 @@ class MovingBodies(Protocol):
         """Take the joint variables, shape (nx,)."""
 
     def place_bodies(self) -> None:
-        """Computes the bodies' placements."""
+        """Compute the bodies' placements."""
 
     def coordinates(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The joint variables of a configuration in Pinocchio's order."""
+        """Return the joint variables of a configuration in Pinocchio's order."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def _chain(description: RobotDescription, link: str) -> list[str]:
 
 
 def _next_covered(chain: Sequence[str], covered: set[str]) -> str | None:
-    """The nearest body towards the root that has a volume."""
+    """Return the nearest body towards the root that has a volume."""
     return next((body for body in chain[1:] if body in covered), None)
 
 

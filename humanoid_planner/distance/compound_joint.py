@@ -66,7 +66,7 @@ class CompoundJoint:
 
 
 def compound_joints(description: RobotDescription) -> list[CompoundJoint]:
-    """The compound joints of a robot, in the order of its joints.
+    """Return the compound joints of a robot, in the order of its joints.
 
     Joints that follow others or have no limits don't belong to one; a row of more than three is cut after the third.
 

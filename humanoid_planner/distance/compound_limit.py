@@ -91,7 +91,7 @@ class CompoundLimit:
     lost: float
 
     def value(self, q: Sequence[float] | NDArray[np.float64]) -> float:
-        """The function at positions (k,) [rad] of the joints; it has to be 0 or less."""
+        """Return the function at positions (k,) [rad] of the joints; it has to be 0 or less."""
         return self.evaluate(q)[0]
 
     def gradient(self, q: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -99,13 +99,13 @@ class CompoundLimit:
         return self.evaluate(q)[1]
 
     def evaluate(self, q: Sequence[float] | NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The function and its derivatives together."""
+        """Return the function and its derivatives together."""
         gradient = np.empty(len(self.joint.joints))
         value = _polynomial(self._scaled(q), self.exponents, self.coefficients, gradient)
         return value, gradient * 2.0 / (self.joint.upper - self.joint.lower)
 
     def monomials(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The monomials at positions (n, k) [rad], shape (n, terms)."""
+        """Return the monomials at positions (n, k) [rad], shape (n, terms)."""
         return np.asarray((self._scaled(q)[:, None] ** self.exponents[None]).prod(axis=2))
 
     def _scaled(self, q: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

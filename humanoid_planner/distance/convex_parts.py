@@ -30,7 +30,7 @@ _SURFACE_POINTS = 40
 
 
 def convex_parts(geometries: Sequence[Geometry], filled: float = 0.9) -> list[RoundedHull]:
-    """Rounded hulls that together enclose the shapes of a body; half-spaces are left out.
+    """Return the rounded hulls that together enclose the shapes of a body; half-spaces are left out.
 
     A cylinder with a sphere on both ends is one capsule, as URDF, which has none, writes it. Parts are put together,
     the fullest hull first, as long as the parts fill a share of their common hull. A mesh that fills less of its hull

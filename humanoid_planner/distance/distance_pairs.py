@@ -111,7 +111,7 @@ class DistancePairs:
         self._polyhedron_rows[:] = -1
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
-        """Computes values, points and normals.
+        """Compute values, points and normals.
 
         Args:
             rotations: of the bodies in the world, shape (nb, 3, 3).

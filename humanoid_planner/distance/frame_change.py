@@ -28,7 +28,7 @@ class Frames(NamedTuple):
 
 @kernel
 def to_world(frames: Frames, body: int, v: Vector) -> Vector:
-    """A vector in a body's frame, in the world."""
+    """Return a vector in a body's frame, in the world."""
     rotations = frames.rotations
     x, y, z = v
     return (
@@ -40,7 +40,7 @@ def to_world(frames: Frames, body: int, v: Vector) -> Vector:
 
 @kernel
 def to_body(frames: Frames, body: int, v: Vector) -> Vector:
-    """A vector in the world, in a body's frame."""
+    """Return a vector in the world, in a body's frame."""
     rotations = frames.rotations
     x, y, z = v
     return (
@@ -65,7 +65,7 @@ def difference(frames: Frames, a: int, b: int, p: Vector, q: Vector) -> Vector:
 
 @kernel
 def opposite(v: Vector) -> Vector:
-    """The vector the other way."""
+    """Return the vector the other way."""
     return -v[0], -v[1], -v[2]
 
 
@@ -77,5 +77,5 @@ def vector(rows: np.ndarray, row: int, first: int) -> Vector:
 
 @kernel
 def vector_of(n: np.ndarray) -> Vector:
-    """The three numbers of an array (3,)."""
+    """Return the three numbers of an array (3,)."""
     return n[0], n[1], n[2]

@@ -127,7 +127,7 @@ def _roll(points: np.ndarray, a: int, b: int, centre: np.ndarray, radius: float)
 
 
 def wrap(points: NDArray[np.float64], radius: float) -> WrappedFaces:
-    """The faces of the volume over a point cloud: triangles whose sphere holds all points.
+    """Return the faces of the volume over a point cloud: triangles whose sphere holds all points.
 
     The first face is found by moving the sphere until it touches one, two, three points instead of by trying all
     triples; then the edge over which the sphere turns least is the next to be crossed. That finishes the polygon of
@@ -203,7 +203,7 @@ class _Surface:
         return centre
 
     def add(self, a: int, b: int, c: int, crossed: int = -1) -> None:
-        """Adds a face, whose edge a to b is on the other side of the half-edge crossed, if any."""
+        """Add a face, whose edge a to b is on the other side of the half-edge crossed, if any."""
         face = len(self._faces)
         if face >= 2 * len(self._points):  # 2 n - 4 triangles close a surface with n vertices
             raise _degenerate("faces overlap")
@@ -223,7 +223,7 @@ class _Surface:
                 self._wait(half_edge, start, end)
 
     def _match(self, start: int, end: int, centre: NDArray[np.float64]) -> int:
-        """Waiting half-edge from end to start whose sphere comes to ``centre``; -1 when there is none."""
+        """Return the waiting half-edge from end to start whose sphere comes to ``centre``; -1 when there is none."""
         best, nearest = -1, _SAME_PLACE * self._radius
         for half_edge in self._waiting.get((end, start), ()):
             distance = float(np.linalg.norm(self._reached[half_edge] - centre))
@@ -248,7 +248,7 @@ class _Surface:
         return self._faces[face][k], self._faces[face][(k + 1) % 3]
 
     def next_edge(self) -> int:
-        """The waiting half-edge over which the sphere turns least, -1 when the surface is closed."""
+        """Return the waiting half-edge over which the sphere turns least, -1 when the surface is closed."""
         while self._queue:
             _, half_edge = heapq.heappop(self._queue)
             if self._twin[half_edge] < 0:
@@ -256,12 +256,12 @@ class _Surface:
         return -1
 
     def cross(self, half_edge: int) -> None:
-        """Adds the face that the sphere comes to when it rolls over a waiting half-edge."""
+        """Add the face that the sphere comes to when it rolls over a waiting half-edge."""
         a, b = self._ends(half_edge)
         self.add(b, a, self._target[half_edge], half_edge)
 
     def result(self) -> WrappedFaces:
-        """The closed surface.
+        """Return the closed surface.
 
         Raises:
             InputError: round-off has spoiled it.

@@ -76,7 +76,7 @@ def support_vertex(table: VolumeTable, volume: int, row: int, u: Vector) -> int:
 
 @kernel
 def _vertex_of(table: VolumeTable, row: int) -> int:
-    """A vertex of a feature."""
+    """Return a vertex of a feature."""
     if table.links[row, 0] == FACE:
         row = table.links[row, 1]
     if table.links[row, 0] == EDGE:

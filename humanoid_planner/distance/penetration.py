@@ -131,7 +131,7 @@ def _probe(
 def deepest(
     table: VolumeTable, frames: Frames, pair: Pair, row_a: int, row_b: int, reach: float, work: Workspace
 ) -> int:
-    """Normal across which the cores of two volumes are farthest apart, or least far in each other.
+    """Return the normal across which the cores of two volumes are farthest apart, or least far in each other.
 
     Args:
         table: of the volumes.

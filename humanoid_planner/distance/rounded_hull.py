@@ -39,11 +39,11 @@ class RoundedHull(ValueEquality):
     name: str = ""
 
     def moved(self, placement: pin.SE3) -> RoundedHull:
-        """The same hull in the frame in which its own frame has a placement."""
+        """Return the same hull in the frame in which its own frame has a placement."""
         return RoundedHull(self.points @ placement.rotation.T + placement.translation, self.radius, self.name)
 
     def called(self, name: str) -> RoundedHull:
-        """The same hull with a name."""
+        """Return the same hull with a name."""
         return RoundedHull(self.points, self.radius, name)
 
     @cached_property
@@ -92,7 +92,7 @@ class RoundedHull(ValueEquality):
 
 
 def rounded_hull(geometry: coal.CollisionGeometry) -> RoundedHull:
-    """Rounded hull around a coal geometry, in the geometry's frame.
+    """Return the rounded hull around a coal geometry, in the geometry's frame.
 
     Boxes, spheres and capsules are met exactly. A circle of radius a becomes a regular polygon around it with n sides,
     the least even n with which the corners stick out by no more than 2 mm: a (1 / cos(pi / n) - 1). An ellipsoid

@@ -41,7 +41,7 @@ def scene_volumes(scene: Scene, r: float = 0.01, R: float = 20.0, bulge: float =
 
 
 def scene_shapes(scene: Scene) -> list[PlacedVolume]:
-    """The bodies of a scene as they are, without margin: half-spaces and plain convex hulls.
+    """Return the bodies of a scene as they are, without margin: half-spaces and plain convex hulls.
 
     There is one for each of the :func:`scene_volumes`, in their order and with their names.
 
@@ -82,7 +82,7 @@ def volumes_around(
 
 
 def _of_body(problem: InputError, name: str) -> InputError:
-    """The same problem, with the name of the body."""
+    """Return the same problem, with the name of the body."""
     return InputError(
         problem.problem,
         source=problem.source,

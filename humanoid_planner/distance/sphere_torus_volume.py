@@ -184,7 +184,7 @@ class SphereTorusVolume(ValueEquality):
         return np.broadcast_to(self.centres, (*shape, 3)), np.ones(shape, dtype=bool)
 
     def save(self, path: str | Path) -> None:
-        """Writes the volume to a file (numpy's npz), whole or not at all.
+        """Write the volume to a file (numpy's npz), whole or not at all.
 
         Raises:
             OSError: the file can't be written.
@@ -193,7 +193,7 @@ class SphereTorusVolume(ValueEquality):
 
     @classmethod
     def load(cls, path: str | Path) -> SphereTorusVolume:
-        """Reads a volume that :meth:`save` wrote.
+        """Read a volume that :meth:`save` wrote.
 
         Raises:
             InputError: there is no such file, or it isn't one of a volume.

@@ -76,7 +76,7 @@ def _on_faces(volume: SphereTorusVolume, resolution: float) -> NDArray[np.float6
 
 
 def _spread(resolution: float) -> NDArray[np.float64]:
-    """Unit vectors spread evenly over the sphere, on a spiral, shape (n, 3)."""
+    """Return the unit vectors spread evenly over the sphere, on a spiral, shape (n, 3)."""
     count = max(32, math.ceil(4.0 * math.pi / resolution**2))
     place = np.arange(count) + 0.5
     z = 1.0 - 2.0 * place / count

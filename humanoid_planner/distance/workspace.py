@@ -43,7 +43,7 @@ class Workspace(NamedTuple):
 
 
 def workspace() -> Workspace:
-    """New arrays, contents undefined."""
+    """Return the new arrays, contents undefined."""
     return Workspace(
         simplex=np.zeros((6, 4)),
         n=np.empty(3),

@@ -123,7 +123,7 @@ def _price_points(points: np.ndarray, limits: np.ndarray, y: np.ndarray, v: np.n
 
 @njit(cache=True, error_model="numpy")
 def _best_ray(points: np.ndarray, v: np.ndarray, i: int, ray: np.ndarray) -> None:
-    """The ray of length 1 of a cone that has the highest value; of a bilateral contact, one along an axis."""
+    """Compute the ray of length 1 of a cone that has the highest value; of a bilateral contact, one along an axis."""
     if points[6, i] < 0.0:
         best = 0
         for c in range(3):
@@ -153,7 +153,7 @@ def _apex_shift(points: np.ndarray, i: int) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _leaving_row(x: np.ndarray, direction: np.ndarray, kinds: np.ndarray) -> int:
-    """The basic variable that reaches zero first as the entering one grows; -1 when none does."""
+    """Return the basic variable that reaches zero first as the entering one grows; -1 when none does."""
     row = -1
     step = np.inf
     largest = 0.0
@@ -476,7 +476,7 @@ def solve_balance(
 
 @njit(cache=True, error_model="numpy")
 def _scale_points(points: np.ndarray, centre: np.ndarray, scaled: np.ndarray) -> float:
-    """Moves points to their middle, which ``centre`` (3,) receives, and divides by their extent, which is returned."""
+    """Move points to their middle, which ``centre`` (3,) receives, and divides by their extent, which is returned."""
     k = points.shape[1]
     centre[:] = 0.0
     for c in range(3):

@@ -17,7 +17,7 @@ from humanoid_planner.equilibrium.support_polygon import contact_area
 
 
 def _array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """A contiguous array of a given shape.
+    """Return a contiguous array of a given shape.
 
     Raises:
         InputError: the shape is another one, or an entry is not finite.
@@ -49,7 +49,7 @@ class ContactPoints:
     """(8, k) the same for compiled code, see :mod:`humanoid_planner.equilibrium.cone_simplex`."""
 
     def __post_init__(self) -> None:
-        """Checks what was given.
+        """Check what was given.
 
         Raises:
             InputError: shapes don't fit, something isn't finite, a frame isn't right-handed and orthonormal, or a
@@ -182,7 +182,7 @@ class ContactPoints:
         )
 
     def joined(self, other: ContactPoints) -> ContactPoints:
-        """These points and others."""
+        """Return these points and others."""
         return ContactPoints(
             np.concatenate([self.positions, other.positions]),
             np.concatenate([self.frames, other.frames]),

@@ -103,7 +103,7 @@ def _balance(
     torque_limits: tuple[ArrayLike, ArrayLike] | None,
     with_margin: bool,
 ) -> tuple[float, float, NDArray[np.float64]]:
-    """Calls the compiled kernel: margin, size of the load, forces."""
+    """Call the compiled kernel: margin, size of the load, forces."""
     com = np.ascontiguousarray(centre_of_mass, float)
     g = np.ascontiguousarray(gravity, float)
     a = np.ascontiguousarray(acceleration, float)

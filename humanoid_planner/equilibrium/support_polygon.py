@@ -70,7 +70,7 @@ def clip_convex(polygon_a: ArrayLike, polygon_b: ArrayLike) -> NDArray[np.float6
 
 
 def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
-    """The points of a convex polygon that are at least ``margin`` [m] inside; (0, 2) when there are none.
+    """Return the points of a convex polygon that are at least ``margin`` [m] inside; (0, 2) when there are none.
 
     Raises:
         InputError: the margin is negative.
@@ -191,7 +191,7 @@ class SupportPolygon:
         return self.margin(point) >= -tolerance
 
     def shrunk(self, margin: float) -> SupportPolygon:
-        """The polygon of points at least ``margin`` [m] inside.
+        """Return the polygon of points at least ``margin`` [m] inside.
 
         Raises:
             InputError: there are none, or the margin is negative.
@@ -206,7 +206,7 @@ class SupportPolygon:
         return SupportPolygon(vertices, *_half_planes(vertices))
 
     def largest_circle(self) -> tuple[NDArray[np.float64], float]:
-        """The largest inscribed circle; where several are as large, as in a rectangle, the one in their middle.
+        """Return the largest inscribed circle; where several are as large, as in a rectangle, the one in their middle.
 
         Returns:
             Centre (2,) and radius, m.

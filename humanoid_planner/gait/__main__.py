@@ -216,7 +216,7 @@ def _teller(specs: Sequence[PhaseSpec]) -> ProgressCallback:
 
 
 def _model(options: argparse.Namespace) -> GaitModel:
-    """The model with its contacts; as a walker of the plane alone, for no trajectory is written."""
+    """Return the model with its contacts; as a walker of the plane alone, for no trajectory is written."""
     feet = FootSizes(ankle_torque=not options.point_feet)
     model = load_gait_model(options.model, feet, "--model").with_contacts(options.friction, options.toe_force)
     return dataclasses.replace(model, robot=None)

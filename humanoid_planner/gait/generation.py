@@ -75,7 +75,7 @@ class _Generation:
         self._started = time.perf_counter()
 
     def run(self) -> GaitResult:
-        """The gait."""
+        """Return the gait."""
         spec, model = self._spec, self._model
         if model.mechanism is not None:
             return self._mechanism()
@@ -115,7 +115,7 @@ class _Generation:
         return so_far(solutions)
 
     def _level_walk(self) -> GaitResult:
-        """The robot's own walk."""
+        """Return the robot's own walk."""
         projection = self._model.robot
         assert isinstance(projection, SagittalProjection)
         walker, settings = level_walker(projection), level_settings(projection)
@@ -198,7 +198,7 @@ class _Generation:
             yield
 
     def _complete(self, gait: GaitSolution, one_problem: GlobalGait | None = None) -> GaitResult:
-        """The result with the trajectory of a robot that keeps its legs' masses where they change parts."""
+        """Return the result with the trajectory of a robot that keeps its legs' masses where they change parts."""
         result = self._walk(gait, True, one_problem)
         if self._spec.lift:
             return self._lifted(result, gait)
@@ -214,7 +214,7 @@ class _Generation:
         return result
 
     def _lifted(self, result: GaitResult, gait: GaitSolution) -> GaitResult:
-        """The result with the whole robot's motion in space."""
+        """Return the result with the whole robot's motion in space."""
         projection = self._model.robot
         assert isinstance(projection, SagittalProjection)
         limit = self._spec.time_limit

@@ -80,7 +80,7 @@ class KinematicTree:
 
     @classmethod
     def from_robot(cls, robot: Robot) -> KinematicTree:
-        """Reads a robot.
+        """Read a robot.
 
         Raises:
             RobotError: joints mimic each other in a circle, or mimic a joint of more than one freedom.
@@ -121,7 +121,7 @@ class _Builder:
         return len(self.names) - 1
 
     def add_joint(self, name: str, joint_id: int, parent: int) -> int:
-        """Adds the coordinates of a model joint; returns the last body."""
+        """Add the coordinates of a model joint; returns the last body."""
         robot, model = self.robot, self.robot.model
         joint, placement = model.joints[joint_id], model.jointPlacements[joint_id]
         none, free = pin.SE3.Identity(), (-math.inf, math.inf, math.inf)

@@ -186,7 +186,7 @@ class RobotKinematics:
         return q
 
     def set(self, x: NDArray[np.float64]) -> None:
-        """Moves the robot; whatever was computed before is forgotten.
+        """Move the robot; whatever was computed before is forgotten.
 
         Args:
             x: (nx,) variables; copied.
@@ -202,7 +202,7 @@ class RobotKinematics:
     # Placements ------------------------------------------------------------------------------------------------
 
     def place_bodies(self) -> None:
-        """Computes the placements of all bodies, unless they are known (block mode)."""
+        """Compute the placements of all bodies, unless they are known (block mode)."""
         if not self._all_placed:
             place_all(self.x, self.tree.table, self.placements)
             self.placements_computed += self.tree.body_count - 1
@@ -210,7 +210,7 @@ class RobotKinematics:
             self._all_placed = True
 
     def place_body(self, body: int) -> None:
-        """Computes the placements of a body and of those that carry it, unless they are known (on demand)."""
+        """Compute the placements of a body and of those that carry it, unless they are known (on demand)."""
         if not self._placed[body]:
             self.placements_computed += place_chain(body, self._placed, self.x, self.tree.table, self.placements)
 

@@ -188,7 +188,7 @@ class _Calls:
         bound_multipliers: NDArray[np.float64],
         started: float,
     ) -> SolverResult:
-        """Result at the final point, or at the least-violating one."""
+        """Return the result at the final point, or at the least-violating one."""
         _, x, objective, residual = self._final if self._final is not None else self._best
         return SolverResult(
             x=x,

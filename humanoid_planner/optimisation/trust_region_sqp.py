@@ -194,7 +194,7 @@ class _Sqp:
         return values
 
     def model(self, x: NDArray[np.float64], earlier: _Model | None, step: NDArray[np.float64] | None) -> _Model:
-        """Derivatives at a point; without a Hessian of the program's, BFGS goes on from the earlier point's."""
+        """Return derivatives at a point; without a Hessian of the program's, BFGS goes on from the earlier point's."""
         J = self.jacobian(x)
         gradient = np.array(self.program.objective_gradient(x), dtype=float)
         own = self.program.objective_hessian(x)
@@ -213,7 +213,7 @@ class _Sqp:
     # The whole solution
 
     def solve(self, x0: NDArray[np.float64], warm_start: SolverResult | None) -> SolverResult:
-        """Result, whatever the end."""
+        """Return result, whatever the end."""
         x = _clipped(np.asarray(x0, dtype=float), self.program.lower, self.program.upper)
         code, message = ReturnCode.SUCCESS, "solved"
         try:
@@ -263,7 +263,7 @@ class _Sqp:
         return _clipped(x + step.x, program.lower, program.upper)
 
     def minimise(self, x: NDArray[np.float64], warm_start: SolverResult | None) -> None:
-        """Iterates to a solution; raises _Stop at any other end."""
+        """Iterate to a solution; raises _Stop at any other end."""
         point = self.evaluate(x)
         if not math.isfinite(point.excess):
             finite = np.isfinite(point.constraints)
@@ -472,7 +472,7 @@ class _Sqp:
 
 
 def _clipped(x: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest vector within bounds."""
+    """Return the nearest vector within bounds."""
     return np.minimum(np.maximum(x, lower), upper)
 
 

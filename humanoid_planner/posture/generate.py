@@ -54,7 +54,7 @@ def generate_posture(
     kinematics: RobotKinematics | None = None,
     **requirements: Any,
 ) -> PostureResult:
-    """Finds a posture that holds a stance, fulfils tasks, is in equilibrium and collides with nothing.
+    """Find a posture that holds a stance, fulfils tasks, is in equilibrium and collides with nothing.
 
     Args:
         robot: whose posture it is.
@@ -204,7 +204,7 @@ def _answer(
     distances: tuple[int, int],
     elapsed: float,
 ) -> PostureResult:
-    """The result of the best search."""
+    """Return the result of the best search."""
     solution, violations = found.solution, found.violations
     if violations:
         explanation = describe(violations, conflict, starts, impossible)

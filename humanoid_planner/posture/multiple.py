@@ -50,7 +50,7 @@ class CoupledProgram(NonlinearProgram):
         self._pattern = self._make_pattern()
 
     def split(self, x: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """The variables of each posture out of those of all."""
+        """Return the variables of each posture out of those of all."""
         return np.split(x, self._starts[1:-1])
 
     @property

@@ -34,7 +34,7 @@ class PlanningCache:
         self._lock = threading.Lock()
 
     def robot(self, name: str, field: str) -> Robot:
-        """A robot by its name or the path of its URDF.
+        """Return a robot by its name or the path of its URDF.
 
         Args:
             name: the name.
@@ -74,7 +74,7 @@ class PlanningCache:
             return self._models[key][2]
 
     def scene(self, name: str, field: str) -> Scene:
-        """A scene by its name or the path of its file.
+        """Return a scene by its name or the path of its file.
 
         Raises:
             InputError: the name is empty, or the scene can't be used.

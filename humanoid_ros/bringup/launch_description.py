@@ -45,7 +45,7 @@ def launch_description(
 
 
 def node_action(node: NodeEntry) -> Node:
-    """The action that starts a node as the list says."""
+    """Return the action that starts a node as the list says."""
     return Node(
         package=node.package,
         executable=node.executable,

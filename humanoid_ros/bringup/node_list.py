@@ -71,7 +71,7 @@ STACK_ARGUMENTS = (
 
 
 def simulator_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
-    """The simulator alone.
+    """Return the simulator alone.
 
     Args:
         arguments: Values of SIMULATOR_ARGUMENTS by name; those left out have their default.
@@ -84,7 +84,7 @@ def simulator_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
 
 
 def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
-    """The simulator, what a person looks at it with, and the services of the stack.
+    """Return the simulator, what a person looks at it with, and the services of the stack.
 
     Args:
         arguments: Values of STACK_ARGUMENTS by name; those left out have their default.

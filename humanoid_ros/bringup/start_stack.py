@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def processes(nodes: Iterable[NodeEntry]) -> list[Process]:
-    """The processes that run the given nodes.
+    """Return the processes that run the given nodes.
 
     Raises:
         InputError: A package isn't installed, or has no such executable.
@@ -97,7 +97,7 @@ def ros_arguments(node: NodeEntry) -> list[str]:
 
 
 def parameter_text(value: ParameterValue) -> str:
-    """A parameter value as YAML that can't be read as another type: texts are quoted."""
+    """Return a parameter value as YAML that can't be read as another type: texts are quoted."""
     return json.dumps(value)
 
 

@@ -148,7 +148,7 @@ def robot_state(joints: JointState, odometry: Odometry | None) -> RobotState:
 
 
 def posture_answer(response: GeneratePosture.Response, robot: Robot) -> PostureAnswer:
-    """A planner's answer.
+    """Return a planner's answer.
 
     Raises:
         InputError: the request was refused for a field, which it names.
@@ -170,7 +170,7 @@ def posture_answer(response: GeneratePosture.Response, robot: Robot) -> PostureA
 
 
 def equilibrium_answer(response: CheckEquilibrium.Response) -> EquilibriumAnswer:
-    """An equilibrium test's answer."""
+    """Return an equilibrium test's answer."""
     return EquilibriumAnswer(
         response.equilibrium,
         response.margin,
@@ -181,7 +181,7 @@ def equilibrium_answer(response: CheckEquilibrium.Response) -> EquilibriumAnswer
 
 
 def follow_answer(status: int, result: FollowJointTrajectory.Result) -> FollowAnswer:
-    """A controller's answer.
+    """Return a controller's answer.
 
     Raises:
         InputError: the trajectory was refused for a field, which it names.
@@ -194,7 +194,7 @@ def follow_answer(status: int, result: FollowJointTrajectory.Result) -> FollowAn
 
 
 def efforts_answer(response: InverseDynamics.Response) -> Efforts:
-    """An inverse dynamics' answer."""
+    """Return an inverse dynamics' answer."""
     wrench = response.base_wrench
     joints = dict(zip(response.joint_names, response.efforts, strict=True))
     return Efforts(joints, array(wrench.force), array(wrench.torque))

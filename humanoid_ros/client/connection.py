@@ -265,7 +265,7 @@ class Task(Generic[T]):
 
 
 def refused(message: str) -> InputError | StackError:
-    """The error that a refusal's message is: of an input where it begins with a field."""
+    """Return the error that a refusal's message is: of an input where it begins with a field."""
     match = _FIELD.fullmatch(message)
     if match is None:
         return StackError(message)
@@ -273,7 +273,7 @@ def refused(message: str) -> InputError | StackError:
 
 
 def checked(answer: Any) -> Any:
-    """An answer whose request was served.
+    """Return an answer whose request was served.
 
     Raises:
         InputError: it was refused for a field, which it names.

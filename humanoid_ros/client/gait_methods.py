@@ -26,7 +26,7 @@ class GaitMethods(Member):
         time_limit: float | None = None,
         **fields: Any,
     ) -> GenerateGait.Result:
-        """An optimal gait.
+        """Return an optimal gait.
 
         Args:
             model: that walks; empty takes the node's default.

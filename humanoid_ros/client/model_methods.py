@@ -24,7 +24,7 @@ class ModelMethods(Member):
     def model(
         self, language: str, functions: Sequence[str] = (), *, timeout: float = LONG, **fields: Any
     ) -> dict[str, str]:
-        """The robot's dynamic model as code or equations.
+        """Return the robot's dynamic model as code or equations.
 
         Args:
             language: "python", "c", "latex", ...

@@ -46,7 +46,7 @@ class PlannerMethods(Member):
         timeout: float = LONG,
         **fields: Any,
     ) -> PostureAnswer:
-        """A posture of the robot that holds a stance.
+        """Return a posture of the robot that holds a stance.
 
         Args:
             stance: contacts to hold, on surfaces of the scene or of ``surfaces``.

@@ -53,7 +53,7 @@ class JointMotion(Protocol):
 
 
 def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
-    """A request with some of its fields given, library objects in place of messages where there are such.
+    """Return a request with some of its fields given, library objects in place of messages where there are such.
 
     A stance, contact locations, surfaces and loads are the library's; a posture is a configuration (nq,); a vector or
     point has three numbers; a duration is in seconds.
@@ -100,7 +100,7 @@ def stance_request(stance: Stance) -> StanceMessage:
 
 
 def trajectory_message(motion: JointTrajectory | WholeBodyTrajectory | JointMotion) -> JointTrajectory:
-    """A motion as the message that controllers take; messages stay as they are."""
+    """Return a motion as the message that controllers take; messages stay as they are."""
     if isinstance(motion, JointTrajectory):
         return motion
     if isinstance(motion, WholeBodyTrajectory):
@@ -146,7 +146,7 @@ def duration_message(seconds: float) -> Duration:
 
 
 def _written(kind: str, value: Any, robot: Robot | None) -> Any:
-    """A value as a field of a type of message takes it."""
+    """Return a value as a field of a type of message takes it."""
     if isinstance(value, Stance):
         return stance_request(value)
     if kind.startswith("sequence<") and not isinstance(value, str):

@@ -259,7 +259,7 @@ class SimulatorMethods(Member):
         return str(self._heard(found, f"a simulator of {self._name}")[0])
 
     def _newest(self, kept: dict[str, bytes], prefix: str, kind: Any) -> Any:
-        """The newest message, None before the first one, and while one is on its way that steps have made."""
+        """Return the newest message, None before the first one, and while one is on its way that steps have made."""
         if prefix not in kept:
             return None
         message = deserialize_message(kept[prefix], kind)
@@ -279,7 +279,7 @@ class SimulatorMethods(Member):
         self._heard(lambda: self._status is not None and self._status.paused == paused, "the status of a simulator")
 
     def _later(self, time: float) -> float | None:
-        """Simulated time, None unless it is later than this."""
+        """Return the simulated time, None unless it is later than this."""
         now = self.status.time
         return now if now > time else None
 
@@ -288,7 +288,7 @@ class SimulatorMethods(Member):
 
 
 def _keeper(kept: dict[str, bytes], prefix: str) -> Callable[[bytes], None]:
-    """A callback that keeps the newest message."""
+    """Return a callback that keeps the newest message."""
 
     def keep(message: bytes) -> None:
         kept[prefix] = message

@@ -51,7 +51,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
 
 
 def _standing(robot: Robot) -> tuple[Stance, list[Surface]]:
-    """The soles of a robot where its default posture has them, each on a surface of its own."""
+    """Return the soles of a robot where its default posture has them, each on a surface of its own."""
     links = robot.link_placements(robot.default_posture)
     stance, surfaces = Stance(), []
     for place in robot.contacts.values():

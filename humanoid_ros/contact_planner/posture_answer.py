@@ -82,7 +82,7 @@ def stance_force_messages(answer: StanceEquilibrium, robot: Robot) -> list[Conta
 
 
 def margin_text(answer: StanceEquilibrium) -> str:
-    """A margin in words."""
+    """Return a margin in words."""
     unit = "m" if answer.method is EquilibriumMethod.SUPPORT_POLYGON else "N"
     return f"margin {answer.margin:.3g} {unit}"
 

@@ -142,7 +142,7 @@ def _balance(shown: ShownPosture) -> list[Marker]:
 
 
 def _outline(namespace: str, number: int, vertices: NDArray[np.float64], colour: ColorRGBA) -> Marker:
-    """A closed line; one vertex is a dot."""
+    """Return a closed line; one vertex is a dot."""
     marker = _marker(namespace, number, Marker.LINE_STRIP if len(vertices) > 1 else Marker.SPHERE_LIST)
     marker.points = [point(vertex) for vertex in (*vertices, vertices[0])]
     width = LINE if len(vertices) > 1 else 3.0 * LINE

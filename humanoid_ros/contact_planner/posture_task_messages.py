@@ -37,7 +37,7 @@ class TaskKind(IntEnum):
 
 
 def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) -> Task:
-    """The task that a message means; only the fields that its kind reads are looked at.
+    """Return the task that a message means; only the fields that its kind reads are looked at.
 
     Args:
         message: the task.
@@ -103,7 +103,7 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
 
 
 def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
-    """The load that a wrench on a link is.
+    """Return the load that a wrench on a link is.
 
     Raises:
         InputError: an unknown link, or a number that isn't finite.

@@ -64,7 +64,7 @@ class Recording:
         return max(float(np.linalg.norm(pin.log3(first.T @ p.rotation))) for p in placements)
 
     def settling_time(self, link: str, since: float, tolerance: float) -> float:
-        """Simulated time from `since` until a link stayed near its last place [s]."""
+        """Return the simulated time from `since` until a link stayed near its last place [s]."""
         positions = self.positions(link)
         away = np.linalg.norm(positions - positions[-1], axis=1) > tolerance
         times = np.array(self.transform_times)

@@ -155,11 +155,11 @@ class HeadlessBrowser:
         )
 
     def screenshot(self) -> bytes:
-        """The page as it looks now, as a PNG."""
+        """Return the page as it looks now, as a PNG."""
         return base64.b64decode(self._call("Page.captureScreenshot", {"format": "png"})["data"])
 
     def settled_screenshot(self, timeout: float = 40.0) -> bytes:
-        """The page once it no longer changes much: scenes fade in, textures come late.
+        """Return the page once it no longer changes much: scenes fade in, textures come late.
 
         Returns:
             A PNG; the last one if the page never settles.

@@ -235,7 +235,7 @@ def demo_links(robot: Robot) -> tuple[str, ...]:
 
 
 def free_port(first: int) -> int:
-    """The first TCP port of this machine, from `first` on, that is free."""
+    """Return the first TCP port of this machine, from `first` on, that is free."""
     for port in range(first, first + 100):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -279,7 +279,7 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
 
 @contextmanager
 def running_stack(port: int) -> Iterator[Callable[[], None]]:
-    """The simulator and the viewer, as processes that all have to live.
+    """Yield the simulator and the viewer, as processes that all have to live.
 
     Args:
         port: TCP port of the page.

@@ -53,7 +53,7 @@ def gait_message(result: GaitResult) -> Gait:
 
 
 def _unreachable_message(message: Gait, result: GaitResult) -> Gait:
-    """The phase whose ends don't exist."""
+    """Return the phase whose ends don't exist."""
     message.phases = [
         GaitPhase(kind=kind, status=GaitPhase.UNREACHABLE, message=result.message) for kind in result.kinds
     ]

@@ -40,7 +40,7 @@ from humanoid_ros.node.request_fields import vector
 
 
 def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> GaitSpec:
-    """The specification that a request is.
+    """Return the specification that a request is.
 
     Args:
         request: for a gait.

@@ -86,7 +86,7 @@ def motion_message(trajectory: GaitTrajectory, robot: Robot, world: str) -> Whol
 
 
 def contact_phases(trajectory: GaitTrajectory) -> list[ContactPhase]:
-    """The contact schedule: what is on the ground from each change to the next.
+    """Return the contact schedule: what is on the ground from each change to the next.
 
     A contact's location is the robot's for a whole sole or a tip, and that name with ``/heel`` or ``/toe`` behind it
     where only that edge touches.

@@ -19,7 +19,7 @@ from humanoid_ros.node.request_fields import pose
 
 
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:
-    """Configuration (nq,) that a posture means.
+    """Return the configuration (nq,) that a posture means.
 
     Joints that aren't named stay as in the default posture, those that follow others follow. The base is where
     the message says; only in a message that names no joint and leaves the base alone it is the default posture's.

@@ -31,7 +31,7 @@ FLAT = 1e-6
 def contact_locations(
     messages: Sequence[ContactLocationMessage], robot: Robot, field: str
 ) -> dict[str, ContactLocation]:
-    """The robot's own contact locations and those that a request adds, by name.
+    """Return the robot's own contact locations and those that a request adds, by name.
 
     Raises:
         InputError: a name is empty or taken, a link unknown, a pose or a patch can't be used.
@@ -52,7 +52,7 @@ def contact_locations(
 
 
 def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot, field: str) -> Scene:
-    """A scene with the surfaces that a request adds.
+    """Return a scene with the surfaces that a request adds.
 
     Surfaces of the body ``world`` get a fixed body of that name, without shape, at the world's origin.
 
@@ -96,7 +96,7 @@ def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot
 def stance(
     message: StanceMessage, locations: Mapping[str, ContactLocation], surfaces: Iterable[Surface], field: str
 ) -> Stance:
-    """The stance of a message.
+    """Return the stance of a message.
 
     Args:
         message: the contacts; their poses are not read.

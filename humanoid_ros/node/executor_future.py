@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def waking_future(node: Node) -> Future:
-    """A future that any thread may complete: a coroutine of the node that awaits it then goes on."""
+    """Return a future that any thread may complete: a coroutine of the node that awaits it then goes on."""
 
     def wake(_: Future) -> None:
         if node.executor is not None:
@@ -25,7 +25,7 @@ def waking_future(node: Node) -> Future:
 
 
 async def answer_of(node: Node, answer: ThreadFuture[T]) -> T:
-    """Result of another thread's future, awaited in a coroutine that the node's executor runs.
+    """Return the result of another thread's future, awaited in a coroutine that the node's executor runs.
 
     Args:
         node: the node, added to an executor.

@@ -146,7 +146,7 @@ def session_settings(node: Node) -> SessionSettings:
 
 
 def new_simulation(node: Node, scene: Scene) -> Simulation:
-    """A scene's simulation with the options that the parameters say.
+    """Return a scene's simulation with the options that the parameters say.
 
     Raises:
         HumanoidError: the scene can't be simulated.

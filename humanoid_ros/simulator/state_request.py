@@ -48,7 +48,7 @@ def apply_state(simulation: Simulation, request: SetState.Request) -> tuple[str,
 
 
 def _robot_state(robot: SimulatedRobot, request: SetState.Request, twist: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Configuration and velocity that the request means."""
+    """Return the configuration and velocity that the request means."""
     model = robot.robot
     q, v = robot.q, robot.v
     base = slice(0, 0)

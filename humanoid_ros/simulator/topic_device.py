@@ -99,7 +99,7 @@ class TopicDevice(MouseDevice):
     # -- the simulation's thread -------------------------------------------------------------
 
     def read(self, time: float) -> DeviceSample | None:
-        """The pointer in the scene; None before the first message."""
+        """Return the pointer in the scene; None before the first message."""
         sample = super().read(time)
         if sample is None:
             return None
@@ -111,7 +111,7 @@ class TopicDevice(MouseDevice):
         return DeviceSample(placement, sample.velocity, sample.angular_velocity, buttons)
 
     def save(self) -> object:
-        """The smoothed pointer, and where the handle's positions are counted from."""
+        """Return the smoothed pointer, and where the handle's positions are counted from."""
         return _Mapped(super().save(), None if self._origin is None else self._origin.copy())
 
     def restore(self, state: object) -> None:

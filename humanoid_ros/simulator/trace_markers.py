@@ -29,7 +29,7 @@ class DrawnTrace(PathTrace):
 
 
 def trace_markers(trace: PathTrace | None, world: str, time: Time) -> MarkerArray:
-    """A line strip per trace, namespace and text its name; the first marker deletes what was drawn before.
+    """Return a line strip per trace, namespace and text its name; the first marker deletes what was drawn before.
 
     Args:
         trace: the ways; None for none.

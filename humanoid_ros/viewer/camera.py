@@ -35,7 +35,7 @@ class Camera:
 
     @classmethod
     def framing(cls, centre: np.ndarray, height: float) -> Camera:
-        """A camera that sees the whole of something.
+        """Return a camera that sees the whole of something.
 
         Args:
             centre: (3,) middle of it [m].
@@ -46,7 +46,7 @@ class Camera:
 
     @classmethod
     def placed(cls, placement: pin.SE3, centre: np.ndarray) -> Camera:
-        """A camera at a place, which turns about the point of its view that is next to something.
+        """Return a camera at a place, which turns about the point of its view that is next to something.
 
         Args:
             placement: Of the camera in the world, looking along its -z, y up.

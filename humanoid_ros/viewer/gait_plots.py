@@ -82,5 +82,5 @@ class GaitPlots:
 
 
 def _increasing(time: np.ndarray) -> np.ndarray:
-    """Times with those that are equal moved apart a little: a chart needs them to increase."""
+    """Return times with those that are equal moved apart a little: a chart needs them to increase."""
     return np.asarray(time + 1e-9 * np.arange(len(time)))

@@ -79,7 +79,7 @@ class ShownRobots:
         return sum(robot.drawing.description.total_mass for robot in self)
 
     def get(self, prefix: str) -> ShownRobot | None:
-        """The robot whose topics have a prefix."""
+        """Return the robot whose topics have a prefix."""
         return self._robots.get(prefix)
 
     def describe(self, prefix: str, text: str) -> list[str] | None:

@@ -18,7 +18,7 @@ SOLVER_WORDS = {
 
 
 def simulation_view(status: SimulationStatus) -> SimulationView:
-    """A status message in the panel's terms."""
+    """Return a status message in the panel's terms."""
     solver = status.solver
     words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
     if solver.iterations:

@@ -43,7 +43,7 @@ class Drives:
 
     @classmethod
     def of_robot(cls, simulation: Simulation, robot: str) -> Drives:
-        """The drives of a robot of a simulation.
+        """Return the drives of a robot of a simulation.
 
         Raises:
             InputError: there is no robot of that name, or nothing drives it.

@@ -167,7 +167,7 @@ class FeedForward(Module):
         return np.vstack(rows), np.concatenate(drifts)
 
     def save(self) -> object:
-        """The last target velocities and supporting points."""
+        """Return the last target velocities and supporting points."""
         return None if self._v_target is None else self._v_target.copy(), list(self._supports)
 
     def restore(self, state: object) -> None:

@@ -93,7 +93,7 @@ class MotorLimiter(Module):
         return self._state.exhausted.copy()
 
     def save(self) -> MotorLimiterState:
-        """A copy of what decides how the limits go on."""
+        """Return a copy of what decides how the limits go on."""
         state = self._state
         return MotorLimiterState(state.peak.copy(), state.exhausted.copy(), state.last_speed.copy())
 

@@ -176,7 +176,7 @@ class MotorMonitor(Module):
         ]
 
     def save(self) -> object:
-        """A copy of the counters; what is recorded later is dropped when it is restored."""
+        """Return a copy of the counters; what is recorded later is dropped when it is restored."""
         return copy.deepcopy(self._counters)
 
     def restore(self, state: object) -> None:

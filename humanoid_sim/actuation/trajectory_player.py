@@ -110,7 +110,7 @@ class TrajectoryPlayer(Module):
         return self._error
 
     def save(self) -> object:
-        """The tracking error so far."""
+        """Return the tracking error so far."""
         return self._error
 
     def restore(self, state: object) -> None:

@@ -14,7 +14,7 @@ from humanoid_model.errors import InputError
 def check_normal_operator(
     Lambda_nn: ArrayLike, m: int, values: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """The operator as an array, if it and the values beside it make a problem.
+    """Return the operator as an array, if it and the values beside it make a problem.
 
     Args:
         Lambda_nn: normal-normal part of J M^-1 J^T, symmetric positive semi-definite [1/kg], shape (m, m).

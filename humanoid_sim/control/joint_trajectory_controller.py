@@ -219,7 +219,7 @@ class JointTrajectoryController:
         return trajectory.sample(time)
 
     def state(self, now: float) -> ControllerState:
-        """The state at the last update; of a controller without a trajectory, the state now."""
+        """Return the state at the last update; of a controller without a trajectory, the state now."""
         if self._motion is not None and self._state is not None:
             return self._state
         actual = self._actual_now(now)
@@ -250,7 +250,7 @@ class JointTrajectoryController:
         return error
 
     def _join(self, motion: _Motion, now: float, actual: NDArray[np.float64]) -> JointTrajectory:
-        """The motion's trajectory in simulated time, from the present state on, for all joints."""
+        """Return the motion's trajectory in simulated time, from the present state on, for all joints."""
         state: NDArray[np.float64] = np.zeros((3, len(self.joints)))
         state[0] = self._commands.positions[self._indices]
         if not self.interpolate_from_desired_state:

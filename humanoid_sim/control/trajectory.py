@@ -268,7 +268,7 @@ def _fit(
 
 
 def _hermite(degree: int) -> np.ndarray:
-    """Maps the derivatives at both ends of the unit interval to polynomial coefficients."""
+    """Map the derivatives at both ends of the unit interval to polynomial coefficients."""
     half = (degree + 1) // 2
     conditions = np.zeros((degree + 1, degree + 1))
     for order in range(half):

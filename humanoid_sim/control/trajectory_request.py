@@ -65,7 +65,7 @@ class Tolerances:
 
     @classmethod
     def uniform(cls, count: int, path: float, goal: float, stopped_velocity: float, goal_time: float) -> Tolerances:
-        """The same for all joints.
+        """Return the same for all joints.
 
         Args:
             count: number of joints.

@@ -57,7 +57,7 @@ def _triangle(m: int) -> int:
 
 
 def unit_forces_count(t: ContactTopology) -> OperationCount:
-    """Initial method, table 3.1."""
+    """Return the initial method, table 3.1."""
     m, s = t.contacts, t.branch
     return OperationCount(
         144 * m + 39 * s * m + 36 * t.contact_depths + _triangle(m),
@@ -75,7 +75,7 @@ def chang_khatib_count(t: ContactTopology) -> OperationCount:
 
 
 def unit_wrenches_count(t: ContactTopology) -> OperationCount:
-    """The thesis' method, table 3.3."""
+    """Return the thesis' method, table 3.3."""
     m, s, bodies = t.contacts, t.branch, t.bodies
     return OperationCount(
         252 * bodies + 78 * bodies * s + 72 * t.body_depths + 54 * bodies * m + _triangle(m),

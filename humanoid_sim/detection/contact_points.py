@@ -46,7 +46,7 @@ class ContactPoints:
         self.slots: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
 
     def enlarged(self) -> ContactPoints:
-        """A copy with room for twice as many points."""
+        """Return a copy with room for twice as many points."""
         copy = ContactPoints(2 * len(self.gaps))
         copy.size = self.size
         for name, array in vars(self).items():
@@ -72,7 +72,7 @@ class PointTable(NamedTuple):
 
     @classmethod
     def of_points(cls, points: ContactPoints) -> PointTable:
-        """The arrays of contact points, shared."""
+        """Return the arrays of contact points, shared."""
         return cls(
             points.positions, points.normals, points.gaps, points.friction, points.restitution, points.joint_a,
             points.joint_b, points.body_a, points.body_b, points.slots, points.corner,

@@ -37,7 +37,7 @@ class ShapeMotion:
         object.__setattr__(self, "R", np.ascontiguousarray(self.R))
 
     def after(self, time: float) -> ShapeMotion:
-        """The same motion some time later [s]."""
+        """Return the same motion some time later [s]."""
         turn = pin.exp3(time * self.spin)
         centre = self.centre + time * self.velocity
         return ShapeMotion(

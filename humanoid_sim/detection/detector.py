@@ -273,7 +273,7 @@ class ContactDetector:
             return self.points
 
     def record(self) -> DetectionRecord:
-        """The arrays of the compiled detection, which writes into :attr:`points`; good until something grows."""
+        """Return the arrays of the compiled detection, which writes into :attr:`points`; good until something grows."""
         if self._record is None or self.points is not self._recorded:
             numbers = np.array([self._most_blocks, self._first_pair_slot, self._has_pairs], dtype=np.int64)
             room = DetectionRoom(
@@ -461,7 +461,7 @@ class ContactDetector:
 
 
 def _upright(normal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A rotation whose z axis is a unit vector."""
+    """Return a rotation whose z axis is a unit vector."""
     least = np.eye(3)[np.abs(normal).argmin()]
     x = np.cross(least, normal)
     x /= np.linalg.norm(x)

@@ -27,7 +27,7 @@ _APART = 1e-5
 def _set_face(
     points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float, least: float
 ) -> bool:
-    """Normal and offset of face f from its vertices; False where it has no area.
+    """Return the normal and offset of face f from its vertices; False where it has no area.
 
     The polytope holds the origin: a face that looks at it from farther away than ``least`` is a sliver whose normal is
     rounding, and is left out as one without area.
@@ -52,7 +52,7 @@ def _set_face(
 
 @njit(cache=True, error_model="numpy")
 def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A unit vector perpendicular to a vector that is not zero."""
+    """Return a unit vector perpendicular to a vector that is not zero."""
     if abs(x) <= abs(y) and abs(x) <= abs(z):
         u, v, w = 0.0, z, -y
     elif abs(y) <= abs(z):
@@ -250,7 +250,7 @@ def _boundary(
     on_a: np.ndarray,
     on_b: np.ndarray,
 ) -> float:
-    """Result where the origin is on the boundary of the difference, whose outward normal is (x, y, z)."""
+    """Return the result where the origin is on the boundary of the difference, whose outward normal is (x, y, z)."""
     normal[0], normal[1], normal[2] = -x, -y, -z
     for r in range(3):
         on_a[r] = point_a[r]

@@ -47,7 +47,7 @@ class Feature:
     axis: NDArray[np.float64]
 
     def moved(self, placement: pin.SE3) -> Feature:
-        """The same feature in the frame that ``placement`` puts the shape's frame in."""
+        """Return the same feature in the frame that ``placement`` puts the shape's frame in."""
         return Feature(placement.act(self.centre), self.radius, placement.rotation @ self.axis)
 
 
@@ -144,7 +144,7 @@ class PlaneTable(NamedTuple):
 
 
 def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> FeatureTable:
-    """The table of the features of some bodies, each given as joint, number and features in the joint frame."""
+    """Return the table of the features of some bodies, each given as joint, number and features in the joint frame."""
     groups = [group for group in groups if group[2]]
     features = [feature for _, _, own in groups for feature in own]
     sizes = [len(own) for _, _, own in groups]

@@ -259,7 +259,7 @@ def mesh_contact(
 
 @njit(cache=True, error_model="numpy")
 def _reduce(all_points: MeshPoints, count: int, points: MeshPoints) -> int:
-    """The points of each patch, deepest patch first, that carry its wrenches; the number of points written."""
+    """Return the points of each patch, deepest patch first, that carry its wrenches; the number of points written."""
     all_positions, all_normals, all_gaps = all_points.positions, all_points.normals, all_points.gaps
     order = np.argsort(all_gaps[:count], kind="mergesort")
     taken = np.zeros(count, dtype=np.bool_)

@@ -90,7 +90,7 @@ class MeshPair:
 def distinct_points(
     segments: NDArray[np.float64], normal: NDArray[np.float64], most: int
 ) -> NDArray[np.float64]:
-    """The few points that carry the wrenches of many intersection segments.
+    """Return the few points that carry the wrenches of many intersection segments.
 
     Triangles that share a side or a corner give the same point again and again, and points between others carry
     nothing that those don't: what stays are the corners of the convex hull, seen along the normal.

@@ -78,5 +78,5 @@ class PairTable(NamedTuple):
 
     @classmethod
     def of_classes(cls, owner: NDArray[np.int64], classes: PairClasses) -> PairTable:
-        """The arrays of ``classes`` beside the owners."""
+        """Return the arrays of ``classes`` beside the owners."""
         return cls(owner, classes.body, classes.method, classes.friction, classes.restitution)

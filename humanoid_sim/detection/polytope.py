@@ -58,7 +58,7 @@ class Polytope:
 
     @classmethod
     def of_box(cls, box: Box) -> Polytope:
-        """The six faces of a box; boxes of one size share them."""
+        """Return the six faces of a box; boxes of one size share them."""
         return _box_polytope(*np.asarray(box.size, dtype=float).tolist())
 
     @classmethod
@@ -129,7 +129,7 @@ class Polytope:
     def of_faces(
         cls, vertices: NDArray[np.float64], normals: NDArray[np.float64], faces: list[list[int]]
     ) -> Polytope:
-        """A polytope by its faces, each the vertices around it, counter-clockwise from outside."""
+        """Return a polytope by its faces, each the vertices around it, counter-clockwise from outside."""
         joined: list[set[int]] = [set() for _ in range(len(vertices))]
         for face in faces:
             for i, j in zip(face, [*face[1:], face[0]], strict=True):

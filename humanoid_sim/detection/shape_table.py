@@ -78,7 +78,7 @@ SolidShape = Shape | Polytope | TriangleMesh
 
 
 def shape_table(shapes: Sequence[SolidShape]) -> ShapeTable:
-    """The table of some shapes, in their order; the single triangles of meshes follow.
+    """Return the table of some shapes, in their order; the single triangles of meshes follow.
 
     Args:
         shapes: boxes, spheres, capsules, cylinders, polytopes and meshes; no half-space, which has no extent.

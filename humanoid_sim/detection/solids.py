@@ -20,7 +20,7 @@ DECOMPOSITION_CONCAVITY = 0.02
 
 
 def solids_of(shape: Shape) -> list[SolidShape]:
-    """The convex solids or the mesh that a shape collides as; no half-space.
+    """Return the convex solids or the mesh that a shape collides as; no half-space.
 
     Raises:
         InputError: a mesh file can't be read, or holds no triangle, or CoACD isn't there to take it apart.

@@ -86,7 +86,7 @@ class SpecialPair:
     def _mesh_contact(
         self, first: ShapeMotion, second: ShapeMotion, margin: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None:
-        """Normals, positions, gaps and features; None where nothing is within the margin."""
+        """Return normals, positions, gaps and features; None where nothing is within the margin."""
         points = MeshPoints.of_size(MESH_POINTS)
         poses = Pose(first.R, first.p), Pose(second.R, second.p)
         count = mesh_contact(self.table, 0, 1, *poses, margin, points)
@@ -114,7 +114,7 @@ class SpecialPair:
         return PairContact(normal, found.positions[:count], found.gaps[:count], found.features[:count])
 
     def nearest(self, first: ShapeMotion, second: ShapeMotion, margin: float) -> PairContact | None:
-        """The one point between the nearest or deepest points; None where the solids are farther apart."""
+        """Return the one point between the nearest or deepest points; None where the solids are farther apart."""
         gap, normal, on_first, on_second = self.distance(first, second, margin)
         if gap == np.inf:
             return None

@@ -15,7 +15,7 @@ _SECTIONS = 32
 
 
 def surface_mesh(solid: SolidShape) -> TriangleMesh:
-    """The surface of a solid: exact of a box, hull or mesh, approximate of a sphere, capsule or cylinder."""
+    """Return the surface of a solid: exact of a box, hull or mesh, approximate of a sphere, capsule or cylinder."""
     if isinstance(solid, TriangleMesh):
         return solid
     if isinstance(solid, (Box, Polytope)):

@@ -17,7 +17,7 @@ _ON_PLANE = 1e-12
 
 @njit(cache=True, error_model="numpy")
 def _plane(triangle: np.ndarray, normal: np.ndarray) -> float:
-    """Unit normal of a triangle and its offset from the origin; the normal is zero without area."""
+    """Return the unit normal of a triangle and its offset from the origin; the normal is zero without area."""
     length = 0.0
     for r in range(3):
         c1 = (r + 1) % 3

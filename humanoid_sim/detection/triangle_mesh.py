@@ -41,7 +41,7 @@ class TriangleMesh:
 
     @classmethod
     def of_mesh(cls, mesh: Mesh) -> TriangleMesh:
-        """The triangles of a mesh file.
+        """Return the triangles of a mesh file.
 
         Raises:
             InputError: the file can't be read or holds no triangle.
@@ -54,7 +54,7 @@ class TriangleMesh:
 
     @classmethod
     def of_triangles(cls, points: NDArray[np.float64], corners: NDArray[np.int64]) -> TriangleMesh:
-        """A mesh by its points [m], shape (k, 3), and the corners of its triangles, shape (n, 3).
+        """Return a mesh by its points [m], shape (k, 3), and the corners of its triangles, shape (n, 3).
 
         Raises:
             InputError: there is no triangle, or a coordinate is not finite.

@@ -76,7 +76,7 @@ class DeformableSole:
         return world
 
     def deformed_mesh(self, magnification: float = 1.0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The surface as it is now, to be displayed in the frame of the body.
+        """Return the surface as it is now, to be displayed in the frame of the body.
 
         Args:
             magnification: of the displacements, to make small ones visible.

@@ -325,7 +325,7 @@ class SoleContacts:
         deform(self._R[sole], body.S, self._contacts(sole, frames, rows), forces, body.U)
 
     def _contacts(self, sole: int, frames: NDArray[np.float64], rows: NDArray[np.int64]) -> ContactsOfSole:
-        """The sole's contacts in a problem."""
+        """Return the sole's contacts in a problem."""
         start, end = self.places[sole]
         kept = slice(start - self._first, end - self._first)
         found = self._found

@@ -33,7 +33,7 @@ def sole_mesh(shape: SoleShape) -> TetrahedralMesh:
 
 
 def build_sole(sole: Sole) -> DeformableSole:
-    """A robot's sole, condensed, in the frame of its link.
+    """Return a robot's sole, condensed, in the frame of its link.
 
     Raises:
         InputError: see :func:`sole_mesh` and :class:`DeformableSole`.
@@ -42,7 +42,7 @@ def build_sole(sole: Sole) -> DeformableSole:
 
 
 def _rounded(shape: RoundedSole) -> TetrahedralMesh:
-    """The block, its layers pressed together towards the ends so that the lowest follows two quarter circles."""
+    """Return the block, its layers pressed together towards the ends so that the lowest follows two quarter circles."""
     x, _, z = shape.size
     if not 0.0 < shape.radius < min(z, 0.5 * x):
         raise InputError(

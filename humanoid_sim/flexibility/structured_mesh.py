@@ -63,7 +63,7 @@ def grid_mesh(
 
 
 def block_mesh(size: ArrayLike, cells: tuple[int, int, int]) -> TetrahedralMesh:
-    """A block centred in x and y, its glued top face at z = 0 (thesis fig. 4.4).
+    """Return a block centred in x and y, its glued top face at z = 0 (thesis fig. 4.4).
 
     Args:
         size: length, width, height [m], shape (3,).

@@ -150,7 +150,7 @@ def _volumes(nodes: NDArray[np.float64], tetrahedra: NDArray[np.int64]) -> NDArr
 
 
 def oriented(nodes: NDArray[np.float64], tetrahedra: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same tetrahedra with two nodes exchanged where they were inverted, shape (t, 4)."""
+    """Return the same tetrahedra with two nodes exchanged where they were inverted, shape (t, 4)."""
     out = np.array(tetrahedra, dtype=np.int64)
     inverted = _volumes(nodes, out) < 0.0
     out[inverted] = out[inverted][:, [0, 1, 3, 2]]

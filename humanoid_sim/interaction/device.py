@@ -72,7 +72,7 @@ class Device:
         """Let the user feel a force [N], in the world, shape (3,), no larger than ``max_force``."""
 
     def limited(self, force: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A force [N] shortened to what the device can display, shape (3,)."""
+        """Return a force [N] shortened to what the device can display, shape (3,)."""
         norm = float(np.linalg.norm(force))
         return force * (self.max_force / norm) if norm > self.max_force else force
 

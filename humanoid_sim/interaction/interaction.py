@@ -93,7 +93,7 @@ class Interaction(Module):
         raise NotImplementedError
 
     def save_own(self) -> object:
-        """A copy of the subclass' own state."""
+        """Return a copy of the subclass' own state."""
         return None
 
     def restore_own(self, state: object, simulation: Simulation) -> None:

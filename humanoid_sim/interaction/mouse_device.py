@@ -97,7 +97,7 @@ class MouseDevice(Device):
     # -- the simulation's thread -------------------------------------------------------------
 
     def read(self, time: float) -> DeviceSample | None:
-        """The smoothed pointer; None before the first post."""
+        """Return the smoothed pointer; None before the first post."""
         with self._lock:
             post = self._post
         if post is None:
@@ -125,7 +125,7 @@ class MouseDevice(Device):
             self._displayed = force.copy()
 
     def save(self) -> object:
-        """The smoothed pointer; the mailbox belongs to the user."""
+        """Return the smoothed pointer; the mailbox belongs to the user."""
         return self._pointer
 
     def restore(self, state: object) -> None:

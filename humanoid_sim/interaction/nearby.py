@@ -118,7 +118,7 @@ class NearbyShapes:
         return R @ solid.R, R @ solid.p + self._p[solid.joint]
 
     def nearest_body(self, position: NDArray[np.float64], reach: float, mobile: list[bool]) -> int | None:
-        """The body that a point is deepest in, or nearest to; None if none is within reach.
+        """Return the body that a point is deepest in, or nearest to; None if none is within reach.
 
         Args:
             position: of the point in the world [m], shape (3,).
@@ -240,7 +240,7 @@ def triangle_planes(
     normals: NDArray[np.float64],
     points: NDArray[np.float64],
 ) -> None:
-    """A plane between a ball and each triangle.
+    """Compute a plane between a ball and each triangle.
 
     That of the triangle itself where the ball is clear of it, so that neighbours in one plane don't hold the ball back
     at their common side; else the one across the line from the nearest point to the centre.

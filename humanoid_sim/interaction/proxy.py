@@ -40,7 +40,7 @@ class ProxyContacts:
 def project(
     goal: NDArray[np.float64], normals: NDArray[np.float64], offsets: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The point of a polyhedron {y: n_i . y >= c_i} nearest to a goal.
+    """Return the point of a polyhedron {y: n_i . y >= c_i} nearest to a goal.
 
     DAQP's dual active-set method.
 

@@ -93,7 +93,7 @@ class ScriptedDevice(Device):
 def emulated_omni(
     times: ArrayLike, positions: ArrayLike, *, presses: Sequence[tuple[float, float]] = (), name: str = "omni"
 ) -> ScriptedDevice:
-    """A scripted device with the rate and the limits of a PHANToM Omni: six numbers in, three forces out.
+    """Return a scripted device with the rate and the limits of a PHANToM Omni: six numbers in, three forces out.
 
     Args:
         times: see :class:`ScriptedDevice`.

@@ -18,7 +18,7 @@ _MARGIN = 2.0
 
 
 def stable_stiffness(stiffness: float, mass: float, mobility: float, period: float) -> float:
-    """The stiffness asked for, or the largest that a force held for a period can't make unstable.
+    """Return the stiffness asked for, or the largest that a force held for a period can't make unstable.
 
     A mass m on a spring k and a damper k_v whose force is sampled, held for T and integrated with the new velocity
     obeys z^2 - (2 - a - b) z + (1 - b) = 0 with a = k T^2 / m and b = k_v T / m; both roots are inside the unit circle
@@ -76,7 +76,7 @@ class VirtualCoupling:
         rotational_stiffness: float = 0.0,
         max_force: float = np.inf,
     ) -> VirtualCoupling:
-        """A coupling with the damping rule of the thesis, no stiffer than is stable.
+        """Return a coupling with the damping rule of the thesis, no stiffer than is stable.
 
         Args:
             mass: of the object [kg].
@@ -126,7 +126,7 @@ class VirtualCoupling:
     def torque_on_pointer(
         self, point: PointState, pointer: DeviceSample, pointer_to_body: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The same in rotation [N m], shape (3,).
+        """Return the same in rotation [N m], shape (3,).
 
         Args:
             point: of the object.

@@ -66,7 +66,7 @@ class MomentumMeter:
             raise InputError(f"nothing of the robot '{robot}' moves", element="robot", remedy="Watch another one")
 
     def measure(self, simulation: Simulation) -> CentroidalMomentum:
-        """The robot's momentum at the present state."""
+        """Return the robot's momentum at the present state."""
         part, data = self._part, self._data
         pin.computeCentroidalMomentum(part.model, data, simulation.q[part.q], simulation.v[part.v])
         total = pin.Force.Zero()

@@ -39,7 +39,7 @@ class FrictionEstimate:
 
 
 def identify_friction(forces: ArrayLike, mass: float, gravity: float = 9.8) -> FrictionEstimate:
-    """Static friction from the horizontal forces at which a body began to slide on level ground (5.1).
+    """Return the static friction from the horizontal forces at which a body began to slide on level ground (5.1).
 
     Args:
         forces: N, shape (k,).

@@ -43,7 +43,7 @@ class RealTimeReport:
     edges: NDArray[np.float64]
 
     def __str__(self) -> str:
-        """A few lines for a person, with the histogram."""
+        """Return a few lines for a person, with the histogram."""
         lines = [
             f"{self.steps} steps: mean {1e6 * self.mean:.0f} µs, median {1e6 * self.median:.0f}, "
             f"99 % {1e6 * self.percentile_99:.0f}, longest {1e6 * self.longest:.0f}; "

@@ -67,7 +67,7 @@ def inertial_zero_moment_point(
     gravity: NDArray[np.float64],
     height: float,
 ) -> NDArray[np.float64]:
-    r"""The zero-moment point that a motion needs: of a force :math:`\dot P - m g` at the centre and a moment.
+    r"""Return the zero-moment point that a motion needs: of a force :math:`\dot P - m g` at the centre and a moment.
 
     Args:
         centre_of_mass: m, shape (3,).

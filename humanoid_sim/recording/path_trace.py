@@ -118,7 +118,7 @@ class PathTrace(Module):
                 self._spacing[trace] *= 2.0
 
     def __getitem__(self, trace: str) -> Trace:
-        """A trace by its name.
+        """Return a trace by its name.
 
         Raises:
             InputError: there is none of that name.
@@ -142,7 +142,7 @@ class PathTrace(Module):
             self._spacing[trace] = self._first
 
     def save(self) -> object:
-        """The traces so far."""
+        """Return the traces so far."""
         return {trace: (self._spacing[trace], list(kept)) for trace, kept in self._kept.items()}
 
     def restore(self, state: object) -> None:

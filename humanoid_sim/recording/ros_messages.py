@@ -274,7 +274,7 @@ class RosMessages:
 
 
 def nanoseconds_of(simulation: Simulation) -> int:
-    """Simulated time in nanoseconds, rounded."""
+    """Return the simulated time in nanoseconds, rounded."""
     return round(simulation.time * 1e9)
 
 

@@ -79,7 +79,7 @@ def _joints(simulation: Simulation) -> Iterator[Row]:
 
 
 def moving_bodies(simulation: Simulation) -> Iterator[tuple[str, pin.SE3, np.ndarray]]:
-    """Base links that float, and free bodies: name, placement, twist in the body's frame, shape (6,)."""
+    """Yield the base links that float, and free bodies: name, placement, twist in the body's frame, shape (6,)."""
     for name, robot in simulation.robots.items():
         base = robot.robot.base_joint
         if base is not None:

@@ -17,7 +17,7 @@ _METHODS = ("init", "loop", "end")
 
 
 def load_scenario(path: str | Path) -> type:
-    """The scenario class of a Python file.
+    """Return the scenario class of a Python file.
 
     The file is run as a module, so it may register algorithms, import what lies beside it, and define anything else.
 

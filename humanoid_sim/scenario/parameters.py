@@ -51,7 +51,7 @@ def set_parameters(scenario: object, assignments: Iterable[str], source: Path | 
 
 
 def _converted(name: str, text: str, default: object, source: Path | None) -> object:
-    """A text as a value of the default's type."""
+    """Return a text as a value of the default's type."""
     if isinstance(default, str):
         return text
     try:

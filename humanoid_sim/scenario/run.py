@@ -100,7 +100,7 @@ class ScenarioRun:
 
 
 def make_simulation(scenario: Any, source: Path | None = None) -> Simulation:
-    """The simulation that a scenario asks for, with the bodies and pairs that it chooses.
+    """Return the simulation that a scenario asks for, with the bodies and pairs that it chooses.
 
     Args:
         scenario: with an attribute ``scene``, and ``dt``, ``solver``, ``options`` and ``prepare(scene)`` if it likes.

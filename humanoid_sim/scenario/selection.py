@@ -12,7 +12,7 @@ from humanoid_model.scene import PairRule, Scene
 
 
 def simulate_only(scene: Scene, names: Iterable[str]) -> Scene:
-    """A scene in which only some bodies move; the others stay where they are, still to be touched.
+    """Return a scene in which only some bodies move; the others stay where they are, still to be touched.
 
     Robots are always simulated.
 
@@ -45,7 +45,7 @@ def simulate_only(scene: Scene, names: Iterable[str]) -> Scene:
 
 
 def collide_only(scene: Scene, pairs: Iterable[tuple[str, str]]) -> Scene:
-    """A scene in which only some pairs of bodies may touch; by default all may.
+    """Return a scene in which only some pairs of bodies may touch; by default all may.
 
     Args:
         scene: the whole scene; it stays as it is.

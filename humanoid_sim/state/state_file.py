@@ -68,7 +68,7 @@ def scene_fingerprint(simulation: Simulation) -> str:
 
 
 def _shape(shape: Shape) -> object:
-    """A shape, a mesh by what its file holds."""
+    """Return a shape, a mesh by what its file holds."""
     if isinstance(shape, Mesh):
         return hashlib.sha256(shape.path.read_bytes()).hexdigest(), np.array(shape.scale), shape.collision
     return shape

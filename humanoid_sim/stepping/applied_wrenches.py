@@ -119,7 +119,7 @@ class AppliedWrenches:
         self.total[:] = 0.0
 
     def save(self) -> tuple[AppliedWrench, ...]:
-        """A copy of those that act."""
+        """Return a copy of those that act."""
         return tuple(copy.deepcopy(self.acting))
 
     def restore(self, wrenches: tuple[AppliedWrench, ...]) -> None:

@@ -26,7 +26,7 @@ class SteppingScheme(Protocol):
 
 
 def make_stepping(setup: StepSetup) -> Stepping:
-    """The compiled step where it can be, else the one in stages; an integrator where one is asked for.
+    """Return the compiled step where it can be, else the one in stages; an integrator where one is asked for.
 
     Raises:
         InputError: a mesh file of a sole can't be read; something of the scene or of the options that the integrator

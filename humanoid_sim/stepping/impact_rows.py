@@ -29,7 +29,7 @@ _COMPLIANCE = 5
 
 @njit(cache=True, error_model="numpy")
 def _approach(step: Step, i: int) -> float:
-    """Normal velocity of a contact point, negative where the bodies approach."""
+    """Return the normal velocity of a contact point, negative where the bodies approach."""
     points, twists = step.points, step.motion.twists
     x, n = points.positions[i], points.normals[i]
     a, b = twists[points.joint_a[i]], twists[points.joint_b[i]]

@@ -54,7 +54,7 @@ def _shift(q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy")
 def integrate(model: FlatModel, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
-    """Configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
+    """Compute the configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
 
     Args:
         model: the tree.

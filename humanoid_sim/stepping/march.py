@@ -23,7 +23,7 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 def march(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
 ) -> tuple[int, int]:
-    """Some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
+    """Return some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
 
     The state before the last step is in ``step.state.q`` and ``v``, the one after it in ``q_new`` and ``v_new``. Where
     a step can't be made, the state before it is in ``step.state.q`` and ``v``.

@@ -116,7 +116,7 @@ class StagedStepping(Stepping):
         return wrong
 
     def _kernel(self, begin: float, budget: float) -> SolverKernel:
-        """The contact solver, with the budget that is left of this step's from ``begin`` on [s]."""
+        """Return the contact solver, with the budget that is left of this step's from ``begin`` on [s]."""
         if budget == np.inf:
             return self._solve
 
@@ -149,7 +149,7 @@ class StagedStepping(Stepping):
             self._soles.pose(stepper.points.frames, stepper.blocks, stepper.groups, self.settings.dt)
 
     def contact_problem(self) -> ContactProblem | None:
-        """The contact problem of the last step, soles included."""
+        """Return the contact problem of the last step, soles included."""
         return self.stepper.contact_problem(self._pose_soles)
 
     @property

@@ -123,7 +123,7 @@ class Stepper:
         self.use_points(points, slots)
 
     def _groups(self, entries: int, omega: int, reach: int) -> GroupArrays:
-        """Groups with so much room for operators, none of which is in use."""
+        """Return groups with so much room for operators, none of which is in use."""
         nv, n, trees = self._nv, self._njoints, self._trees
 
         def integers(size: int) -> NDArray[np.int64]:
@@ -428,7 +428,7 @@ class Stepper:
         self.groups.iterations[0] = 0
 
     def contact_problem(self, complete: Callable[[], None]) -> ContactProblem:
-        """The contacts of all groups as one problem; closures are eliminated, the other forces given.
+        """Return the contacts of all groups as one problem; closures are eliminated, the other forces given.
 
         Args:
             complete: adds to the operators what isn't the stepper's, such as deformable soles.

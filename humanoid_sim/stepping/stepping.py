@@ -63,7 +63,7 @@ class StepSetup:
         return max(2.0 * gravity * self.dt, 0.02) if speed is None else float(speed)
 
     def settings(self) -> StepSettings:
-        """The constants of all steps."""
+        """Return the constants of all steps."""
         options = self.options
         return StepSettings(
             dt=self.dt,
@@ -169,7 +169,7 @@ class Stepping(ABC):
         """
 
     def contact_problem(self) -> ContactProblem | None:
-        """The contact problem of the last step; None where a step is not made of one."""
+        """Return the contact problem of the last step; None where a step is not made of one."""
         return None
 
     @property
@@ -178,7 +178,7 @@ class Stepping(ABC):
         return {}
 
     def save(self) -> SteppingState:
-        """A copy of everything that decides how the steps go on."""
+        """Return a copy of everything that decides how the steps go on."""
         return SteppingState(self.stepper.remembered(), self.wrenches.save(), self.detector.save(), {}, None)
 
     def restore(self, state: SteppingState) -> None:
@@ -210,7 +210,7 @@ class Stepping(ABC):
         self.profile.end("integration")
 
     def _failure(self, place: int, q: Array, v: Array, step_count: int) -> SimulationError:
-        """The error of a step whose end is not finite, which is forgotten.
+        """Return the error of a step whose end is not finite, which is forgotten.
 
         Args:
             place: what :func:`~humanoid_sim.stepping.stages.finish` returned.

@@ -102,7 +102,7 @@ class _Walk:
             self._place_soles(i, time, phase)
 
     def make(self, passes: int) -> WalkingPattern:
-        """The pattern after so many passes of the dynamic filter."""
+        """Return the pattern after so many passes of the dynamic filter."""
         robot = self.robot
         centre = self._at_rest_at_end(self.controller.track(self.reference).position)
         q = self._configurations(centre)
@@ -285,7 +285,7 @@ class _Walk:
 
 
 def _phase_at(phases: Sequence[Phase], ends: NDArray[np.float64], time: float, tolerance: float) -> Phase:
-    """The phase at a time; at the end of a swing the foot has landed."""
+    """Return the phase at a time; at the end of a swing the foot has landed."""
     place = min(int(np.searchsorted(ends, time + tolerance, side="right")), len(phases) - 1)
     if phases[place].swing is not None and time - phases[place].start < tolerance:
         place -= 1

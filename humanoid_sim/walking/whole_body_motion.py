@@ -108,7 +108,7 @@ class WholeBodyMotion:
         self.soles = tuple(dict.fromkeys(span.foot for span in contacts))
 
     def at(self, time: float) -> MotionSample:
-        """The motion at a time [s]; between samples straight lines, on rotations too."""
+        """Return the motion at a time [s]; between samples straight lines, on rotations too."""
         clipped = min(max(time, float(self.times[0])), float(self.times[-1]))
         i = min(max(int(np.searchsorted(self.times, clipped, side="right")) - 1, 0), len(self.times) - 2)
         span = self.times[i + 1] - self.times[i]

@@ -107,7 +107,7 @@ class BodyLimits:
     _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
     def program(self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array) -> WholeBodyProgram:
-        """The program of one step.
+        """Return the program of one step.
 
         Args:
             tasks: what accelerations are to be.

@@ -228,7 +228,7 @@ class WholeBodyTracking(Module):
         return self._body.program(tasks, M + np.triu(M, 1).T, np.array(self._data.nle), np.vstack(corners))
 
     def _hold(self, tasks: WeightedTasks, sole: str, v: Array) -> Array:
-        """A bearing sole stays where it is; gives (3 corners, nv) the Jacobian of its corners."""
+        """Return a bearing sole stays where it is; gives (3 corners, nv) the Jacobian of its corners."""
         data, joint = self._data, self._joints[sole]
         J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
         drift = pin.getClassicalAcceleration(self._model, data, joint, _ALIGNED)

@@ -50,7 +50,7 @@ def borrowed_words(kind: types.StructRef, records: Iterable[tuple[Any, ...]]) ->
 
 @intrinsic
 def record_of_words(typing_context: Any, kind: Any, words: Any) -> Any:
-    """A record of a type whose memory is a copy of an array's.
+    """Return a record of a type whose memory is a copy of an array's.
 
     Args:
         typing_context: numba's.

@@ -122,7 +122,7 @@ class Servos:
             getattr(self, field.name)[:] = getattr(other, field.name)
 
     def joint_arrays(self, world: World) -> JointArrays:
-        """These arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
+        """Return these arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
         model = world.model
         nv = model.nv
         lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)

@@ -12,7 +12,7 @@ _Record = TypeVar("_Record", bound=tuple[Any, ...])
 
 
 def smallest(record: type[_Record], **dimensions: int) -> _Record:
-    """A record of arrays of one element each.
+    """Return a record of arrays of one element each.
 
     Args:
         record: named tuple whose fields are whole numbers, or arrays of the type that their annotation says.

@@ -36,7 +36,7 @@ class TreePart:
 
     @classmethod
     def of(cls, world: pin.Model, q: slice, v: slice) -> TreePart:
-        """The joints whose coordinates are in a range.
+        """Return the joints whose coordinates are in a range.
 
         Args:
             world: model of everything.
@@ -57,7 +57,7 @@ class TreePart:
         return cls(model, q, v, before)
 
     def joint(self, of_world: int) -> int:
-        """Number in the part of a joint of the world."""
+        """Return the number in the part of a joint of the world."""
         return of_world - self.before
 
 

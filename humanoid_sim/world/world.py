@@ -60,14 +60,14 @@ class TreeSlices:
     base_v: slice | None
 
     def stepped(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The simulator's velocity coordinates of a velocity as Pinocchio's free-flyer tells it."""
+        """Return the simulator's velocity coordinates of a velocity as Pinocchio's free-flyer tells it."""
         converted = v.copy()
         if self.base_q is not None and self.base_v is not None:
             converted[self.base_v] = stepped_velocity(q[self.base_q], v[self.base_v])
         return converted
 
     def free_flyer_velocity(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The opposite of :meth:`stepped`."""
+        """Return the opposite of :meth:`stepped`."""
         converted = v.copy()
         if self.base_q is not None and self.base_v is not None:
             converted[self.base_v] = body_twist(q[self.base_q], v[self.base_v])
@@ -196,14 +196,14 @@ class World:
         self._parts: dict[str, TreePart] = {}
 
     def part(self, owner: str) -> TreePart:
-        """A robot or a mobile body, by its name, as a model of its own."""
+        """Return a robot or a mobile body, by its name, as a model of its own."""
         if owner not in self._parts:
             slices = self.robots[owner] if owner in self.robots else self.free_bodies[owner]
             self._parts[owner] = TreePart.of(self.model, slices.q, slices.v)
         return self._parts[owner]
 
     def find_body(self, name: str) -> WorldBody:
-        """A body by its name.
+        """Return a body by its name.
 
         Raises:
             InputError: there is none.

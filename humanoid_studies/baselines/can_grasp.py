@@ -59,7 +59,7 @@ class GraspRun:
 
 
 def can_scene() -> Scene:
-    """A can on a table between the two fingers of a gripper that is fixed to the world."""
+    """Return a can on a table between the two fingers of a gripper that is fixed to the world."""
     start = CAN_RADIUS + 0.01 + OPENING
     fingers = (
         _FINGER.format(name=name, x=side * start, z=0.5 * CAN_HEIGHT, axis=-side, effort=GRIP_FORCE)

@@ -54,7 +54,7 @@ class MassSpringBody:
         self.velocity: NDArray[np.float64] = np.zeros_like(self.U)
 
     def loads(self, nodes: NDArray[np.int64], force: ArrayLike) -> NDArray[np.float64]:
-        """A force shared evenly among free nodes, as a load on all free nodes [N], shape (3k,)."""
+        """Return a force shared evenly among free nodes, as a load on all free nodes [N], shape (3k,)."""
         out = np.zeros_like(self.U)
         out[dofs(np.searchsorted(self.free, nodes))] = np.tile(np.asarray(force, dtype=float) / len(nodes), len(nodes))
         return out

@@ -31,7 +31,7 @@ def faceted_size(contacts: int, facets: int = FACETS) -> int:
 def _assemble(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, facets: int, reach: float, M: np.ndarray, q: np.ndarray
 ) -> tuple[float, float]:
-    """The complementarity problem of the faceted cone, scaled to entries of size one.
+    """Return the complementarity problem of the faceted cone, scaled to entries of size one.
 
     Args:
         W: Delassus operator, shape (3m, 3m).

@@ -55,7 +55,7 @@ def _solve(
     v: Array,
     residuals: Array,
 ) -> int:
-    """Forces by one of its solvers.
+    """Return forces by one of its solvers.
 
     Args:
         kind: of its solver.

@@ -14,7 +14,7 @@ from humanoid_sim.contact.cone import contact_residuals
 
 
 def _library() -> Any:
-    """The module siconos.numerics.
+    """Return the module siconos.numerics.
 
     Raises:
         InputError: it isn't installed, or for another numpy or Python.

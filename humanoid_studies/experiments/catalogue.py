@@ -49,7 +49,7 @@ def experiments_of(
 
 
 def find_experiment(name: str, experiments: Sequence[Experiment]) -> Experiment:
-    """The experiment with a name or an id, the latter in capitals or not.
+    """Return the experiment with a name or an id, the latter in capitals or not.
 
     Raises:
         InputError: there is none.

@@ -31,7 +31,7 @@ class ComparedRow(Protocol):
         """Whether the experiment's passing depends on it."""
 
     def cells(self) -> tuple[str, ...]:
-        """The row as words, one below each heading."""
+        """Return the row as words, one below each heading."""
 
 
 RowT = TypeVar("RowT", bound=ComparedRow)
@@ -65,14 +65,14 @@ class ComparedNumbers(ABC, Generic[RowT]):
 
     @abstractmethod
     def figure(self) -> Figure:
-        """The picture.
+        """Return the picture.
 
         Raises:
             InputError: there is nothing to draw.
         """
 
     def row(self, quantity: str) -> RowT:
-        """The row of a quantity.
+        """Return the row of a quantity.
 
         Raises:
             InputError: there is none.
@@ -87,7 +87,7 @@ class ComparedNumbers(ABC, Generic[RowT]):
         )
 
     def table(self) -> str:
-        """The rows as a Markdown table with aligned columns, to read in a terminal or to put into a document."""
+        """Return the rows as a Markdown table with aligned columns, to read in a terminal or to put into a document."""
         cells = [self.headings, *(row.cells() for row in self.rows)]
         widths = [max(len(line[i]) for line in cells) for i in range(len(self.headings))]
         lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in cells]

@@ -27,7 +27,7 @@ class MinimaxProgram(NonlinearProgram):
         """(k, n) gradients of the objectives, dense."""
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        """The largest objective."""
+        """Return the largest objective."""
         return float(np.max(self.objectives(x)))
 
     def objective_gradient(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -51,11 +51,11 @@ class InequalityMaximum:
         self.linear_lower, self.linear_upper = form.linear_lower, form.linear_upper
 
     def values(self, x: NDArray[np.float64]) -> Values:
-        """The inequalities as objectives at ``x`` (n,)."""
+        """Return the inequalities as objectives at ``x`` (n,)."""
         return self.of(self._form.constraint_values(x))
 
     def of(self, values: Values) -> Values:
-        """The inequalities among ``values`` as objectives."""
+        """Return the inequalities among ``values`` as objectives."""
         return Values(values.inequalities, np.empty(0), np.empty(0), values.linear)
 
     def gradients(self, x: NDArray[np.float64]) -> Gradients:

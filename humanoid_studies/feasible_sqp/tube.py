@@ -81,19 +81,19 @@ class TubeProgram(NonlinearProgram):
         return self._pattern
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        """The program's."""
+        """Return the program's."""
         return self._program.objective(x)
 
     def objective_gradient(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The program's."""
+        """Return the program's."""
         return self._program.objective_gradient(x)
 
     def objective_hessian(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """The program's."""
+        """Return the program's."""
         return self._program.objective_hessian(x)
 
     def constraints(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The program's constraints, then its nonlinear equalities again."""
+        """Return the program's constraints, then its nonlinear equalities again."""
         c = self._program.constraints(x)
         return np.concatenate([c, c[self._rows]])
 
@@ -103,7 +103,7 @@ class TubeProgram(NonlinearProgram):
         return np.concatenate([J, J[self._rows if self._pattern is None else self._copied]])
 
     def inner_result(self, result: SolverResult) -> SolverResult:
-        """A result of this program as one of the program within: the tube's multipliers go to its equalities."""
+        """Return a result of this program as one of the program within: the tube's multipliers go to its equalities."""
         m = len(self._program.linear)
         multipliers = result.multipliers[:m].copy()
         multipliers[self._rows] += result.multipliers[m:]

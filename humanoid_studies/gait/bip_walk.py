@@ -28,7 +28,7 @@ WEIGHT = 104.81 * 9.81
 
 @cache
 def reference_walk() -> GaitSolution:
-    """The five phases with the settings of the reference solutions."""
+    """Return the five phases with the settings of the reference solutions."""
     steady = dataclasses.replace(load_walk("bip_cyclic"), rest=RestData())
     return synthesize_gait(
         BipWalker(load_bip(), min_toe_force=6.0), walk_between_rests(steady, load_walk("bip_braking"))
@@ -37,7 +37,7 @@ def reference_walk() -> GaitSolution:
 
 @cache
 def walk() -> GaitSolution:
-    """The five phases with feet that press and hold."""
+    """Return the five phases with feet that press and hold."""
     single = PhaseSettings(penalties=Penalties(range_weight=1.0, rate_weight=1.0), min_root_force=6.0)
     return synthesize_gait(
         BipWalker(load_bip(), friction=0.3, min_toe_force=6.0),

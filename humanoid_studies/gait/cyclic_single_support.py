@@ -61,7 +61,7 @@ def run() -> ExperimentResult:
 
 
 def _held(reference: PhaseSolution) -> PhaseSolution:
-    """The reference's problem with heel and toe held at 6 N or more by the maximising control."""
+    """Return the reference's problem with heel and toe held at 6 N or more by the maximising control."""
     (foot,) = reference.problem.checked_feet
     rows: tuple[ControlRow, ...] = foot.unilateral(6.0)
     return synthesize_phase(dataclasses.replace(reference.problem, rows=rows))

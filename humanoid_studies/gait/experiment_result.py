@@ -44,7 +44,7 @@ class Row:
         return self.passes is not None
 
     def cells(self) -> tuple[str, ...]:
-        """The row as words."""
+        """Return the row as words."""
         return self.quantity, self.source, self.expected, f"{self.ours:.6g}", self.unit, judgement(self.passes)
 
 
@@ -58,7 +58,7 @@ def near(
     relative: float = 0.0,
     absolute: float = 0.0,
 ) -> Row:
-    """A quantity that should be near a number, by a relative or an absolute tolerance.
+    """Return a quantity that should be near a number, by a relative or an absolute tolerance.
 
     Raises:
         InputError: both tolerances are zero, or one isn't finite and at least zero.
@@ -73,7 +73,7 @@ def near(
 def between(
     quantity: str, source: Source, ours: float, unit: str = "", *, least: float = -math.inf, greatest: float = math.inf
 ) -> Row:
-    """A quantity that should be at least, at most, or between numbers."""
+    """Return a quantity that should be at least, at most, or between numbers."""
     if math.isinf(least):
         shown = f"<= {greatest:g}"
     elif math.isinf(greatest):
@@ -84,7 +84,7 @@ def between(
 
 
 def told(quantity: str, source: Source, expected: str, ours: float, unit: str = "") -> Row:
-    """A quantity beside a statement that isn't judged."""
+    """Return a quantity beside a statement that isn't judged."""
     return Row(quantity, source, expected, ours, unit)
 
 
@@ -106,7 +106,7 @@ class ExperimentResult(ComparedNumbers[Row]):
         return self.draw is not None
 
     def figure(self) -> Figure:
-        """The picture.
+        """Return the picture.
 
         Raises:
             InputError: there is none.

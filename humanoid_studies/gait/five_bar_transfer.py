@@ -86,7 +86,7 @@ def transfer_rows(solution: PhaseSolution) -> tuple[Row, ...]:
 def reference_rows(
     name: str, solution: PhaseSolution, cost: float, hamiltonian: float, energy: float, gap: float
 ) -> tuple[Row, ...]:
-    """A reference solution's figures beside ours."""
+    """Return a reference solution's figures beside ours."""
     return (
         near(f"{name}: J", "reference", cost, solution.cost, relative=1e-3),
         near(f"{name}: H", "reference", hamiltonian, float(solution.hamiltonian.mean()), "1/s", absolute=1e-4),

@@ -11,7 +11,7 @@ from humanoid_studies.gait.five_bar_transfer import base_forces, reference_rows,
 
 
 def run() -> ExperimentResult:
-    """The thesis' large transfer beside the small one, and reference solution C."""
+    """Return the thesis' large transfer beside the small one, and reference solution C."""
     small, large = transfer(0.075, 0.55, 0.5), transfer(0.165, 0.55, 0.5)
     peaks = [np.abs(solution.u[:, :5]).max(axis=0) for solution in (small, large)]
     first, second = base_forces(large)

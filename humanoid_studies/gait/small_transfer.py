@@ -17,7 +17,7 @@ from humanoid_studies.gait.five_bar_transfer import (
 
 
 def run() -> ExperimentResult:
-    """The thesis' small transfer, and reference solutions A and B."""
+    """Return the thesis' small transfer, and reference solutions A and B."""
     solution = transfer(0.075, 0.55, 0.5)
     torques = np.abs(solution.u[:, :5])
     sample, joint = np.unravel_index(int(torques.argmax()), torques.shape)

@@ -152,7 +152,7 @@ def _chain(walker: Walker, speeds: Sequence[float], settings: GlobalSettings | N
 
 
 def write_sweep(points: Sequence[SweepPoint], path: str | Path) -> None:
-    """Writes a CSV with one line for each speed."""
+    """Write a CSV with one line for each speed."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in dataclasses.fields(SweepPoint)])
         writer.writeheader()

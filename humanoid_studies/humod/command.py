@@ -94,7 +94,7 @@ def _robot(folder: Path, subject: Subject) -> Robot:
 
 
 def _write_synthetic(folder: Path, duration: float, noise: float) -> Path:
-    """Writes the files of a made-up run as if downloaded; returns the motion's path."""
+    """Write the files of a made-up run as if downloaded; returns the motion's path."""
     if not (0 < duration <= _LONGEST and 0 <= noise < 1):
         raise InputError(
             f"duration is {duration:g} s and noise {1e3 * noise:g} mm",

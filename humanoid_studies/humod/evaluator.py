@@ -36,7 +36,7 @@ class Evaluator:
 
 
 def pinocchio_evaluator(robot: Robot, *, progress: bool = False) -> Evaluator:
-    """Evaluator by Pinocchio's forward kinematics and recursive Newton-Euler algorithm.
+    """Return the evaluator by Pinocchio's forward kinematics and recursive Newton-Euler algorithm.
 
     Args:
         robot: a 3P33R robot as ``load_robot`` gives it.

@@ -20,7 +20,7 @@ _AXIS_COLOURS = ("tab:blue", "tab:orange", "tab:green")
 
 
 def write_figures(folder: Path, replay: Replay) -> list[Path]:
-    """Writes all pictures (PNG) and returns their paths."""
+    """Write all pictures (PNG) and returns their paths."""
     kind = next(iter(replay.errors))
     figures = {f"height_{joint}": _height_figure(replay, joint, kind) for joint in THESIS_FIGURES}
     figures |= {"overview": _overview(replay, kind), "efforts": _efforts(replay)}

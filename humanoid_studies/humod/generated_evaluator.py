@@ -20,7 +20,7 @@ _BATCH = 1000
 
 
 def generated_evaluator(robot: Robot, *, progress: bool = False) -> Evaluator:
-    """Evaluator by the generated functions ``kinematics`` and ``inverse_dynamics``.
+    """Return the evaluator by the generated functions ``kinematics`` and ``inverse_dynamics``.
 
     Args:
         robot: a 3P33R robot as ``load_robot`` gives it.

@@ -129,7 +129,7 @@ class MatFile:
         return value
 
     def text(self, field: str) -> str:
-        """A text.
+        """Return a text.
 
         Raises:
             InputError: missing, or not a text.
@@ -140,7 +140,7 @@ class MatFile:
         return value
 
     def labels(self, field: str) -> list[str]:
-        """A cell array of texts.
+        """Return a cell array of texts.
 
         Raises:
             InputError: missing, or something else.

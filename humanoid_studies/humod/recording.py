@@ -79,7 +79,7 @@ class Recording:
 
 
 def read_recording(path: str | Path, *, start: float | None = None, duration: float | None = None) -> Recording:
-    """Reads a motion file of the HuMoD database (``A/2.2.mat``).
+    """Read a motion file of the HuMoD database (``A/2.2.mat``).
 
     Args:
         path: of the file.
@@ -123,7 +123,7 @@ def read_recording(path: str | Path, *, start: float | None = None, duration: fl
 
 
 def write_recording(path: str | Path, recording: Recording) -> None:
-    """Writes a motion file with the fields, units and sizes of HuMoD's."""
+    """Write a motion file with the fields, units and sizes of HuMoD's."""
     time, ground = recording.time, recording.ground
     motion: dict[str, object] = {
         "frameRate": _rate(time),

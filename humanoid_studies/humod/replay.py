@@ -60,7 +60,7 @@ class Replay:
 
 
 def replay(recording: Recording, evaluator: Evaluator) -> Replay:
-    """Computes positions and efforts along a recording and compares the positions with the published ones.
+    """Compute positions and efforts along a recording and compares the positions with the published ones.
 
     Raises:
         InputError: the evaluator is not of a 3P33R robot.

@@ -69,7 +69,7 @@ SYNTHETIC_SUBJECT = _synthetic()
 
 
 def read_subject(path: str | Path) -> Subject:
-    """Reads ``Parameters.mat`` of a subject of the HuMoD database.
+    """Read ``Parameters.mat`` of a subject of the HuMoD database.
 
     Raises:
         InputError: the file is missing or no MATLAB file of version 7 or before; a field is missing, of another size
@@ -100,7 +100,7 @@ def read_subject(path: str | Path) -> Subject:
 
 
 def write_subject(path: str | Path, subject: Subject) -> None:
-    """Writes a ``Parameters.mat`` with the fields and units of HuMoD's: mm, kg, kg m^2."""
+    """Write a ``Parameters.mat`` with the fields and units of HuMoD's: mm, kg, kg m^2."""
     segments: dict[str, dict[str, object]] = {}
     for segment, inertia in segment_inertias(subject.gender, subject.body_mass, subject.lengths).items():
         length = subject.lengths[segment] / _MILLIMETRE

@@ -89,7 +89,7 @@ def synthetic_recording(
     heading: float = 0.0,
     progress: bool = False,
 ) -> Recording:
-    """A run of a 3P33R robot.
+    """Return a run of a 3P33R robot.
 
     Args:
         robot: ``syn3p33r``, or another that ``subject_urdf`` made.

@@ -14,7 +14,7 @@ from humanoid_studies.humod.replay import Replay
 
 
 def write_tables(folder: Path, replay: Replay) -> list[Path]:
-    """Writes ``errors.csv``, ``positions.csv`` and ``efforts.csv`` and returns their paths."""
+    """Write ``errors.csv``, ``positions.csv`` and ``efforts.csv`` and returns their paths."""
     errors = []
     for kind in replay.errors:
         largest, rms = replay.largest(kind), replay.rms(kind)

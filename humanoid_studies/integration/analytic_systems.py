@@ -42,7 +42,7 @@ class FallingBall(MechanicalSystem):
         return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
     def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
-        """The ball on the floor."""
+        """Return the ball on the floor."""
         rows = np.array([[[1.0], [0.0], [0.0]]])
         return ContactSet(np.zeros(1, dtype=np.int64), q.copy(), rows, np.zeros(1), np.full(1, self._restitution))
 
@@ -138,7 +138,7 @@ class SlidingBlock(MechanicalSystem):
         return np.zeros((self.nv, self.nv)), np.zeros((self.nv, self.nv))
 
     def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
-        """The block on the slope."""
+        """Return the block on the slope."""
         rows = np.array([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
         return ContactSet(np.zeros(1, dtype=np.int64), q[2:], rows, np.full(1, self._friction), np.zeros(1))
 
@@ -251,7 +251,7 @@ class SpringChain(MechanicalSystem):
         return self._K, self._D
 
     def contacts(self, q: Array, v: Array, horizon: float) -> ContactSet:
-        """The lowest mass on the floor."""
+        """Return the lowest mass on the floor."""
         rows = np.zeros((1, 3, self.nv))
         rows[0, 0, 0] = 1.0
         return ContactSet(np.zeros(1, dtype=np.int64), q[:1], rows, np.zeros(1), np.zeros(1))

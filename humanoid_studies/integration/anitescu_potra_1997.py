@@ -30,5 +30,5 @@ class AnitescuPotra1997(CollisionStepping):
         return q_new, v_new, contacts, impulses, converged
 
     def path(self, system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
-        """The position moves with the old velocity all along."""
+        """Return the position moves with the old velocity all along."""
         return straight_path(system, q, v, dt)

@@ -30,12 +30,12 @@ Path = Callable[[float], Array]
 
 
 def straight_path(system: MechanicalSystem, q: Array, v: Array, dt: float) -> Path:
-    """The way at constant velocity."""
+    """Return the way at constant velocity."""
     return lambda s: system.integrate(q, s * dt * v)
 
 
 def cubic_path(system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
-    """The cubic with the configurations and velocities at both ends of a step."""
+    """Return the cubic with the configurations and velocities at both ends of a step."""
     u_end = system.difference(q, q_end)
     slope, slope_end = dt * v, dt * system.chart_rate(q, q_end, v_end)
 
@@ -126,7 +126,7 @@ class CollisionStepping(Integrator):
         """
 
     def path(self, system: MechanicalSystem, q: Array, v: Array, q_end: Array, v_end: Array, dt: float) -> Path:
-        """The way between the ends of a step, on which collisions are searched for."""
+        """Return the way between the ends of a step, on which collisions are searched for."""
         return cubic_path(system, q, v, q_end, v_end, dt)
 
     def step(self, system: MechanicalSystem, q: Array, v: Array, dt: float, t: float = 0.0) -> Step:

@@ -238,7 +238,7 @@ def _row_rates(system: MechanicalSystem, contacts: ContactSet, q: Array, v: Arra
 def _contact_accelerations(
     contacts: ContactSet, W: Array, free: Array, directions: Array, solver: ContactSolver
 ) -> tuple[Array, bool]:
-    """Forces [N], shape (m, 3), with accelerations ``W f + free`` that obey Signorini's and Coulomb's laws.
+    """Return forces [N], shape (m, 3), with accelerations ``W f + free`` that obey Signorini's and Coulomb's laws.
 
     Sliding contacts, whose friction is known up to its size, and sticking ones, a contact problem in accelerations,
     are solved in turn.
@@ -307,7 +307,7 @@ def _sliding(
 
 
 def _first_zero(value: Callable[[float], float], end: float) -> float:
-    """A time in 0..end at which a function that is positive at 0 and negative at the end is zero."""
+    """Return a time in 0..end at which a function that is positive at 0 and negative at the end is zero."""
     low, high = 0.0, end
     if value(low) <= 0.0:
         return 0.0

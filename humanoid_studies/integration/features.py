@@ -72,7 +72,7 @@ def _refuse(name: str, feature: _Feature) -> NoReturn:
 
 
 def _knowing(attribute: str) -> list[str]:
-    """Registered schemes that know a feature."""
+    """Return the registered schemes that know a feature."""
     return [name for name in scheme_names() if getattr(find_scheme(name), attribute, False)]
 
 
@@ -128,7 +128,7 @@ def _contact_laws(world: World) -> Iterator[_Feature]:
 
 
 def _touching_pairs(world: World) -> Iterator[tuple[str, str]]:
-    """A pair of bodies that may touch of each two classes that the rules tell apart."""
+    """Yield a pair of bodies that may touch of each two classes that the rules tell apart."""
     mobile_first = sorted(world.bodies, key=lambda body: body.joint == 0)
     solid = [body for body in mobile_first if body.shapes]
     classes = PairClasses.of_scene(world.scene, [body.name for body in solid])

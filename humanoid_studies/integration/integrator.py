@@ -132,7 +132,7 @@ def linear_impedance(
 
 
 def check_fraction(name: str, value: float, *, zero: bool = True) -> float:
-    """A parameter of a scheme that must be in 0..1.
+    """Return a parameter of a scheme that must be in 0..1.
 
     Args:
         name: of the parameter.
@@ -152,7 +152,7 @@ def check_fraction(name: str, value: float, *, zero: bool = True) -> float:
 
 
 def check_positive(name: str, value: float, *, zero: bool = False) -> float:
-    """A parameter of a scheme that must be positive and finite.
+    """Return a parameter of a scheme that must be positive and finite.
 
     Args:
         name: of the parameter.

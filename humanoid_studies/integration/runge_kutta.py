@@ -21,14 +21,14 @@ def _rates(system: MechanicalSystem, t: float, q_start: Array, u: Array, v: Arra
 
 
 def runge_kutta_2(system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> tuple[Array, Array]:
-    """Configuration and velocity after dt of smooth motion by the midpoint rule."""
+    """Return the configuration and velocity after dt of smooth motion by the midpoint rule."""
     half = 0.5 * dt
     du, dv = _rates(system, t + half, q, half * v, v + half * system.acceleration(t, q, v))
     return system.integrate(q, dt * du), v + dt * dv
 
 
 def runge_kutta_4(system: MechanicalSystem, q: Array, v: Array, dt: float, t: float) -> tuple[Array, Array]:
-    """Configuration and velocity after dt of smooth motion by the classical scheme of order 4."""
+    """Return the configuration and velocity after dt of smooth motion by the classical scheme of order 4."""
     half = 0.5 * dt
     u_1, a_1 = v, system.acceleration(t, q, v)
     u_2, a_2 = _rates(system, t + half, q, half * u_1, v + half * a_1)

@@ -12,7 +12,7 @@ from humanoid_studies.integration.mechanical_system import ContactForces, Contac
 
 
 def _only_contact(system: MechanicalSystem, q: Array, v: Array, dt: float, scheme: str) -> ContactSet:
-    """The one contact of a system of one coordinate.
+    """Return the one contact of a system of one coordinate.
 
     Raises:
         InputError: the system has more coordinates, or more contacts, or friction along its way.

@@ -109,7 +109,7 @@ class GenerationLog:
         )
 
     def statistics(self) -> tuple[CodeStatistics, ...]:
-        """Calls and times by code, codes that never came left out."""
+        """Call and times by code, codes that never came left out."""
         rows = []
         for code in ReturnCode:
             times = [generation.time for generation in self.generations if generation.code == code]
@@ -122,7 +122,7 @@ class GenerationLog:
         return format_table(self.statistics())
 
     def save(self, path: str | Path) -> None:
-        """Writes one line of comma-separated values per call, the codes as numbers."""
+        """Write one line of comma-separated values per call, the codes as numbers."""
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(field.name for field in fields(Generation))
@@ -132,7 +132,7 @@ class GenerationLog:
 
     @classmethod
     def load(cls, path: str | Path) -> GenerationLog:
-        """Reads what :meth:`save` wrote.
+        """Read what :meth:`save` wrote.
 
         Raises:
             InputError: a line that can't be read; it names file, line and field.
@@ -182,7 +182,7 @@ class GenerationLog:
 
 
 def total(rows: Sequence[CodeStatistics]) -> CodeStatistics:
-    """The bottom row of a table."""
+    """Return the bottom row of a table."""
     return CodeStatistics(None, sum(row.count for row in rows), float(sum(row.total for row in rows)))
 
 

@@ -32,7 +32,7 @@ def rotation(q: np.ndarray, R: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy")
 def rate(q: np.ndarray, omega: np.ndarray, q_dot: np.ndarray) -> None:
-    r"""Derivative :math:`\dot q = \tfrac12\bar\omega q` (3.62; the thesis prints the transposed matrix).
+    r"""Compute the derivative :math:`\dot q = \tfrac12\bar\omega q` (3.62; the thesis prints the transposed matrix).
 
     Args:
         q: unit quaternion, shape (4,).
@@ -62,5 +62,5 @@ def renormalise(q: np.ndarray) -> float:
 
 
 def coordinates(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Unit quaternion, shape (4,), of a rotation matrix, shape (3, 3)."""
+    """Return the unit quaternion, shape (4,), of a rotation matrix, shape (3, 3)."""
     return np.array(pin.Quaternion(np.asarray(R)).coeffs())

@@ -58,7 +58,7 @@ def run(speed: float = 12.0, duration: float = 10.0, *, progress: bool = False) 
 
 
 def hinged_avatar() -> Scene:
-    """The scene ``avatar`` with three hinges and massless links between them in place of each ball joint."""
+    """Return the scene ``avatar`` with three hinges and massless links between them in place of each ball joint."""
     scene = load_scene("avatar")
     placed = scene.robots[0]
     robot = load_robot(find_resource("urdf/avatar.urdf").read_text(encoding="utf-8"), floating_base=True)

@@ -30,7 +30,7 @@ DURATION = 10.0
 
 
 def box_scene() -> Scene:
-    """The scene ``walk`` with the arms forward and the box on them."""
+    """Return the scene ``walk`` with the arms forward and the box on them."""
     scene = load_scene("walk")
     placed = scene.robots[0]
     q = place_robot(placed.robot, POSTURE, placed.placement)

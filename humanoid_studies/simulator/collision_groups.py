@@ -69,7 +69,7 @@ def run(numbers: Sequence[int] = NUMBERS, *, progress: bool = False) -> Experime
 
 
 def cubes(k: int, seed: int = 0) -> Scene:
-    """A field of cubes that slide and turn on a floor, none of them near another.
+    """Return a field of cubes that slide and turn on a floor, none of them near another.
 
     Args:
         k: their number.

@@ -80,7 +80,7 @@ def run(yaw: float = 0.3, *, progress: bool = False) -> ExperimentResult:
 
 
 def _at(place: pin.SE3) -> ShapeMotion:
-    """A solid that stands still."""
+    """Return a solid that stands still."""
     return ShapeMotion(place.rotation, place.translation, place.translation, np.zeros(3), np.zeros(3))
 
 
@@ -115,7 +115,7 @@ def _corner_rows(name: str, cube: pin.SE3, points: NDArray[np.float64]) -> list[
 
 
 def _bottom(cube: pin.SE3) -> NDArray[np.float64]:
-    """The closed outline of the bottom in the world, shape (5, 3)."""
+    """Return the closed outline of the bottom in the world, shape (5, 3)."""
     half = 0.5 * _CUBE.size[0]
     corners = half * np.array([[1, 1, -1], [-1, 1, -1], [-1, -1, -1], [1, -1, -1], [1, 1, -1]])
     return np.asarray(corners @ cube.rotation.T + cube.translation)

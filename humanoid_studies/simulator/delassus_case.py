@@ -88,7 +88,7 @@ class DelassusCase:
         return self._repeat(method, 1)
 
     def seconds(self, repetitions: int = 200, rounds: int = 15) -> Mapping[str, float]:
-        """Computing time of one operator by each method [s]; they take turns, the fastest round counts."""
+        """Return the computing time of one operator by each method [s]; they take turns, the fastest round counts."""
         best = dict.fromkeys(METHODS, np.inf)
         for _ in range(rounds):
             for method in METHODS:
@@ -98,7 +98,7 @@ class DelassusCase:
         return best
 
     def brute_force(self) -> NDArray[np.float64]:
-        """The same by Pinocchio's Jacobians and inertia matrix, shape (3m, 3m)."""
+        """Return the same by Pinocchio's Jacobians and inertia matrix, shape (3m, 3m)."""
         model, data = self._model, self._model.createData()
         pin.computeJointJacobians(model, data, self._q)
         rows = []
@@ -122,7 +122,7 @@ class DelassusCase:
         return bool(prefers_chang_khatib(self._flat, bodies, np.sort(found[:length]), marks))
 
     def _repeat(self, method: str, times: int) -> NDArray[np.float64]:
-        """The operator, computed so many times."""
+        """Return the operator, computed so many times."""
         n = len(self._rows.wrenches)
         W = np.full((n, n), np.nan)
         _compute(

@@ -51,7 +51,7 @@ class Row:
         return self.passes is not None and not self.wall_clock
 
     def cells(self) -> tuple[str, ...]:
-        """The row as words."""
+        """Return the row as words."""
         judged = judgement(self.passes) + (" (time)" if self.wall_clock else "")
         return self.quantity, self.thesis, f"{self.ours:.6g}", self.unit, judged
 
@@ -99,7 +99,7 @@ class Panel:
 
 
 def curve(x: ArrayLike, y: ArrayLike, label: str = "", style: CurveStyle = "line", colour: str = "") -> Curve:
-    """A curve from anything that becomes an array.
+    """Return a curve from anything that becomes an array.
 
     Raises:
         InputError: x and y do not have the same number of values, or there are none.
@@ -130,7 +130,7 @@ class ExperimentResult(ComparedNumbers[Row]):
         return bool(self.panels)
 
     def figure(self) -> Figure:
-        """The picture: the panels side by side, at most three in a row.
+        """Return the picture: the panels side by side, at most three in a row.
 
         Raises:
             InputError: there is nothing to draw.

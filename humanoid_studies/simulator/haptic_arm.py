@@ -181,7 +181,7 @@ def scene() -> Scene:
 
 
 def _two_handles(centre: NDArray[np.float64]) -> SceneBody:
-    """A box with a bar before and behind it, each on two posts."""
+    """Return a box with a bar before and behind it, each on two posts."""
     shapes: list[tuple[Shape, pin.SE3]] = [(Box(_BODY), pin.SE3.Identity())]
     for side in (-1.0, 1.0):
         shapes.append((Box(_BAR), pin.SE3(np.eye(3), np.array([side * _REACH, 0.0, 0.0]))))
@@ -250,7 +250,7 @@ def _user(simulation: Simulation) -> AttachMode:
 
 
 def _seen(simulation: Simulation, hand: AttachMode | None) -> tuple[float, ...]:
-    """A row of the log."""
+    """Return a row of the log."""
     robot, contacts = simulation.robots["hrp2"], simulation.contacts
     by_jaw, pressed, support = np.zeros(3), np.zeros(2), 0.0
     for (first, second), force, normal in zip(contacts.bodies, contacts.force, contacts.normal_force, strict=True):

@@ -18,7 +18,7 @@ GRAVITY = 9.8
 
 
 def floor_body() -> SceneBody:
-    """The fixed half-space z <= 0."""
+    """Return the fixed half-space z <= 0."""
     here = pin.SE3.Identity()
     return SceneBody(
         "floor", "floor", 0.0, np.zeros(3), np.zeros((3, 3)), here, np.zeros(6),
@@ -29,7 +29,7 @@ def floor_body() -> SceneBody:
 def made_body(
     name: str, shapes: Sequence[tuple[Shape, pin.SE3]], mass: float, at: pin.SE3, twist: ArrayLike = (0.0,) * 6
 ) -> SceneBody:
-    """A body of uniform shapes.
+    """Return a body of uniform shapes.
 
     Args:
         name: of the body.

@@ -93,7 +93,7 @@ def run(piles: Sequence[int] = PILES, facets: Sequence[int] = FACETS, *, progres
 
 
 def boxes(piles: int, high: int, contacts: int | None = None) -> ContactProblem:
-    """The contact problem of piles of boxes that slide on the floor and on each other.
+    """Return the contact problem of piles of boxes that slide on the floor and on each other.
 
     Args:
         piles: their number.

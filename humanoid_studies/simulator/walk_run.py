@@ -79,7 +79,7 @@ class WalkRun:
 
 
 def walking_scene(robot: Robot | None = None, scene: str | Scene = "walk") -> Scene:
-    """A scene with another robot in the place of its HRP-2."""
+    """Return a scene with another robot in the place of its HRP-2."""
     loaded = load_scene(scene) if isinstance(scene, str) else scene
     if robot is None:
         return loaded

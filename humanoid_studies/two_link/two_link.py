@@ -113,7 +113,7 @@ class TwoLinkRobot:
         return np.array([x, y, math.atan2(x1 - x, y), math.atan2(x2 - x, y)])
 
     def step(self, foot: int, start: ArrayLike, end: ArrayLike, samples: int = 50) -> NDArray[np.float64]:
-        """A step: a path on one foot from one configuration on both feet to another one.
+        """Return a step: a path on one foot from one configuration on both feet to another one.
 
         The links turn one after the other: first the standing one to the vertical, which lifts the other foot, then the
         swinging one, then the standing one again.

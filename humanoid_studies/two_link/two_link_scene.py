@@ -112,7 +112,7 @@ class TwoLinkScene:
         return self._leaves[key]
 
     def plan(self, start: Transition, goal: Transition) -> list[Transition] | None:
-        """A walk with the fewest steps from one transition to another; None if there is none on this grid.
+        """Return a walk with the fewest steps from one transition to another; None if there is none on this grid.
 
         Two transitions are neighbours when a foot has the same place in both and they border on the same component
         of that foot's leaf.

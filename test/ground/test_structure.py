@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structure of the packages keeps to its rules; where a rule isn't reached yet, its number only goes down."""
+"""The structure of the packages keeps to its rules."""
 
 import pytest
 from ground.structure import (
@@ -16,18 +16,18 @@ from ground.structure import (
     read_source,
 )
 
-#: Largest number allowed, by what it counts; whoever lowers a number lowers its bound, until it is the last one.
+#: Largest number allowed, by what it counts; whoever lowers a number lowers its bound.
 BOUNDS = {
     "files flat in humanoid_ros": 5,
-    "longest argument list": 27,  # in the end 10
-    "functions above 10 arguments": 2,  # in the end 0
+    "longest argument list": 10,
+    "functions above 10 arguments": 0,
     "lines of the largest class": 512,
     "lines of the class Simulation": 350,
     "files in import cycles": 0,
     "files in cycles, imports in functions too": 0,
     "files in cycles, imports for type checkers too": 0,
     "imports up, across or of ROS 2 below the top": 0,
-    "types of progress callbacks": 2,  # in the end 1
+    "types of progress callbacks": 1,
     "array types named once more": 0,
 }
 

@@ -20,7 +20,7 @@ class StanceTerm(ABC):
 
     @abstractmethod
     def value(self, stance: PlannedStance, couples: Couples) -> float:
-        """Added to the potential; below zero is a bonus."""
+        """Return the added to the potential; below zero is a bonus."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class OnlyMalus(StanceTerm):
     malus: float
 
     def value(self, stance: PlannedStance, couples: Couples) -> float:
-        """The malus, or zero."""
+        """Return the malus, or zero."""
         used = [couples.location(couple) for couple in stance.couples]
         only = all({location.name, location.link} & self.locations for location in used)
         return self.malus if only and used else 0.0

@@ -64,7 +64,7 @@ class SearchSpace(ABC, Generic[S]):
 
     @abstractmethod
     def expand(self, node: Node[S], nodes: list[Node[S]], stop: Callable[[], bool]) -> Iterable[tuple[int, S]]:
-        """Generates new states, each with the index of its father.
+        """Generate new states, each with the index of its father.
 
         Args:
             node: to expand.
@@ -81,7 +81,7 @@ class SearchSpace(ABC, Generic[S]):
         return False
 
     def finish(self, node: Node[S]) -> S | None:
-        """The goal state that can be joined to a node; asked once for every node before it is expanded."""
+        """Return the goal state that can be joined to a node; asked once for every node before it is expanded."""
         return None
 
     def tie(self, state: S) -> tuple[int, ...]:
@@ -89,11 +89,11 @@ class SearchSpace(ABC, Generic[S]):
         return ()
 
     def encode(self, state: S) -> Any:
-        """A state as what JSON can hold."""
+        """Return a state as what JSON can hold."""
         raise NotImplementedError(f"{type(self).__name__} can't be saved")
 
     def decode(self, data: Any) -> S:
-        """A state of what :meth:`encode` made."""
+        """Return a state of what :meth:`encode` made."""
         raise NotImplementedError(f"{type(self).__name__} can't be saved")
 
     def memory(self) -> Any:
@@ -159,7 +159,7 @@ class BestFirstSearch(Generic[S]):
     def run(
         self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: ProgressCallback | None = None
     ) -> End:
-        """Searches until something ends it.
+        """Search until something ends it.
 
         Args:
             time_limit: of this run [s].
@@ -210,7 +210,7 @@ class BestFirstSearch(Generic[S]):
         return Progress(stage, nodes=len(self.nodes), cost=best.potential, result=best if new else None)
 
     def _open(self, node: Node[S], stop: Callable[[], bool]) -> bool:
-        """Tests a node for the goal and expands it; False where that was interrupted."""
+        """Test a node for the goal and expands it; False where that was interrupted."""
         end = self.space.finish(node)
         if end is not None:
             self.goal = self._append(end, node.index)
@@ -245,7 +245,7 @@ class BestFirstSearch(Generic[S]):
         return node
 
     def to_data(self) -> dict[str, Any]:
-        """The tree as what JSON can hold."""
+        """Return the tree as what JSON can hold."""
         return {
             "threshold": None if math.isinf(self.threshold) else self.threshold,
             "time": self.time,
@@ -258,7 +258,7 @@ class BestFirstSearch(Generic[S]):
 
     @classmethod
     def from_data(cls, space: SearchSpace[S], data: dict[str, Any]) -> BestFirstSearch[S]:
-        """A search that goes on where the one went that ``to_data`` told of.
+        """Return a search that goes on where the one went that ``to_data`` told of.
 
         Args:
             space: the same as then, without memory of its states.

@@ -92,7 +92,7 @@ class Grid(SearchSpace[Cell]):
         return state
 
     def expand(self, node: Node[Cell], nodes: list[Node[Cell]], stop: Callable[[], bool]) -> Iterable[tuple[int, Cell]]:
-        """New neighbours: all of them, or the best brother and the best son."""
+        """Yield the new neighbours: all of them, or the best brother and the best son."""
         if self.method == "bfp":
             for cell in self._neighbours(node.state):
                 if self._may_go(node.state, cell) and self.add(cell):
@@ -106,7 +106,7 @@ class Grid(SearchSpace[Cell]):
                 yield father, best
 
     def _best_neighbour(self, cell: Cell) -> Cell | None:
-        """The neighbour of lowest potential that isn't known yet."""
+        """Return the neighbour of lowest potential that isn't known yet."""
         new = [other for other in self._neighbours(cell) if other not in self._known and self._may_go(cell, other)]
         new = [other for other in new if self.potential(other) < self._threshold]
         return min(new, key=lambda other: (self.potential(other), other), default=None)
@@ -115,11 +115,11 @@ class Grid(SearchSpace[Cell]):
         return self._free is None or self._free(self.point(cell), self.point(other))
 
     def encode(self, state: Cell) -> Any:
-        """A cell as a list."""
+        """Return a cell as a list."""
         return list(state)
 
     def decode(self, data: Any) -> Cell:
-        """A cell of a list."""
+        """Return a cell of a list."""
         return tuple(int(k) for k in data)
 
     def memory(self) -> Any:

@@ -17,7 +17,7 @@ S = TypeVar("S")
 
 
 def save_tree(search: BestFirstSearch[S], path: str | Path, problem: str) -> None:
-    """Writes a search tree, so that the search can go on later; an older file stays until the new one is complete.
+    """Write a search tree, so that the search can go on later; an older file stays until the new one is complete.
 
     Args:
         search: to save.
@@ -31,7 +31,7 @@ def save_tree(search: BestFirstSearch[S], path: str | Path, problem: str) -> Non
 
 
 def load_tree(space: SearchSpace[S], path: str | Path, problem: str) -> BestFirstSearch[S]:
-    """Reads a search tree.
+    """Read a search tree.
 
     Args:
         space: what was searched, fresh.

@@ -22,7 +22,7 @@ from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 
 
 def light_contact(location: ContactLocation, surface: Surface, volume: SearchVolume, distance: float = 0.0) -> Contact:
-    """A contact without force that slides with its origin in a volume's polygon: a pre-contact on the surface.
+    """Return a contact without force that slides with its origin in a volume's polygon: a pre-contact on the surface.
 
     Args:
         location: of the robot.
@@ -90,7 +90,7 @@ def _vertex_rows(placed: PlacedContact, surface: Surface) -> list[Row]:
 def hold_at(
     couple: int, location: ContactLocation, placement_world_surface: pin.SE3, kinematics: RobotKinematics
 ) -> Hold:
-    """The strong contact at the place that a light one took in the kinematics' configuration.
+    """Return the strong contact at the place that a light one took in the kinematics' configuration.
 
     Args:
         couple: its number.

@@ -52,7 +52,7 @@ class PredefinedCandidates(Candidates):
     places: Mapping[tuple[str, str], Sequence[tuple[float, float, float]]]
 
     def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
-        """The couple's places."""
+        """Return the couple's places."""
         names = couples.location(couple).name, couples.surface(couple).name
         return [Hold(couple, float(x), float(y), float(theta)) for x, y, theta in self.places.get(names, ())]
 
@@ -143,7 +143,7 @@ class SearchVolumes:
 
 
 def _draw(polygon: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, float]:
-    """A uniform point of a convex polygon: a triangle of its fan by area, a point of it by the square root."""
+    """Return a uniform point of a convex polygon: a triangle of its fan by area, a point of it by the square root."""
     first, spokes = polygon[0], polygon[1:] - polygon[0]
     areas = spokes[:-1, 0] * spokes[1:, 1] - spokes[:-1, 1] * spokes[1:, 0]
     index = int(rng.choice(len(areas), p=areas / areas.sum()))

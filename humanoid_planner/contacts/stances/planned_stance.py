@@ -68,13 +68,13 @@ class PlannedStance:
         return PlannedStance(tuple(replace(hold, role=Role.BEARING) for hold in self.key))
 
     def releasing(self, couple: int) -> PlannedStance:
-        """The settled stance about to lose a contact."""
+        """Return the settled stance about to lose a contact."""
         return PlannedStance(
             tuple(replace(hold, role=Role.RELEASED if hold.couple == couple else Role.BEARING) for hold in self.key)
         )
 
     def adding(self, hold: Hold) -> PlannedStance:
-        """The settled stance that has just got a contact."""
+        """Return the settled stance that has just got a contact."""
         return PlannedStance((*self.settled().holds, replace(hold, role=Role.NEW)))
 
     def stance(self, couples: Couples) -> Stance:

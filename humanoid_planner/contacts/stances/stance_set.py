@@ -17,7 +17,7 @@ TOLERANCE, RADIAN = 0.03, 0.1
 
 
 def wrapped(angle: float) -> float:
-    """An angle in ]-pi, pi]."""
+    """Return an angle in ]-pi, pi]."""
     return math.pi - (math.pi - angle) % (2 * math.pi)
 
 
@@ -41,7 +41,7 @@ class StanceMetric:
                 raise InputError(f"is {value}", element=f"{name} of stances", remedy="Give a finite number above 0")
 
     def distance(self, one: PlannedStance, other: PlannedStance) -> float:
-        """||A (p - p')|| [m]; infinite for different couples."""
+        """Return ||A (p - p')|| [m]; infinite for different couples."""
         if one.couples != other.couples:
             return math.inf
         total = 0.0

@@ -122,7 +122,7 @@ class GlobalGait:
         )
 
     def report(self) -> str:
-        """A few lines: outcome, key figures, phases."""
+        """Return a few lines: outcome, key figures, phases."""
         lines = [
             f"{self.status.value}: {self.message}",
             f"J {self.cost:.6f}, {self.cost_per_metre:.6f} per metre; {self.speed:.3f} m/s, "
@@ -173,7 +173,7 @@ def joined_ends(problem: GlobalProblem, iterate: GlobalIterate) -> tuple[Ends, .
 
 
 def _closed(problem: GlobalProblem, model: PhaseModel, state: BoundaryState) -> BoundaryState:
-    """The nearest closed state; the feet keep their turns, which other links may give."""
+    """Return the nearest closed state; the feet keep their turns, which other links may give."""
     free = np.setdiff1d(np.arange(model.n), np.concatenate(flat_coordinates(problem.walker, model)))
     q, v = state.q.copy(), state.v.copy()
     for _ in range(5):
@@ -192,7 +192,7 @@ def flat_coordinates(walker: Walker, model: PhaseModel) -> tuple[NDArray[np.int6
 
 
 def final_model(problem: GlobalProblem, iterate: GlobalIterate, phase: GlobalPhase) -> PhaseModel:
-    """The model of a phase with the step length that was found."""
+    """Return the model of a phase with the step length that was found."""
     model = phase.problem.model
     if phase.length is None:
         return model
@@ -204,7 +204,7 @@ def final_model(problem: GlobalProblem, iterate: GlobalIterate, phase: GlobalPha
 
 
 def final_problem(problem: GlobalProblem, iterate: GlobalIterate, index: int, ends: Ends) -> PhaseProblem:
-    """A phase by itself, between the ends and in the time that were found."""
+    """Return a phase by itself, between the ends and in the time that were found."""
     phase = problem.phases[index]
     start, end = (EndState(state.q, state.v) for state in ends)
     return phase.problem.replace(
@@ -272,7 +272,7 @@ def _step(problem: GlobalProblem, iterate: GlobalIterate, ends: tuple[Ends, ...]
 
 
 def transcribed_gait(problem: GlobalProblem, iterate: GlobalIterate, message: str) -> GaitSolution:
-    """The gait as the transcription has it, at its own points."""
+    """Return the gait as the transcription has it, at its own points."""
     ends = joined_ends(problem, iterate)
     solutions: list[PhaseSolution] = []
     for i, motion in enumerate(iterate.phases):

@@ -142,7 +142,7 @@ class GlobalProblem:
     advance_at_rests: float
 
     def program(self) -> MultiphaseProgram:
-        """The nonlinear program; kept for all problems that differ in parameters alone."""
+        """Return the nonlinear program; kept for all problems that differ in parameters alone."""
         key = (
             tuple((phase.program, phase.lands) for phase in self.phases),
             self.cyclic,
@@ -376,7 +376,7 @@ _HEEL_SHARE = 0.4
 
 
 def _parts(whole: PlannedPhase, settings: GlobalSettings) -> list[tuple[Support, PlannedPhase]]:
-    """A phase as planned, or the two phases of a double support whose front foot lands on its heel."""
+    """Return a phase as planned, or the two phases of a double support whose front foot lands on its heel."""
     if not whole.double:
         return [(Support.ONE_FOOT, whole)]
     model = whole.model
@@ -473,7 +473,7 @@ _HILL_MARGIN = 0.04
 
 
 def _hill(height: float, step_length: float, foot_length: float) -> Obstacle:
-    """A hill in the middle of the swing, under which the stance foot is; beside both footholds it is flat."""
+    """Return a hill in the middle of the swing, under which the stance foot is; beside both footholds it is flat."""
     # Heel and toe reach 1.65 margins and half the width beyond its middle: both lift off and land beyond that.
     room = step_length - 0.5 * foot_length
     margin = min(_HILL_MARGIN, room / 2.0)
@@ -487,7 +487,7 @@ def _hill(height: float, step_length: float, foot_length: float) -> Obstacle:
 
 
 def _limited(model: PhaseModel, settings: GlobalSettings) -> PhaseModel:
-    """The model with the settings' limits of forces, friction, torques and knees."""
+    """Return the model with the settings' limits of forces, friction, torques and knees."""
     known = {kind: [joint for joint in model.joints if joint.name.endswith(kind)] for kind in settings.torque_limits}
     for kind, joints in known.items():
         if not joints:
@@ -523,7 +523,7 @@ def _drives(torque: Torque, joint: Joint) -> bool:
 
 
 def _bent(joint: Joint, least: float) -> Joint:
-    """The joint with flexion of at least ``least``."""
+    """Return the joint with flexion of at least ``least``."""
     if joint.sign > 0:
         return dataclasses.replace(joint, lower=max(joint.lower, joint.offset + least))
     return dataclasses.replace(joint, upper=min(joint.upper, joint.offset - least))

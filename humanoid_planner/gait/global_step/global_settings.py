@@ -101,7 +101,7 @@ class GlobalSettings:
         _check("sole_angle", (low, high), 0.0 <= low <= high < math.pi / 2, "0 <= least <= greatest < pi/2")
 
     def replace(self, **changes: object) -> GlobalSettings:
-        """The settings with some of them changed.
+        """Return the settings with some of them changed.
 
         Raises:
             InputError: a value that can't be.

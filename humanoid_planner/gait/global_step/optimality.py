@@ -111,7 +111,7 @@ class OptimalityProof:
         )
 
     def report(self) -> str:
-        """A few lines."""
+        """Return a few lines."""
         touched = sorted({name for names in self.touched for name in names})
         H = ", ".join(
             f"{value:.4f}{'' if free else ' (duration at a bound)'}"
@@ -202,7 +202,7 @@ def _touched_coordinates(problem: GlobalProblem, iterate: GlobalIterate, index: 
 
 
 def _with_bounds(problem: GlobalProblem, iterate: GlobalIterate, index: int, own: PhaseProblem) -> PhaseProblem:
-    """The phase with touched bounds of coordinates as ranges of joints to the base, which come last."""
+    """Return the phase with touched bounds of coordinates as ranges of joints to the base, which come last."""
     program, offset = problem.phases[index].program, problem.program().offsets[index] + 1
     lower, upper, _, _ = problem.bounds(problem.program())
     inner = slice(offset + program.width, offset + program.width + own.model.n)

@@ -52,7 +52,7 @@ def optimize_step(
     neighbour: GlobalGait | None = None,
     prove: bool = True,
 ) -> GlobalGait:
-    """The best step of a cyclic gait: transition states, durations and step length are chosen by the optimum.
+    """Return the best step of a cyclic gait: transition states, durations and step length are chosen by the optimum.
 
     Args:
         walker: :class:`.BipWalker` of BIP or of any biped's sagittal projection, :class:`.RabbitWalker`.
@@ -94,7 +94,7 @@ def optimize_walk(
     *,
     prove: bool = True,
 ) -> GlobalGait:
-    """The best walk between two rests: all transitions, durations and step lengths are chosen by the optimum.
+    """Return the best walk between two rests: all transitions, durations and step lengths are chosen by the optimum.
 
     Args:
         walker: the walking model.

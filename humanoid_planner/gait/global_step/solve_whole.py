@@ -59,7 +59,7 @@ def solve_whole(
     def step(
         speed: float | None, length: float | None, height: float = 0.0, guess: WalkData | None = None
     ) -> GlobalGait:
-        """The best step: transcribed, told, then once more from there with its proof."""
+        """Return the best step: transcribed, told, then once more from there with its proof."""
         first = optimize_step(walker, speed, length, settings, progress, step_height=height, guess=guess, prove=False)
         if not (prove and first.converged):
             return first
@@ -120,7 +120,7 @@ def whole_settings(spec: GaitSpec, model: GaitModel) -> GlobalSettings:
 
 
 def limited_walker(spec: GaitSpec, model: GaitModel) -> BipWalker | RabbitWalker:
-    """The walker with the ranges and rates of a specification.
+    """Return the walker with the ranges and rates of a specification.
 
     Raises:
         InputError: an array of another length than the walker's joints, or legs that differ.

@@ -20,7 +20,7 @@ _LOWEST = 0.6
 
 
 def published_walk(walker: Walker) -> tuple[WalkData, LegSize, LegSize]:
-    """The published walk of a robot of this kind, that robot's legs, and this one's.
+    """Return the published walk of a robot of this kind, that robot's legs, and this one's.
 
     Raises:
         InputError: a walker of another kind.
@@ -38,7 +38,7 @@ def published_walk(walker: Walker) -> tuple[WalkData, LegSize, LegSize]:
 def scaled_walk(
     walker: Walker, speed: float | None = None, step_length: float | None = None, step_height: float = 0.0
 ) -> WalkData:
-    """The published walk at another speed and with other steps, its hip lowered until the legs reach.
+    """Return the published walk at another speed and with other steps, its hip lowered until the legs reach.
 
     Args:
         walker: the walking model.

@@ -64,7 +64,7 @@ class TranscribedConditions:
         return tuple(int(index) for index in np.flatnonzero(self.hamiltonian_spread > _COARSE_SPREAD))
 
     def report(self) -> str:
-        """A few lines."""
+        """Return a few lines."""
 
         def listed(values: Reals) -> str:
             return ", ".join(f"{value:.1e}" for value in values)
@@ -85,7 +85,7 @@ def check_transcription(
     finals: Sequence[PhaseProblem],
     phases: Sequence[PhaseSolution],
 ) -> TranscribedConditions:
-    """Evaluates the conditions along a gait's transcription.
+    """Evaluate the conditions along a gait's transcription.
 
     Args:
         problem: that was solved.

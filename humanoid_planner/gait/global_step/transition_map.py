@@ -27,7 +27,7 @@ class TransitionMap:
 
     @classmethod
     def of(cls, function: Callable[[BoundaryState], BoundaryState], n: int) -> TransitionMap:
-        """The map that a walker's transition is.
+        """Return the map that a walker's transition is.
 
         Args:
             function: :meth:`.Walker.single_from_double` or :meth:`.Walker.single_from_touch_down`.

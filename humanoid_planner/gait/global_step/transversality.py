@@ -25,7 +25,7 @@ TOUCHED = 1e-7
 
 
 def gait_distance(problem: GlobalProblem, iterate: GlobalIterate) -> float:
-    """That the hip advances [m]."""
+    """Return that the hip advances [m]."""
     return float(iterate.step_lengths.sum()) + problem.advance_at_rests
 
 

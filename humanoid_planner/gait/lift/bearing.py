@@ -68,7 +68,7 @@ class SoleGeometry:
 
 
 def sole_of_leg(robot: Robot, ankle: str) -> SoleGeometry:
-    """The support contact at the end of a leg.
+    """Return the support contact at the end of a leg.
 
     Args:
         robot: whose zero posture has the foot pointing along its sole's x.

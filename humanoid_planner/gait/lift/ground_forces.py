@@ -40,7 +40,7 @@ def ground_forces(
     state: tuple[Reals, Reals, Reals],
     friction: float,
 ) -> GroundForces | None:
-    """Forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
+    """Return forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
 
     Of all that do, those with the least sum of squares are taken, each square divided by the share of its foot: so the
     load goes over smoothly from one foot to the other as shares do.

@@ -131,13 +131,13 @@ class _System:
         self._right = np.zeros(size)
 
     def row(self, entries: Iterable[tuple[int, float]], right: float = 0.0) -> None:
-        """Adds an equation."""
+        """Add an equation."""
         self._entries += [(self._rows, int(column), value) for column, value in entries]
         self._right[self._rows] = right
         self._rows += 1
 
     def solve(self) -> Reals:
-        """The solution.
+        """Return the solution.
 
         Raises:
             InputError: there is none, or more than one.

@@ -69,7 +69,7 @@ class LegPlacement:
         guess: Reals,
         still: Mapping[str, pin.SE3],
     ) -> tuple[Reals, Reals]:
-        """Configuration and velocity.
+        """Return the configuration and velocity.
 
         Args:
             q_plane: (nq,) configuration in the sagittal plane, which tells where soles and base are.

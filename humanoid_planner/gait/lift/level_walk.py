@@ -94,7 +94,7 @@ def knee_reserve(projection: SagittalProjection) -> float:
 
 
 def with_reserves(projection: SagittalProjection) -> SagittalProjection:
-    """The projection, its joints kept away from the ends of their ranges and rates: the lift takes some of them.
+    """Return the projection, its joints kept away from the ends of their ranges and rates: the lift takes some of them.
 
     Raises:
         InputError: a joint's range or rate is smaller than what is to be kept.
@@ -132,7 +132,7 @@ def level_step(name: str, projection: SagittalProjection, stride: float = 1.0) -
 
 
 def level_walker(projection: SagittalProjection) -> BipWalker:
-    """The robot in the plane, its front foot pressed down and kept from sliding in double support."""
+    """Return the robot in the plane, its front foot pressed down and kept from sliding in double support."""
     mass, robot = projection.bip.mass / MASS, projection.robot
     limits = {
         kind: TORQUE_SHARE * min(float(robot.limits.effort[robot.index_v(joint)]) for joint in joints)

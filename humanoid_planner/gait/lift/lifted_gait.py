@@ -139,7 +139,7 @@ def lift_gait(
     settings: LiftSettings | None = None,
     progress: ProgressCallback | None = None,
 ) -> LiftedGait:
-    """Adds lateral sway to a sagittal gait and makes it a motion of all joints.
+    """Add lateral sway to a sagittal gait and makes it a motion of all joints.
 
     1. Soles and hips keep their places in the plane, and the trunk its attitude. Feet stay as far apart as they are in
        the projection's posture.
@@ -193,7 +193,7 @@ class _Lift:
         self._data = robot.model.createData()
 
     def make(self) -> LiftedGait:
-        """The lifted gait."""
+        """Return the lifted gait."""
         model, phases = self._robot.model, self._phases
         self._progress(Progress("sway"))
         planes = [accelerations(phase.t, phase.v) for phase in phases]
@@ -260,7 +260,7 @@ class _Lift:
     def _motion(
         self, lateral: Sequence[Reals], shift: Sequence[Reals]
     ) -> list[tuple[Reals, Reals, Reals]]:
-        """Configurations, velocities, accelerations of each phase."""
+        """Configuration, velocities, accelerations of each phase."""
         result = []
         guess = self._phases[0].q[0]
         for phase, sways, shifts in zip(self._phases, lateral, shift, strict=True):

@@ -64,7 +64,7 @@ def accelerations(t: Reals, v: Reals) -> Reals:
 def sample_gait(
     gait: GaitSolution, projection: SagittalProjection, period: float, standing: tuple[float, float], right_first: bool
 ) -> tuple[SagittalPhase, ...]:
-    """Samples a gait on the robot.
+    """Return samples a gait on the robot.
 
     Args:
         gait: of the projection's model, on level ground.

@@ -30,12 +30,12 @@ def choose_cuts(mechanism: PlanarMechanism, release_all_contacts: bool = False) 
 
 
 def _rule_u(mechanism: PlanarMechanism, loop: Loop) -> str:
-    """The last contact of a loop, in the order of the mechanism."""
+    """Return the last contact of a loop, in the order of the mechanism."""
     return next(pivot.name for pivot in reversed(mechanism.pivots) if pivot.contact and pivot.name in loop.pivots)
 
 
 def _rule_b(mechanism: PlanarMechanism, loop: Loop) -> str:
-    """The joint farthest from the ground: both its links are; the first of equals."""
+    """Return the joint farthest from the ground: both its links are; the first of equals."""
     steps = mechanism.distances()
 
     def remoteness(name: str) -> int:

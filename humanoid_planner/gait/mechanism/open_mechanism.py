@@ -129,7 +129,7 @@ def _tree_bodies(mechanism: PlanarMechanism, cut: Sequence[str]) -> tuple[list[P
 def _body(
     name: str, mechanism: PlanarMechanism, pivot: Pivot, carrier: str, entries: Mapping[str, complex]
 ) -> tuple[PlanarBody, complex]:
-    """A link as a body carried by another one, and where it is entered in its own frame."""
+    """Return a link as a body carried by another one, and where it is entered in its own frame."""
     link = next(item for item in mechanism.links if item.name == name)
     carried_at, entered_at = (
         (pivot.at_parent, pivot.at_child) if carrier == pivot.parent else (pivot.at_child, pivot.at_parent)
@@ -141,7 +141,7 @@ def _body(
 
 
 def _with_rotors(mechanism: PlanarMechanism, tree: PlanarTree) -> PlanarTree:
-    """The tree with rotors between the links that their joints join, cut ones included."""
+    """Return the tree with rotors between the links that their joints join, cut ones included."""
     rotors = np.zeros((tree.n, tree.n))
     for pivot in mechanism.pivots:
         turned = np.zeros(tree.n)

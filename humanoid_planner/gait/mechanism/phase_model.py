@@ -428,11 +428,11 @@ class PhaseModel:
         return self.control_count - self.n
 
     def replace(self, **changes: object) -> PhaseModel:
-        """The model with some of its attributes changed."""
+        """Return the model with some of its attributes changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     def with_bounds(self, **bounds: tuple[float, float]) -> PhaseModel:
-        """The model with other (lower, upper) bounds of controls, by their names.
+        """Return the model with other (lower, upper) bounds of controls, by their names.
 
         Raises:
             InputError: an unknown control, or bounds that cross.
@@ -464,7 +464,7 @@ Effort = TypeVar("Effort", Torque, CutForce)
 
 
 def _bounded(effort: Effort, bounds: Mapping[str, tuple[float, float]]) -> Effort:
-    """The effort with the bounds that its name has among ``bounds``."""
+    """Return the effort with the bounds that its name has among ``bounds``."""
     if effort.name not in bounds:
         return effort
     lower, upper = bounds[effort.name]

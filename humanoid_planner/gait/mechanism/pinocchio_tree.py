@@ -13,7 +13,7 @@ from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 
 
 def to_pinocchio(tree: PlanarTree) -> pin.Model:
-    """The same tree with revolute joints about Z in the plane X, Y, gravity along -Y.
+    """Return the same tree with revolute joints about Z in the plane X, Y, gravity along -Y.
 
     Its coordinates are relative: the place (x, y) of a floating root, then phi_i = q_i - q_parent of each angle, in an
     order of Pinocchio's choice: :func:`relative_coordinates` converts. Each body has a frame of its name on its axis.
@@ -40,7 +40,7 @@ def to_pinocchio(tree: PlanarTree) -> pin.Model:
         carried.setdefault(body.parent, []).append(body)
 
     def append(parent: str | None, joint: int, frame: pin.SE3) -> None:
-        """Adds what a body carries, one branch after the other: Pinocchio's algorithms rely on that order."""
+        """Add what a body carries, one branch after the other: Pinocchio's algorithms rely on that order."""
         for body in carried.get(parent, []):
             at = frame * _translation(body.origin)
             own = joint if body.welded else model.addJoint(joint, pin.JointModelRZ(), at, body.name)

@@ -60,7 +60,7 @@ class PlanarBody:
     def about_axis(
         name: str, parent: str | None, origin: complex, mass: float, centre: complex, inertia: float
     ) -> PlanarBody:
-        """A body whose inertia is given about its axis O_i, as in the thesis' tables: I_G = I - m |a + i b|².
+        """Return a body whose inertia is given about its axis O_i, as in the thesis' tables: I_G = I - m |a + i b|².
 
         Raises:
             InputError: as for the body itself, and an inertia smaller than that of the mass in its centre.

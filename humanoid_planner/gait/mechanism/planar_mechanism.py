@@ -79,7 +79,7 @@ class Pivot:
     offset: float = 0.0
 
     def other(self, link: str) -> str:
-        """The link at the other end."""
+        """Return the link at the other end."""
         return self.child if link == self.parent else self.parent
 
 
@@ -141,7 +141,7 @@ class PlanarMechanism:
                 raise InputError("has a place that isn't finite", element=pivot.name, remedy="Give finite lengths")
 
     def pivot(self, name: str) -> Pivot:
-        """A joint by its name.
+        """Return a joint by its name.
 
         Raises:
             InputError: there is none of that name.
@@ -200,7 +200,7 @@ class PlanarMechanism:
         return steps
 
     def shortest_loop(self, cut: Collection[str] = ()) -> Loop | None:
-        """A shortest ring of joints without those that are cut; None if there is none."""
+        """Return a shortest ring of joints without those that are cut; None if there is none."""
         best: tuple[str, ...] | None = None
         for pivot in self.pivots:
             if pivot.name in cut:

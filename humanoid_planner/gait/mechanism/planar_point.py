@@ -60,5 +60,5 @@ class PlanarPoint:
         return np.stack([diagonal.real, diagonal.imag], axis=-2)
 
     def minus(self, other: PlanarPoint) -> PlanarPoint:
-        """The vector from another point of the same tree to this one; its ``position`` is that vector."""
+        """Return the vector from another point of the same tree to this one; its ``position`` is that vector."""
         return PlanarPoint(self.origin - other.origin, self.coefficients - other.coefficients, self.turning, self.phase)

@@ -83,7 +83,7 @@ class PlanarTree(TreeEquations):
 
     @classmethod
     def from_bodies(cls, bodies: Sequence[PlanarBody], gravity: float = GRAVITY, floating: bool = False) -> PlanarTree:
-        """Builds the constants of a tree.
+        """Build the constants of a tree.
 
         Args:
             bodies: in the order of the coordinates; parents may come after their children.
@@ -150,7 +150,7 @@ class PlanarTree(TreeEquations):
         )
 
     def with_rotors(self, rotors: ArrayLike) -> PlanarTree:
-        """The tree with rotors that turn with differences of angles.
+        """Return the tree with rotors that turn with differences of angles.
 
         Their own spin is fast and their mass counts with the body that carries them; what is left of them is a constant
         in the mass matrix, as robot files give it (armature).
@@ -216,7 +216,7 @@ class PlanarTree(TreeEquations):
         return self.index(item.name)
 
     def point(self, body: str, offset: complex = 0.0) -> PlanarPoint:
-        """A point of a body, ``offset`` from its axis in the body's frame [m].
+        """Return a point of a body, ``offset`` from its axis in the body's frame [m].
 
         Raises:
             InputError: there is no such body, or the offset isn't finite.

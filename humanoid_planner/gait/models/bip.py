@@ -51,7 +51,7 @@ class Bip:
         return sum(self.segments[name].mass for name in SEGMENTS)
 
     def with_trunk_mass(self, mass: float) -> Bip:
-        """The robot with another mass of the trunk, its inertia in proportion (thesis III.4, F-096 and F-098).
+        """Return the robot with another mass of the trunk, its inertia in proportion (thesis III.4, F-096 and F-098).
 
         Raises:
             InputError: the mass isn't positive.
@@ -59,12 +59,12 @@ class Bip:
         return dataclasses.replace(self, segments={**self.segments, "trunk": self.segments["trunk"].with_mass(mass)})
 
     def with_foot(self, foot: FootTriangle) -> Bip:
-        """The robot with another foot, whose ankle-toe side becomes the rear foot's length."""
+        """Return the robot with another foot, whose ankle-toe side becomes the rear foot's length."""
         rear = dataclasses.replace(self.segments["rear_foot"], length=foot.ankle_toe)
         return dataclasses.replace(self, segments={**self.segments, "rear_foot": rear}, foot=foot)
 
     def with_legs_exchanged(self) -> Bip:
-        """The robot whose rear leg has the front leg's masses, and the other way round.
+        """Return the robot whose rear leg has the front leg's masses, and the other way round.
 
         Each segment is seen from its other end: the chain runs up the rear leg and down the front one.
         """
@@ -227,7 +227,7 @@ class Bip:
 
 
 def load_bip(path: str | Path | None = None) -> Bip:
-    """Reads BIP's parameters.
+    """Read BIP's parameters.
 
     Args:
         path: a YAML file; the thesis' one if left out (``config/gait/bip.yaml``).

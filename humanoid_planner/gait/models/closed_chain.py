@@ -16,7 +16,7 @@ from humanoid_planner.gait.models.segment import Segment
 def closed_chain(
     segments: Sequence[Segment], base: float, damping: Sequence[float] | None = None, gravity: float = GRAVITY
 ) -> PhaseModel:
-    """The chain A, S_1, .., S_n, B cut at B, with u = (C_1, .., C_{n+1}, N_B, T_B), equation (I.33).
+    """Return the chain A, S_1, .., S_n, B cut at B, with u = (C_1, .., C_{n+1}, N_B, T_B), equation (I.33).
 
     Torque i <= n acts from S_{i-1} on S_i, torque n+1 from S_n on the base (errata ER-04 and ER-05).
 

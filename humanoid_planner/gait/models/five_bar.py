@@ -60,7 +60,7 @@ class FiveBar:
         return PlanarMechanism("five_bar", tuple(links), tuple(pivots))
 
     def phase(self, cut: str = "O5") -> PhaseModel:
-        """The model with u = (C1, .., C5, F_y, F_x).
+        """Return the model with u = (C1, .., C5, F_y, F_x).
 
         Args:
             cut: joint that is opened: the base joint O5 as in the thesis' example; O3 is what rule B would choose.
@@ -83,7 +83,7 @@ class FiveBar:
 
 
 def load_five_bar(path: str | Path | None = None) -> FiveBar:
-    """Reads the parameters of a five-bar mechanism.
+    """Read the parameters of a five-bar mechanism.
 
     Args:
         path: a YAML file; the thesis' one if left out (``config/gait/five_bar.yaml``).

@@ -104,5 +104,5 @@ def planar_masses(model: pin.Model, data: pin.Data, moving: Collection[int]) -> 
 
 
 def in_plane(point: NDArray[np.float64]) -> complex:
-    """A point in the sagittal plane: forward and up."""
+    """Return a point in the sagittal plane: forward and up."""
     return complex(point[0], point[2])

@@ -38,7 +38,7 @@ class LegJoint:
         return ends[0], ends[1]
 
     def limit(self, pivot: Pivot, sign: int, offset: float) -> Pivot:
-        """The pivot with this joint's limits, damping, rotor and count; its angle is sign * angle + offset."""
+        """Return the pivot with this joint's limits, damping, rotor and count; its angle is sign * angle + offset."""
         lower, upper = self.relative_range(sign, offset)
         return dataclasses.replace(
             pivot,
@@ -53,7 +53,7 @@ class LegJoint:
 
 
 def read_leg_joints(values: dict[str, YamlNode], names: tuple[str, ...]) -> dict[str, LegJoint]:
-    """Reads ``ranges``, ``rates``, ``damping`` and ``rotors`` of a file's top level; what is left out isn't limited.
+    """Read ``ranges``, ``rates``, ``damping`` and ``rotors`` of a file's top level; what is left out isn't limited.
 
     Raises:
         InputError: an unknown joint, a range that crosses, a rate that isn't positive, a negative damping or rotor.

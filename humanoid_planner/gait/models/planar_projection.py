@@ -33,7 +33,7 @@ def planar_mechanism(
     moving: Collection[str] | None = None,
     contacts: Mapping[str, complex] | None = None,
 ) -> PlanarMechanism:
-    """The mechanism that a robot is in its sagittal plane.
+    """Return the mechanism that a robot is in its sagittal plane.
 
     Args:
         robot: to project.
@@ -142,5 +142,5 @@ def _signs(robot: Robot, data: pin.Data, moving: Collection[str] | None, base: s
 
 
 def _carried(robot: Robot, joint: str) -> str:
-    """The URDF link that a joint carries."""
+    """Return the URDF link that a joint carries."""
     return robot.description.joints[joint].child

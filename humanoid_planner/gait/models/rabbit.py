@@ -47,7 +47,7 @@ class Rabbit:
         return self.rear_shank.length, self.rear_thigh.length, self.front_thigh.length, self.front_shank.length
 
     def with_trunk_mass(self, mass: float) -> Rabbit:
-        """The robot with another mass of the trunk, its inertia in proportion.
+        """Return the robot with another mass of the trunk, its inertia in proportion.
 
         Raises:
             InputError: the mass isn't positive.
@@ -55,7 +55,7 @@ class Rabbit:
         return dataclasses.replace(self, trunk=self.trunk.with_mass(mass))
 
     def with_legs_exchanged(self) -> Rabbit:
-        """The robot whose rear leg has the front leg's masses, and the other way round.
+        """Return the robot whose rear leg has the front leg's masses, and the other way round.
 
         Each segment is seen from its other end: the chain runs up the rear leg and down the front one.
         """
@@ -152,7 +152,7 @@ class Rabbit:
 
 
 def load_rabbit(path: str | Path | None = None) -> Rabbit:
-    """Reads RABBIT's parameters.
+    """Read RABBIT's parameters.
 
     Args:
         path: a YAML file; the thesis' one if left out (``config/gait/rabbit.yaml``).

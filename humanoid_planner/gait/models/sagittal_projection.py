@@ -180,7 +180,7 @@ class SagittalProjection:
 def project_to_sagittal_plane(
     robot: Robot, posture: str | ArrayLike = "zero", legs: Sequence[str] | None = None
 ) -> SagittalProjection:
-    """Makes the seven-link model of a biped.
+    """Make the seven-link model of a biped.
 
     Args:
         robot: whose base moves freely, or along x, z and about y. Its limbs name the legs' joints, its support contacts
@@ -283,7 +283,7 @@ def _pitch_joints(robot: Robot, data: pin.Data, limb: str) -> list[tuple[str, in
 
 
 def _segment(start: complex, end: complex, body: PlanarMass) -> Segment:
-    """A body on the axis from a start to an end."""
+    """Return a body on the axis from a start to an end."""
     way = end - start
     own = (body.centre - start) * abs(way) / way
     return Segment(abs(way), body.mass, own, body.inertia + body.mass * abs(own) ** 2)

@@ -34,11 +34,11 @@ class Segment:
         return self.inertia - self.mass * abs(self.centre) ** 2
 
     def link(self, name: str) -> Link:
-        """The link of that name, its frame on O_i along X_i."""
+        """Return the link of that name, its frame on O_i along X_i."""
         return Link(name, self.mass, self.centre, self.central_inertia)
 
     def with_mass(self, mass: float) -> Segment:
-        """The segment with another mass, its inertia in proportion: the same shape of another density.
+        """Return the segment with another mass, its inertia in proportion: the same shape of another density.
 
         Raises:
             InputError: the mass isn't positive.
@@ -48,7 +48,7 @@ class Segment:
         return Segment(self.length, mass, self.centre, self.inertia * mass / self.mass)
 
     def reversed(self) -> Segment:
-        """The same body seen from its other end, its axis turned by pi and its inertia about that end."""
+        """Return the same body seen from its other end, its axis turned by pi and its inertia about that end."""
         centre = self.length - self.centre.real - 1j * self.centre.imag
         return Segment(self.length, self.mass, centre, self.central_inertia + self.mass * abs(centre) ** 2)
 
@@ -65,7 +65,7 @@ def require_keys(node: YamlNode, values: Mapping[str, YamlNode], names: Sequence
 
 
 def read_segment(node: YamlNode, with_length: bool = False) -> Segment:
-    """Reads ``{length, mass, centre, inertia}``; ``centre`` is a number a or a pair [a, b].
+    """Read ``{length, mass, centre, inertia}``; ``centre`` is a number a or a pair [a, b].
 
     Args:
         node: of the segment.

@@ -65,7 +65,7 @@ class ControlRow:
         )
 
     def above(self, least: float) -> ControlRow:
-        """The row less ``least``: not negative where the function is at least that."""
+        """Return the row less ``least``: not negative where the function is at least that."""
         return dataclasses.replace(self, constant=self.constant - least)
 
 
@@ -164,7 +164,7 @@ def root_point(model: PhaseModel, name: str = "root") -> FootForces:
 
 
 def root_foot(model: PhaseModel, foot: FlatFoot, name: str = "root") -> FootForces:
-    """Forces at heel and toe of a flat foot whose ankle is the root, equation (III.22).
+    """Return forces at heel and toe of a flat foot whose ankle is the root, equation (III.22).
 
     The force of the foot on the shank is R = P' + m g Y less the cut forces; the moments about the heel give
 

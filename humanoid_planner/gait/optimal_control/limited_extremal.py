@@ -131,7 +131,7 @@ class LimitedExtremalProblem:
         return StateMultipliers(mesh, total / widths)
 
     def with_multipliers(self, multipliers: StateMultipliers, stiffer: float = 1.0) -> LimitedExtremalProblem:
-        """The same phase with other estimates and penalty factors."""
+        """Return the same phase with other estimates and penalty factors."""
         penalties = self.problem.penalties
         penalties = dataclasses.replace(penalties, inequality=stiffer * penalties.inequality)
         return LimitedExtremalProblem(self.problem.replace(penalties=penalties), multipliers)

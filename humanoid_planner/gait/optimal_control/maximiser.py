@@ -66,7 +66,7 @@ class Maximiser:
         return np.clip(u, self.lower, self.upper), free
 
     def with_rows(self, y: Reals, C: Reals, c: Reals) -> tuple[Reals, Reals, Mask, Mask, Mask]:
-        """Controls with rows C u + c >= 0 (the first ones = 0) besides the box.
+        """Control with rows C u + c >= 0 (the first ones = 0) besides the box.
 
         Args:
             y: (K, N).

@@ -118,7 +118,7 @@ class PhaseProblem:
             raise InputError("has no closure to hold", element="hard_closure", remedy="Leave it off for this model")
 
     def replace(self, **changes: object) -> PhaseProblem:
-        """The problem with some of its attributes changed."""
+        """Return the problem with some of its attributes changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     @cached_property

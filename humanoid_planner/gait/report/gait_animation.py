@@ -33,7 +33,7 @@ def write_animation(
     speed: float = 0.5,
     progress: bool = False,
 ) -> int:
-    """Writes a gait as moving stick figure with feet, ground and the forces under the feet.
+    """Write a gait as moving stick figure with feet, ground and the forces under the feet.
 
     Args:
         gait: to show.
@@ -136,7 +136,7 @@ def gait_strip(gait: GaitSolution, count: int = 10) -> Figure:
 
 
 def write_strip(gait: GaitSolution, path: str | Path, count: int = 10) -> None:
-    """Writes the strip; the ending of the name tells the format.
+    """Write the strip; the ending of the name tells the format.
 
     Raises:
         InputError: see :func:`gait_strip`; or the file can't be written.

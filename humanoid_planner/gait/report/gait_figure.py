@@ -82,7 +82,7 @@ def gait_figure(gait: GaitSolution, figures: int = 12) -> Figure:
 
 
 def write_gait_figure(gait: GaitSolution, path: str | Path) -> None:
-    """Writes the picture; the ending of the name tells the format.
+    """Write the picture; the ending of the name tells the format.
 
     Raises:
         InputError: the file can't be written.

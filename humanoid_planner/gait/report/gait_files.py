@@ -46,7 +46,7 @@ def write_gait_json(gait: GaitSolution, path: str | Path) -> None:
 def write_gait_folder(
     gait: GaitSolution, folder: str | Path, animation: bool = True, progress: bool = False
 ) -> GaitReport:
-    """Writes report.txt, gait.json, gait.csv, gait.png, strip.png, gait.gif and a CSV and JSON of each phase.
+    """Write report.txt, gait.json, gait.csv, gait.png, strip.png, gait.gif and a CSV and JSON of each phase.
 
     Args:
         gait: to write.

@@ -171,7 +171,7 @@ class GaitReport:
         return dict(plain_values(asdict(self)))
 
     def text(self) -> str:
-        """A page to read."""
+        """Return a page to read."""
         lines = [
             f"{self.duration:.3f} s, {self.distance:.3f} m, {self.mean_speed:.3f} m/s"
             f" ({3.6 * self.mean_speed:.2f} km/h); {'converged' if self.converged else 'NOT CONVERGED'},"

@@ -114,7 +114,7 @@ def phase_figure(solution: PhaseSolution, figures: int = 9) -> Figure:
 
 
 def write_figure(solution: PhaseSolution, path: str | Path) -> None:
-    """Writes the picture; the ending of the name tells the format."""
+    """Write the picture; the ending of the name tells the format."""
     phase_figure(solution).savefig(path, dpi=110)
 
 

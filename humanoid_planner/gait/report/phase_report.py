@@ -129,7 +129,7 @@ class PhaseReport:
         return dict(plain_values(asdict(self)))
 
     def text(self) -> str:
-        """A page to read."""
+        """Return a page to read."""
         lines = [
             f"{self.status} ({self.method}) after {self.seconds:.2f} s: {self.message}",
             f"duration {self.duration:.4g} s   J {self.cost:.6g}   by transcription {self.direct_cost:.6g}",
@@ -233,7 +233,7 @@ def phase_report(solution: PhaseSolution) -> PhaseReport:
 
 
 def plain_values(value: Any) -> Any:
-    """The same with tuples as lists and numbers that aren't finite as None."""
+    """Return the same with tuples as lists and numbers that aren't finite as None."""
     if isinstance(value, dict):
         return {key: plain_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -24,7 +24,7 @@ _FAR = 10.0
 
 
 def sample_at(series: GaitSeries, time: float) -> int:
-    """The sample nearest to a time [s]; of the two at a transition the later one, whose phase begins there."""
+    """Return the sample nearest to a time [s]; of the two at a transition the later one, whose phase begins there."""
     distance = np.abs(series.t - time)
     return len(distance) - 1 - int(distance[::-1].argmin())
 

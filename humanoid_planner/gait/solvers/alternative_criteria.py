@@ -225,7 +225,7 @@ class _Program:
         return self.criterion is Criterion.ENERGY
 
     def solve(self, started: float) -> CriterionResult:
-        """Builds the program and goes from the motion of least effort to that of the criterion."""
+        """Build the program and goes from the motion of least effort to that of the criterion."""
         n, N, K, model = self.n, self.controls, self.options.intervals, self.problem.model
         points, u_count = 2 * K + 1, K if self.energetic else K + 1
         torques = model.torque_count if self.energetic else 0

@@ -62,7 +62,7 @@ INERTIA_THEN_PENALTIES = (
 
 
 def with_parameters(problem: PhaseProblem, parameters: dict[str, float]) -> PhaseProblem:
-    """The problem with parameters of :class:`Stage` at the given values."""
+    """Return the problem with parameters of :class:`Stage` at the given values."""
     penalties = problem.penalties
     factors = {name: parameters.get(name, 1.0) for name in ("closure", "slap", "inequality")}
     penalties = dataclasses.replace(

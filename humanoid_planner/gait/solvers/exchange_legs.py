@@ -33,7 +33,7 @@ def exchange_legs(
     cycles: int = 1,
     progress: ProgressCallback | None = None,
 ) -> GaitSolution:
-    """The gait of the robot with its legs exchanged: what ``gait_trajectory`` takes as ``exchanged``.
+    """Return the gait of the robot with its legs exchanged: what ``gait_trajectory`` takes as ``exchanged``.
 
     Args:
         solution: a gait.
@@ -68,7 +68,7 @@ def exchange_legs(
 def _exchanged(
     walker: Walker, exchanged: Walker, planned: PlannedPhase, phase: PhaseSolution
 ) -> PhaseProblem:
-    """The problem of a solved phase with the legs' data exchanged, its duration the one that was found."""
+    """Return the problem of a solved phase with the legs' data exchanged, its duration the one that was found."""
     problem = phase.problem
     fresh = exchanged.single_support() if planned.spec.own is None else exchanged.double_support(planned.spec.own)
     model = problem.model.replace(tree=fresh.tree)
@@ -86,7 +86,7 @@ def _exchanged(
 
 
 def _on_other_foot(row: ControlRow, foot: FootForces, other: FootForces) -> ControlRow:
-    """A condition on the forces under one foot put to another one, whose weight differs."""
+    """Return a condition on the forces under one foot put to another one, whose weight differs."""
     size = max(len(part.accelerations) for part in (row, *foot.normal, foot.tangential))
 
     def terms(part: ControlRow) -> np.ndarray:

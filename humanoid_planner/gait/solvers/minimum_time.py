@@ -63,7 +63,7 @@ class PathTiming:
 def time_path(
     model: PhaseModel, waypoints: ArrayLike, intervals: int = 100, start_rate: float = 0.0, end_rate: float = 0.0
 ) -> PathTiming:
-    """Finds the fastest way along a smooth path.
+    """Find the fastest way along a smooth path.
 
     Args:
         model: whose controls are bounded, and whose joints' rates are where they have limits.

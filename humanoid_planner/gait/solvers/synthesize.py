@@ -313,7 +313,7 @@ class _Run:
         return path.result
 
     def from_pontryagin(self, result: BoundaryValueResult, direct_cost: float) -> PhaseSolution:
-        """The solution of the boundary value problem."""
+        """Return the solution of the boundary value problem."""
         T = self.extremal.duration(result.y)
         x, w = self.extremal.split(result.y)
         middles = 0.5 * (result.mesh[1:] + result.mesh[:-1])
@@ -328,14 +328,14 @@ class _Run:
         return self._solution(PhaseSamples(T * s, x, w), outcome)
 
     def from_direct(self, direct: DirectResult, solved: bool, message: str) -> PhaseSolution:
-        """The transcribed solution."""
+        """Return the transcribed solution."""
         x = np.concatenate([direct.q, direct.p], axis=1)
         t = direct.duration * direct.s
         outcome = SolverOutcome("direct", solved, message, direct.infeasibility, direct.cost, direct.cost)
         return self._solution(PhaseSamples(t, x, direct.costates, direct.u), outcome)
 
     def without_motion(self, status: PhaseStatus, message: str) -> PhaseSolution:
-        """A refusal: the two ends and nothing between them."""
+        """Return a refusal: the two ends and nothing between them."""
         problem = self.problem
         model = problem.scaled_model
         x = np.stack([model.state(problem.start.q, problem.start.v), model.state(problem.end.q, problem.end.v)])

@@ -169,7 +169,7 @@ class GaitSolution:
 
 
 def phase_problem(walker: Walker, phase: PlannedPhase, settings: GaitSettings) -> PhaseProblem:
-    """The optimal control problem of a planned phase, all its feet watched, the swinging one kept above stairs.
+    """Return the optimal control problem of a planned phase, all its feet watched, the swinging one kept above stairs.
 
     Args:
         walker: the walking model.

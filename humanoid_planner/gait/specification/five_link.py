@@ -38,7 +38,7 @@ def single_from_double(state: BoundaryState) -> BoundaryState:
 
 
 def single_from_touch_down(state: BoundaryState) -> BoundaryState:
-    """The beginning of double support as end of the single support before it: the same angles."""
+    """Return the beginning of double support as end of the single support before it: the same angles."""
     return BoundaryState(state.q.copy(), state.v.copy())
 
 

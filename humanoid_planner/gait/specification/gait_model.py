@@ -80,7 +80,7 @@ class GaitModel:
         return single + 1 if kind.double and walker.foot_length > 0.0 else single
 
     def walking(self) -> BipWalker | RabbitWalker:
-        """The walker.
+        """Return the walker.
 
         Raises:
             InputError: the model doesn't walk.
@@ -90,7 +90,7 @@ class GaitModel:
         return self.walker
 
     def with_contacts(self, friction: float = math.inf, min_toe_force: float = 6.0) -> GaitModel:
-        """The model, what its contacts keep to put into its walker.
+        """Return the model, what its contacts keep to put into its walker.
 
         Args:
             friction: of the front foot in double support, kept by the controls.
@@ -131,7 +131,7 @@ class GaitModel:
 
 
 def load_gait_model(name: str, feet: FootSizes | None = None, field: str = "model") -> GaitModel:
-    """A model by its name, the path of its file, or a robot to be walked in its sagittal plane.
+    """Return a model by its name, the path of its file, or a robot to be walked in its sagittal plane.
 
     Args:
         name: of :data:`NAMES`, a path, or a robot's name.
@@ -172,7 +172,7 @@ def _load(name: str, feet: FootSizes, field: str, _: tuple[int, ...]) -> GaitMod
 
 
 def load_whole_model(name: str, field: str = "model") -> GaitModel:
-    """The whole robot of a name, whose gaits can be lifted; ``bip`` is BIP2000 itself, not the planar model.
+    """Return the whole robot of a name, whose gaits can be lifted; ``bip`` is BIP2000 itself, not the planar model.
 
     Its joints keep the reserves in the plane that a lift takes.
 
@@ -206,7 +206,7 @@ def _load_whole(name: str, field: str, _: tuple[int, ...]) -> GaitModel:
 
 
 def _project(name: str, field: str) -> SagittalProjection:
-    """A robot by its name or path, in its sagittal plane."""
+    """Return a robot by its name or path, in its sagittal plane."""
     if Path(name).suffix != ".urdf" and name not in list_resources("urdf", (".urdf", ".yaml")):
         raise InputError(f"there is no model or robot '{name}'", element=field, remedy=_known())
     try:

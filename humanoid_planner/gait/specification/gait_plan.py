@@ -179,7 +179,7 @@ class GaitPlan:
         return tuple(self.jump(index) for index in range(len(self.phases) - 1))
 
     def totals(self, energies: Sequence[float]) -> GaitTotals:
-        """Sums for given energies of the phases [J].
+        """Return sums for given energies of the phases [J].
 
         Raises:
             InputError: not one energy for each phase, or one that isn't finite and at least zero.

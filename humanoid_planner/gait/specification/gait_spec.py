@@ -380,7 +380,7 @@ class GaitSpec:
         return SynthesisOptions(METHODS[method], direct, collocation, shooting, schedule, time_limit=self.time_limit)
 
     def _stage(self, index: int) -> Stage:
-        """A stage as solvers have it: scales of what the specification ends with."""
+        """Return a stage as solvers have it: scales of what the specification ends with."""
         stage, penalties = self.options.stages[index], self.penalties
         values = stage.checked(f"options.stages[{index}]")
         own = {

@@ -41,7 +41,7 @@ def hip_height_and_speed(height: float, speed: float, hip: str = "hip") -> Condi
 
 
 def closed_and_still() -> Conditions:
-    """The point closures hold, and so do their rates: g(q) = 0, G_r v = 0."""
+    """Return the point closures hold, and so do their rates: g(q) = 0, G_r v = 0."""
 
     def psi(phase: CasadiPhase, q: casadi.SX, v: casadi.SX) -> casadi.SX:
         gap = phase.closure(q)

@@ -15,7 +15,7 @@ from humanoid_planner.gait.specification.step_data import RestData, StepData
 
 
 def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
-    """The front heel touches without impact, the sole at delta; the rear foot is flat and still (Annex A a, b).
+    """Return the front heel touches without impact, the sole at delta; the rear foot is flat and still (Annex A a, b).
 
     The front foot doesn't turn on its shank (A.11), which is what fixes its rate. A sole that comes down level, which
     the thesis doesn't have, stands still at once: its toe would strike the ground otherwise.
@@ -46,7 +46,7 @@ def double_support_start(bip: Bip, step: StepData) -> BoundaryState:
 
 
 def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
-    """The front foot is flat and still, the rear one pivots on its toe (Annex A c, d; v_4^f restored, ER-09).
+    """Return the front foot is flat and still, the rear one pivots on its toe (Annex A c, d; v_4^f restored, ER-09).
 
     Raises:
         InputError: a leg can't reach, or would be straight.
@@ -77,7 +77,7 @@ def single_from_double(state: BoundaryState) -> BoundaryState:
 
 
 def single_from_touch_down(bip: Bip, state: BoundaryState) -> BoundaryState:
-    """The beginning of double support as end of the single support before it (Fig. III-25b).
+    """Return the beginning of double support as end of the single support before it (Fig. III-25b).
 
     The foot's axis turns from the heel to the toe: q_5^S = q_6^D + alpha_p.
     """

@@ -78,7 +78,7 @@ def centre_from_hips(bip: Bip, trunk: float = math.pi / 2) -> complex:
 
 
 def similar_walk(walk: WalkData, made_for: LegSize, size: LegSize, stride: float = 1.0) -> WalkData:
-    """The walk that a robot of another size can be expected to walk as easily.
+    """Return the walk that a robot of another size can be expected to walk as easily.
 
     Hips keep their places from the ankle of the flat foot, in lengths of the leg; feet may have another shape. The
     angles of trunk and soles stay. Shorter strides take the same time: all that is ahead or behind shrinks with them,

@@ -35,7 +35,7 @@ class UnreachableError(InputError):
 
 
 def checked_phases(spec: GaitSpec, model: GaitModel) -> tuple[PhaseSpec, ...]:
-    """The phases of a specification as its model has them, rests that are left open filled in.
+    """Return the phases of a specification as its model has them, rests that are left open filled in.
 
     Raises:
         InputError: a phase has what the model doesn't, or lacks what it needs.
@@ -46,7 +46,7 @@ def checked_phases(spec: GaitSpec, model: GaitModel) -> tuple[PhaseSpec, ...]:
 
 
 def bounded_walker(spec: GaitSpec, model: GaitModel) -> BipWalker | RabbitWalker:
-    """The walker with what its contacts keep to; as it was made where settings say the rest."""
+    """Return the walker with what its contacts keep to; as it was made where settings say the rest."""
     walker = model.walking()
     if spec.settings is not None:
         return walker
@@ -117,7 +117,7 @@ def plan_spec(spec: GaitSpec, model: GaitModel, phases: Sequence[PhaseSpec]) -> 
 
 
 def spec_problem(spec: GaitSpec, phases: Sequence[PhaseSpec], plan: GaitPlan, index: int) -> PhaseProblem:
-    """The optimal control problem of one phase of a planned gait.
+    """Return the optimal control problem of one phase of a planned gait.
 
     Raises:
         InputError: bounds or weights don't fit the model.
@@ -130,7 +130,7 @@ def spec_problem(spec: GaitSpec, phases: Sequence[PhaseSpec], plan: GaitPlan, in
 
 
 def mechanism_problem(spec: GaitSpec, model: GaitModel, phase: PhaseSpec) -> PhaseProblem:
-    """The optimal control problem of a phase of a mechanism that doesn't walk.
+    """Return the optimal control problem of a phase of a mechanism that doesn't walk.
 
     Raises:
         InputError: states, bounds or weights don't fit the model.
@@ -148,7 +148,7 @@ def mechanism_problem(spec: GaitSpec, model: GaitModel, phase: PhaseSpec) -> Pha
 
 
 def bounded_model(model: PhaseModel, bounds: GaitBounds, models: Sequence[PhaseModel]) -> PhaseModel:
-    """A model with bounds.
+    """Return a model with bounds.
 
     Args:
         model: of one phase.
@@ -175,7 +175,7 @@ def bounded_model(model: PhaseModel, bounds: GaitBounds, models: Sequence[PhaseM
 
 
 def spec_effort(model: PhaseModel, spec: GaitSpec, models: Sequence[PhaseModel]) -> QuadraticEffort:
-    """The criterion of a phase.
+    """Return the criterion of a phase.
 
     Args:
         model: of the phase.
@@ -226,7 +226,7 @@ def _check_mechanism(spec: GaitSpec, model: GaitModel) -> None:
 
 
 def _checked(phase: PhaseSpec, model: GaitModel, name: str) -> PhaseSpec:
-    """A phase with the rest that it leaves open."""
+    """Return a phase with the rest that it leaves open."""
     if model.mechanism is not None:
         _check_closed_chain(phase, model, name)
     else:
@@ -319,7 +319,7 @@ def _check_repeats(plan: GaitPlan, cycles: int) -> None:
 
 
 def _guessed_duration(planned: PlannedPhase, durations: tuple[float, float], name: str) -> float:
-    """Return that of a hip that moves from one end to the other at the mean of its speeds there [s]."""
+    """Return the return that of a hip that moves from one end to the other at the mean of its speeds there [s]."""
     hip = planned.model.points["hip"]
     way = float(hip.position(planned.end.q)[0] - hip.position(planned.start.q)[0])
     speeds = [float((hip.jacobian(state.q) @ state.v)[0]) for state in (planned.start, planned.end)]
@@ -332,7 +332,7 @@ def _guessed_duration(planned: PlannedPhase, durations: tuple[float, float], nam
 
 
 def _completed(problem: PhaseProblem, spec: GaitSpec, phase: PhaseSpec, models: Sequence[PhaseModel]) -> PhaseProblem:
-    """The problem with its criterion, free states and free duration."""
+    """Return the problem with its criterion, free states and free duration."""
     names = problem.model.tree.coordinates
     n = len(names)
 

@@ -87,7 +87,7 @@ class StepData:
             )
 
     def replace(self, **changes: object) -> StepData:
-        """The step with some of its numbers changed.
+        """Return the step with some of its numbers changed.
 
         Raises:
             InputError: the step isn't one any more.
@@ -161,7 +161,7 @@ class WalkData:
 
 
 def load_walk(name_or_path: str | Path) -> WalkData:
-    """Reads step data and durations.
+    """Read step data and durations.
 
     Args:
         name_or_path: a file of ``config/gait/steps`` by its name ("bip_cyclic", "bip_braking", "rabbit"), or a path.

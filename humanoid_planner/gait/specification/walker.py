@@ -38,19 +38,19 @@ class Walker(Protocol):
         """State in which the rear foot leaves."""
 
     def single_from_double(self, state: BoundaryState) -> BoundaryState:
-        """An end of double support in the coordinates of the single support after it."""
+        """Return an end of double support in the coordinates of the single support after it."""
 
     def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
-        """A beginning of double support in the coordinates of the single support before it."""
+        """Return a beginning of double support in the coordinates of the single support before it."""
 
     def rest(self, data: RestData) -> BoundaryState:
         """Standing still, in the coordinates of single support."""
 
     def root_forces(self, model: PhaseModel) -> FootForces:
-        """Forces under the foot at the root, which isn't cut, of either model."""
+        """Return forces under the foot at the root, which isn't cut, of either model."""
 
     def with_legs_exchanged(self) -> Walker:
-        """The same robot with its legs in each other's parts."""
+        """Return the same robot with its legs in each other's parts."""
 
     @property
     def foot_length(self) -> float:
@@ -91,19 +91,19 @@ class BipWalker:
         return self._limited(self.bip.single_support())
 
     def double_support_start(self, step: StepData) -> BoundaryState:
-        """The front heel touches."""
+        """Return the front heel touches."""
         return seven_link.double_support_start(self.bip, step)
 
     def double_support_end(self, step: StepData) -> BoundaryState:
-        """The rear toe leaves."""
+        """Return the rear toe leaves."""
         return seven_link.double_support_end(self.bip, step)
 
     def single_from_double(self, state: BoundaryState) -> BoundaryState:
-        """The front leg becomes the stance leg."""
+        """Return the front leg becomes the stance leg."""
         return seven_link.single_from_double(state)
 
     def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
-        """The stance leg becomes the rear leg."""
+        """Return the stance leg becomes the rear leg."""
         return seven_link.single_from_touch_down(self.bip, state)
 
     def rest(self, data: RestData) -> BoundaryState:
@@ -126,7 +126,7 @@ class BipWalker:
         return dataclasses.replace(self, bip=self.bip.with_legs_exchanged())
 
     def _limited(self, model: PhaseModel) -> PhaseModel:
-        """The model with its torques bounded; a joint's torque acts between the same two links."""
+        """Return the model with its torques bounded; a joint's torque acts between the same two links."""
         ends = {frozenset((joint.child, joint.parent)): joint.name for joint in model.joints}
         limits = {torque.name: self._limit(ends[frozenset((torque.on, torque.by))]) for torque in model.torques}
         return model.with_bounds(**{name: (-limit, limit) for name, limit in limits.items() if limit < math.inf})
@@ -172,19 +172,19 @@ class RabbitWalker:
         return self.rabbit.single_support(self.ankle_torque)
 
     def double_support_start(self, step: StepData) -> BoundaryState:
-        """The front tip touches."""
+        """Return the front tip touches."""
         return five_link.double_support_start(self.rabbit, step)
 
     def double_support_end(self, step: StepData) -> BoundaryState:
-        """The rear tip leaves."""
+        """Return the rear tip leaves."""
         return five_link.double_support_end(self.rabbit, step)
 
     def single_from_double(self, state: BoundaryState) -> BoundaryState:
-        """The front leg becomes the stance leg."""
+        """Return the front leg becomes the stance leg."""
         return five_link.single_from_double(state)
 
     def single_from_touch_down(self, state: BoundaryState) -> BoundaryState:
-        """The stance leg becomes the rear leg."""
+        """Return the stance leg becomes the rear leg."""
         return five_link.single_from_touch_down(state)
 
     def rest(self, data: RestData) -> BoundaryState:
@@ -197,7 +197,7 @@ class RabbitWalker:
         return 0.0
 
     def root_forces(self, model: PhaseModel) -> FootForces:
-        """The rear or stance tip."""
+        """Return the rear or stance tip."""
         return root_point(model, "rear_tip" if model.cut_forces else "stance_tip")
 
     def with_legs_exchanged(self) -> RabbitWalker:

@@ -40,7 +40,7 @@ def gait_trajectory(
     exchanged: GaitSolution | None = None,
     tolerance: float = JOINS,
 ) -> GaitTrajectory:
-    """The trajectory that a controller takes (003-F111).
+    """Return the trajectory that a controller takes (003-F111).
 
     Accelerations are those of the phases' dynamics under the planned controls, not differences. A robot whose legs
     differ, as those of the thesis' tables do, needs other torques where its legs have changed parts: ``exchanged``,

@@ -273,7 +273,7 @@ def _leg_forces(
     index: int,
     count: int,
 ) -> dict[str, LegForces]:
-    """Forces by leg; a rear foot with one force presses at its toe, a front foot at its heel."""
+    """Return forces by leg; a rear foot with one force presses at its toe, a front foot at its heel."""
     offset, step = plan.offsets[index], plan.phases[index].spec.own
     nothing = np.full(count, np.nan)
     found = {leg: LegForces(np.zeros((count, len(places))), places, np.zeros(count), nothing, nothing) for leg in LEGS}

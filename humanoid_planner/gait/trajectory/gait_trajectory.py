@@ -157,7 +157,7 @@ class GaitTrajectory:
         return np.flatnonzero(np.append(np.diff(self.times) > 0.0, True))
 
     def at(self, times: ArrayLike, side: Side = "after") -> GaitSample:
-        """The gait between its samples, within phases only.
+        """Return the gait between its samples, within phases only.
 
         Positions run as polynomials of fifth degree that meet positions, velocities and accelerations of the samples on
         both sides; torques and forces as straight lines.

@@ -37,7 +37,7 @@ class PlannedForce:
 
 
 def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> list[PlannedForce]:
-    """Forces at the places that press at a sample of a trajectory in the sagittal plane.
+    """Return forces at the places that press at a sample of a trajectory in the sagittal plane.
 
     What acts along the ground is shared, as the normal forces are, between the places that are down by the contact
     schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. A foot slips or
@@ -65,7 +65,7 @@ def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> 
 
 
 def lifted_forces(lifted: LiftedGait) -> Iterator[list[PlannedForce]]:
-    """Forces at the corners that press, of every sample of a lifted gait; planned within the friction cone."""
+    """Yield forces at the corners that press, of every sample of a lifted gait; planned within the friction cone."""
     for phase in lifted.phases:
         for sample in range(len(phase.t)):
             yield [

@@ -128,7 +128,7 @@ class PlanarRootMotion:
         return result
 
     def _joints(self, model: PhaseModel, swap: bool) -> list[str]:
-        """The robot's joints in the order of the model's."""
+        """Return the robot's joints in the order of the model's."""
         sides = [leg.removesuffix("_leg") for leg in (reversed(self.legs) if swap else self.legs)]
         parts = {"rear": sides[0], "stance": sides[0], "front": sides[1], "swing": sides[1]}
         names = []
@@ -224,7 +224,7 @@ class ProjectedMotion:
 
 
 def sole_of(robot: Robot, limb: str) -> str:
-    """The support contact that a limb ends in.
+    """Return the support contact that a limb ends in.
 
     Raises:
         InputError: it ends in none.

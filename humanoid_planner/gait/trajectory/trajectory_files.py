@@ -19,7 +19,7 @@ _CONTACTS = ("contact_feet", "contact_parts", "contact_times")
 
 
 def save_gait_trajectory(trajectory: GaitTrajectory, path: str | Path) -> None:
-    """Writes everything into a file of NumPy arrays, ``.npz``."""
+    """Write everything into a file of NumPy arrays, ``.npz``."""
     arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(trajectory).items() if name != "contacts"}
     arrays["contact_feet"] = np.array([contact.foot for contact in trajectory.contacts])
     arrays["contact_parts"] = np.array([contact.part for contact in trajectory.contacts])
@@ -29,7 +29,7 @@ def save_gait_trajectory(trajectory: GaitTrajectory, path: str | Path) -> None:
 
 
 def load_gait_trajectory(path: str | Path) -> GaitTrajectory:
-    """Reads what :func:`save_gait_trajectory` wrote.
+    """Read what :func:`save_gait_trajectory` wrote.
 
     Raises:
         InputError: the file can't be read or holds no gait.
@@ -58,7 +58,7 @@ def load_gait_trajectory(path: str | Path) -> GaitTrajectory:
 
 
 def write_joints(trajectory: GaitTrajectory, path: str | Path, torques: bool = False) -> None:
-    """Writes times and positions of the driven joints as comma-separated values.
+    """Write times and positions of the driven joints as comma-separated values.
 
     A first row names the columns, ``time`` and the joints; s and rad. Of transitions, where both sides have the same
     positions, there is one row.
@@ -80,7 +80,7 @@ def write_joints(trajectory: GaitTrajectory, path: str | Path, torques: bool = F
 
 
 def write_gait_json(trajectory: GaitTrajectory, path: str | Path) -> None:
-    """Writes phases, contact schedule, joints with feed-forward torques, and planned forces as JSON.
+    """Write phases, contact schedule, joints with feed-forward torques, and planned forces as JSON.
 
     Transitions are there twice, as in the trajectory. A centre of pressure is null where nothing presses.
     """

@@ -46,7 +46,7 @@ class BearingContacts:
 def bearing_contacts(
     stance: Sequence[PlacedContact], kinematics: RobotKinematics, *, at_posture: bool
 ) -> BearingContacts:
-    """The contacts of a stance that bear force.
+    """Return the contacts of a stance that bear force.
 
     Args:
         stance: all contacts of it.

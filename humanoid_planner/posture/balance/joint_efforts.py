@@ -65,7 +65,7 @@ class JointEfforts:
         return {name: float(effort) for name, effort in zip(self.names, efforts, strict=True)}
 
     def limit_rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A (m, 3 k) and b (m,) of the effort limits ``A f + b <= 0``."""
+        """Return a (m, 3 k) and b (m,) of the effort limits ``A f + b <= 0``."""
         limited = np.isfinite(self.limits)
         slope, constant, limit = self.slope[limited], self.constant[limited], self.limits[limited]
         return np.vstack([slope, -slope]), np.concatenate([constant - limit, -constant - limit])

@@ -16,7 +16,7 @@ from humanoid_planner.posture.problem.problem import PostureProblem
 
 
 def with_largest_margin(problem: PostureProblem, result: PostureResult) -> PostureResult:
-    """A result with its margin of equilibrium, and with the forces of that margin.
+    """Return a result with its margin of equilibrium, and with the forces of that margin.
 
     The search takes any forces that do, unless their torques are what is minimised; those of the largest margin tell
     more, and are what a robot should aim at. They replace the search's, and the torques with them, where the posture

@@ -118,7 +118,7 @@ def stance_equilibrium(
     *,
     torque_limits: bool,
 ) -> StanceEquilibrium:
-    """The test itself, once contacts and body are known.
+    """Return the test itself, once contacts and body are known.
 
     Args:
         method: of the test.

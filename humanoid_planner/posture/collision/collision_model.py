@@ -101,7 +101,7 @@ class CollisionModel:
         R: float = BIG_RADIUS,
         make_distances: MakeDistances | None = None,
     ) -> None:
-        """Builds the volumes.
+        """Build the volumes.
 
         Args:
             robot: whose links they surround.

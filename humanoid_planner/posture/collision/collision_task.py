@@ -58,7 +58,7 @@ class PairDistances(Protocol):
         """Slopes."""
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
-        """Computes distances at body placements (nb, 3, 3), (nb, 3)."""
+        """Compute distances at body placements (nb, 3, 3), (nb, 3)."""
 
 
 class CollisionTask(Task):

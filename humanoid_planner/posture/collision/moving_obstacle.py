@@ -46,7 +46,7 @@ class MovingObstacle:
         self.slopes = self._distances.slopes
 
     def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
-        """Computes distances at the robot's body placements (nb, 3, 3), (nb, 3)."""
+        """Compute distances at the robot's body placements (nb, 3, 3), (nb, 3)."""
         count = self._body
         self._distances.evaluate(
             np.concatenate([rotations[:count], self.placement.rotation[None]]),

@@ -109,7 +109,7 @@ class GuidePath:
         return float(self._before[-1])
 
     def nearest(self, y: NDArray[np.float64]) -> NearestPoint:
-        """The path's point whose root is nearest to that of (n,) coordinates; of several the first."""
+        """Return the path's point whose root is nearest to that of (n,) coordinates; of several the first."""
         wanted = y[self._root]
         best = (math.inf, 0, 0.0)
         for index, piece in enumerate(self._pieces):
@@ -183,7 +183,7 @@ class _Blend:
         return 0.5 * s * float(_WEIGHTS @ speeds)
 
     def nearest(self, wanted: NDArray[np.float64], root: NDArray[np.int64]) -> float:
-        """The best of some samples, refined by Newton's method between its neighbours."""
+        """Return the best of some samples, refined by Newton's method between its neighbours."""
         gaps = np.array([self.position(s)[root] for s in _SAMPLES]) - wanted
         best = int(np.argmin(np.einsum("ij,ij->i", gaps, gaps)))
         low, high = _SAMPLES[max(best - 1, 0)], _SAMPLES[min(best + 1, len(_SAMPLES) - 1)]

@@ -40,7 +40,7 @@ class ReplaceableTask(Task):
         self.current = current
 
     def replace(self, task: GeometricTask) -> None:
-        """Makes another task count.
+        """Make another task count.
 
         Raises:
             InputError: it has other bounds.
@@ -139,7 +139,7 @@ class ReactivePosture:
         self.last: PostureResult | None = None
 
     def step(self, target: ArrayLike) -> PostureResult:
-        """The posture for the target's next place.
+        """Return the posture for the target's next place.
 
         Args:
             target: (3,) world frame [m].

@@ -114,7 +114,7 @@ def _balanced_pitches(robot: Robot, start: np.ndarray, knees: np.ndarray) -> np.
 
 
 def _bent(robot: Robot, start: np.ndarray, pitches: np.ndarray) -> np.ndarray:
-    """The posture with these hip, knee and ankle pitches in both legs."""
+    """Return the posture with these hip, knee and ankle pitches in both legs."""
     q = start.copy()
     for leg in LEGS:
         for joint, angle in zip(PITCH, pitches, strict=True):

@@ -177,7 +177,7 @@ class TrajectoryProblem:
         return self.program.variables(points)
 
     def trajectory(self, x: NDArray[np.float64]) -> Trajectory:
-        """The path of variables (n,)."""
+        """Return the path of variables (n,)."""
         return Trajectory(self.kinematics, self.basis, self.program.control_points(x))
 
     def solve(

@@ -40,7 +40,7 @@ class Grid:
             raise InputError(f"are {self.instants.tolist()}", element="instants", remedy="Give rising instants")
 
     def at(self, instant: float) -> PostureProblem:
-        """The problem of an instant."""
+        """Return the problem of an instant."""
         return self._problem if isinstance(self._problem, PostureProblem) else self._problem(instant)
 
 

@@ -264,7 +264,7 @@ def _ranked_views(
     levels: NDArray[np.float64],
     azimuths: int,
 ) -> list[tuple[float, pin.SE3]]:
-    """Views around the object and the unknown area in each, the largest first."""
+    """View around the object and the unknown area in each, the largest first."""
     views = []
     for height in levels:
         rise = float(np.clip(height - centre[2], -0.9 * distance, 0.9 * distance))
@@ -278,7 +278,7 @@ def _ranked_views(
 
 
 def _posture_at(robot: Robot, q: NDArray[np.float64], eye: pin.SE3, view: pin.SE3) -> NDArray[np.float64]:
-    """The posture moved along the ground so that its eye is below or above a view and heads the same way."""
+    """Return the posture moved along the ground so that its eye is below or above a view and heads the same way."""
     turn = math.atan2(view.rotation[1, 2], view.rotation[0, 2]) - math.atan2(eye.rotation[1, 2], eye.rotation[0, 2])
     R = pin.utils.rotate("z", turn)
     shift = view.translation - R @ eye.translation

@@ -101,7 +101,7 @@ class PairedFeet:
 
     @classmethod
     def of_posture(cls, robot: Robot, q: ArrayLike, first: str, second: str) -> PairedFeet:
-        """The feet as far apart as in a posture (nq,).
+        """Return the feet as far apart as in a posture (nq,).
 
         Raises:
             InputError: unknown locations, or feet that aren't parallel there.
@@ -135,7 +135,7 @@ class PairedFeet:
         return SupportPolygon.of_points(np.concatenate([self.first.patch, self.second.patch @ R.T + p]))
 
     def relation(self, kinematics: RobotKinematics) -> GeometricTask:
-        """The second foot held relative to the first (relative strong contact, section 4.6)."""
+        """Return the second foot held relative to the first (relative strong contact, section 4.6)."""
         target = self.first.placement_link_patch * self.placement_first_second
         return relative_frame(
             kinematics,

@@ -39,7 +39,7 @@ class PinholeCamera:
 
     @classmethod
     def with_field_of_view(cls, width: int, height: int, angle: float) -> PinholeCamera:
-        """A camera whose image spans an angle [rad] from left to right.
+        """Return a camera whose image spans an angle [rad] from left to right.
 
         Raises:
             InputError: an angle that isn't between 0 and pi.

@@ -36,7 +36,7 @@ class VoxelModel:
     """
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike, voxel_size: float) -> None:
-        """Makes a block of unknown voxels that covers a box.
+        """Make a block of unknown voxels that covers a box.
 
         Args:
             lower: (3,) the box's corner with the smallest coordinates, world frame [m].
@@ -125,7 +125,7 @@ def _carve(
     focal: float,
     depth: np.ndarray,
 ) -> None:
-    """Empties the unknown voxels that a view sees through; arguments as in :meth:`VoxelModel.carve`."""
+    """Empty the unknown voxels that a view sees through; arguments as in :meth:`VoxelModel.carve`."""
     height, width = depth.shape
     for i in range(states.shape[0]):
         for j in range(states.shape[1]):

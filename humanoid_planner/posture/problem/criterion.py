@@ -20,7 +20,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def value(self, state: PostureState) -> float:
-        """The criterion."""
+        """Return the criterion."""
 
     @abstractmethod
     def gradient(self, state: PostureState) -> NDArray[np.float64]:
@@ -200,11 +200,11 @@ class Comfort(Criterion):
         self._gradient = gradient
 
     def value(self, state: PostureState) -> float:
-        """The user's function."""
+        """Return the user's function."""
         return float(self._function(state.x[: state.first_force]))
 
     def gradient(self, state: PostureState) -> NDArray[np.float64]:
-        """The user's gradient."""
+        """Return the user's gradient."""
         g = np.zeros(state.size)
         g[: state.first_force] = self._gradient(state.x[: state.first_force])
         return g

@@ -87,7 +87,7 @@ def find_conflict(
     solve: Solve | None,
     options: SolverOptions,
 ) -> Conflict:
-    """The constraints that hold each other back at a least-violating point.
+    """Return the constraints that hold each other back at a least-violating point.
 
     There the violated constraints, each pulling as hard as it is violated, are in balance with pushes of constraints
     that are at their bounds. These pushes are found by non-negative least squares; what pulls or pushes is in
@@ -180,7 +180,7 @@ def _pushes(columns: NDArray[np.float64], pull: NDArray[np.float64]) -> NDArray[
 
 
 def describe(violations: tuple[Violation, ...], conflict: Conflict, starts: int, impossible: str) -> str:
-    """The reason in one or a few sentences.
+    """Return the reason in one or a few sentences.
 
     Args:
         violations: of the least-violating posture, the worst first.

@@ -46,7 +46,7 @@ class NearPath(Criterion):
         self.points = np.array([kinematics.coordinates(q) for q in self._postures])
 
     def nearest(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The path's nearest point to (nx,) variables.
+        """Return the path's nearest point to (nx,) variables.
 
         Returns:
             (nx,) the point, and the (nx,) unit direction of the path there, zero where the point is a vertex.

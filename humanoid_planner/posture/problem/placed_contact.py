@@ -59,7 +59,7 @@ class PlacedContact:
 def place_contact(
     contact: Contact, kinematics: RobotKinematics, scene: Scene | None, friction: float | None = None
 ) -> PlacedContact:
-    """Finds the frames of a contact.
+    """Find the frames of a contact.
 
     Args:
         contact: robot location on a surface. The surface's body is a body of the scene, a link of the robot (as

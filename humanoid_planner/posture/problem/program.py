@@ -117,7 +117,7 @@ class PostureProgram(NonlinearProgram):
         return H
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        """The criterion, and a small weight on the squared forces that makes them unique."""
+        """Return the criterion, and a small weight on the squared forces that makes them unique."""
         self.state.set(x)
         f = x[self._forces]
         return self._criterion.value(self.state) + FORCE_WEIGHT * float(f @ f)
@@ -139,7 +139,7 @@ class PostureProgram(NonlinearProgram):
         return H
 
     def criterion(self, x: NDArray[np.float64]) -> float:
-        """The criterion alone."""
+        """Return the criterion alone."""
         self.state.set(x)
         return self._criterion.value(self.state)
 

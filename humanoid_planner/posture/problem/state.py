@@ -46,7 +46,7 @@ class PostureState:
         return self.kinematics.size + self.force_model.size
 
     def set(self, x: NDArray[np.float64]) -> None:
-        """Moves the posture, unless it is there already.
+        """Move the posture, unless it is there already.
 
         Args:
             x: (size,) variables; copied.
@@ -69,7 +69,7 @@ class PostureState:
         return self.x[self.first_extra :]
 
     def place_forces(self) -> ForceModel:
-        """The force model at this posture."""
+        """Return the force model at this posture."""
         self.force_model.update(self.x[self.first_force : self.first_extra])
         return self.force_model
 

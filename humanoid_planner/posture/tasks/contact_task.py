@@ -78,7 +78,7 @@ def _position_rows(placed: PlacedContact) -> list[Row]:
 
 
 def _rotation_row(placed: PlacedContact, label: str, w: NDArray[np.float64]) -> Row:
-    """The part about an axis of the turn that is left to the contact frame."""
+    """Return the part about an axis of the turn that is left to the contact frame."""
     frame_a = np.array(placed.placement_body_patch.rotation)
     frame_b = np.array(placed.placement_ground_contact.rotation)
     return Row(ROTATION, label, 0.0, 0.0, "rad", a=placed.body, b=placed.ground, w=w, frame_a=frame_a, frame_b=frame_b)
@@ -90,7 +90,7 @@ def _align_rows(
     w: NDArray[np.float64],
     across: dict[str, NDArray[np.float64]],
 ) -> list[Row]:
-    """A direction of the patch along one of the surface: angles about two axes across it, and its sense."""
+    """Return a direction of the patch along one of the surface: angles about two axes across it, and its sense."""
     rows = [
         Row(ALIGN, label, 0.0, 0.0, unit="rad", a=placed.body, b=placed.ground, u=u, w=w, Q=axis)
         for label, axis in across.items()

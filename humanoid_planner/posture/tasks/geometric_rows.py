@@ -58,7 +58,7 @@ ROW = np.dtype(
 
 @njit(cache=True)
 def _point(placed: Placements, b: int, v: np.ndarray) -> Vector:
-    """A point fixed to a body, in the world."""
+    """Return a point fixed to a body, in the world."""
     R, p = placed.rotations, placed.origins
     x, y, z = v[0], v[1], v[2]
     return (
@@ -70,7 +70,7 @@ def _point(placed: Placements, b: int, v: np.ndarray) -> Vector:
 
 @njit(cache=True)
 def _direction(placed: Placements, b: int, v: np.ndarray) -> Vector:
-    """A direction fixed to a body, in the world."""
+    """Return a direction fixed to a body, in the world."""
     R = placed.rotations
     x, y, z = v[0], v[1], v[2]
     return (
@@ -180,7 +180,7 @@ def row_values(rows: Records, x: np.ndarray, placed: Placements, G: np.ndarray, 
 def add_twist_row(
     body: int, point: Vector, g: Vector, h: Vector, tree: TreeTable, placed: Placements, row: np.ndarray
 ) -> None:
-    """Adds g . (velocity of the body's point) + h . (its angular velocity), as a row over the rates."""
+    """Add g . (velocity of the body's point) + h . (its angular velocity), as a row over the rates."""
     px, py, pz = point
     gx, gy, gz = g
     hx, hy, hz = h
@@ -306,7 +306,7 @@ def add_row_curvature(
     J: np.ndarray,
     H: np.ndarray,
 ) -> None:
-    """Adds the curvature of lengths and angles, each times its multiplier where that is positive.
+    """Add the curvature of lengths and angles, each times its multiplier where that is positive.
 
     A length |e| bends by (de^T de - d|e| d|e|^T) / |e|, which is never negative (Gauss-Newton in e). Without it the
     ball about a target that a point has to enter looks like a half-space from each iterate, another one each time.

@@ -120,7 +120,7 @@ class RowTable:
         return self._values
 
     def jacobian(self, state: PostureState, J: NDArray[np.float64]) -> None:
-        """Adds the derivatives to ``J`` (m, >= nx), which is zero before."""
+        """Add the derivatives to ``J`` (m, >= nx), which is zero before."""
         kinematics = state.kinematics
         kinematics.place_bodies()
         G, J_com = kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian()
@@ -129,7 +129,7 @@ class RowTable:
     def add_curvature(
         self, state: PostureState, multipliers: NDArray[np.float64], J: NDArray[np.float64], H: NDArray[np.float64]
     ) -> None:
-        """Adds the curvature of lengths and angles under their multipliers (m,) to ``H``.
+        """Add the curvature of lengths and angles under their multipliers (m,) to ``H``.
 
         Args:
             state: where; :meth:`values` and :meth:`jacobian` have been there.

@@ -36,7 +36,7 @@ _EYE = np.eye(3)
 def point_at(
     kinematics: RobotKinematics, link: str, point: ArrayLike, target: ArrayLike, tolerance: float = 0.0, name: str = ""
 ) -> GeometricTask:
-    """A link's point at a place in the world, or within a distance of it.
+    """Return a link's point at a place in the world, or within a distance of it.
 
     Args:
         kinematics: of the robot.
@@ -62,7 +62,7 @@ def frame_at(
     angle_tolerance: float = 0.0,
     name: str = "",
 ) -> GeometricTask:
-    """A frame fixed to a link where a target frame is.
+    """Return a frame fixed to a link where a target frame is.
 
     Args:
         kinematics: of the robot.
@@ -93,7 +93,7 @@ def orientation(
     angle_tolerance: float = 0.0,
     name: str = "",
 ) -> GeometricTask:
-    """A link turned as a target, within an angle [rad].
+    """Return a link turned as a target, within an angle [rad].
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
@@ -112,7 +112,7 @@ def relative_frame(
     angle_tolerance: float = 0.0,
     name: str = "",
 ) -> GeometricTask:
-    """A frame fixed to a link held where a frame fixed to another link is (relative contact, section 4.6).
+    """Return a frame fixed to a link held where a frame fixed to another link is (relative contact, section 4.6).
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
@@ -133,7 +133,7 @@ def point_beyond(
     direction: ArrayLike,
     name: str = "",
 ) -> GeometricTask:
-    """A link's point beyond the plane through ``target`` with normal ``direction``, both in the world.
+    """Return a link's point beyond the plane through ``target`` with normal ``direction``, both in the world.
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
@@ -152,7 +152,7 @@ def point_in_slab(
     tolerance: float,
     name: str = "",
 ) -> GeometricTask:
-    """A link's point within ``tolerance`` [m] of the plane through ``target`` with normal ``direction``.
+    """Return a link's point within ``tolerance`` [m] of the plane through ``target`` with normal ``direction``.
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
@@ -171,7 +171,7 @@ def axis_along(
     angle_tolerance: float = 0.0,
     name: str = "",
 ) -> GeometricTask:
-    """An axis of a link along a direction of the world, for example the glass that stays upright (6.24).
+    """Return an axis of a link along a direction of the world, for example the glass that stays upright (6.24).
 
     Raises:
         InputError: unknown link, or numbers that can't be used.
@@ -204,7 +204,7 @@ def gaze(
     distance: float = 0.0,
     name: str = "",
 ) -> GeometricTask:
-    """An axis of a link, starting at one of its points, looks at a place in the world (section 9.1).
+    """Return an axis of a link, starting at one of its points, looks at a place in the world (section 9.1).
 
     Args:
         kinematics: of the robot.
@@ -246,7 +246,7 @@ def gaze(
 def centre_of_mass_at(
     target: ArrayLike, tolerance: float = 0.0, name: str = "centre of mass", *, horizontal: bool = False
 ) -> GeometricTask:
-    """The centre of mass at a place in the world, or in a sphere about it (section 5.4.2).
+    """Return the centre of mass at a place in the world, or in a sphere about it (section 5.4.2).
 
     Args:
         target: (3,) in the world [m].
@@ -274,7 +274,7 @@ def centre_of_mass_at(
 def joint_at(
     kinematics: RobotKinematics, joint: str, value: float, tolerance: float = 0.0, name: str = ""
 ) -> GeometricTask:
-    """A joint at a value [rad] or [m], within a tolerance.
+    """Return a joint at a value [rad] or [m], within a tolerance.
 
     Raises:
         InputError: unknown joint, or numbers that can't be used.

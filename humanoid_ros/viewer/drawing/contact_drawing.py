@@ -59,7 +59,7 @@ class ContactView:
         return np.einsum("ij,ij->i", self.force, self.normal)
 
     def of_robot(self, name: str) -> ContactView:
-        """The contacts of the bodies of one robot, `<name>/<link>`."""
+        """Return the contacts of the bodies of one robot, `<name>/<link>`."""
         mine = np.array([a.startswith(f"{name}/") for a, _ in self.bodies], dtype=bool)
         return ContactView(
             self.position[mine],

@@ -109,7 +109,7 @@ class PostureDrawing:
 
 
 def painted(description: RobotDescription, colour: np.ndarray) -> RobotDescription:
-    """A robot whose visual shapes all have one colour (4,): red, green, blue, opacity."""
+    """Return a robot whose visual shapes all have one colour (4,): red, green, blue, opacity."""
     links = {
         name: dataclasses.replace(
             link, visuals=tuple(dataclasses.replace(visual, colour=colour) for visual in link.visuals)

@@ -77,7 +77,7 @@ def read_mesh(shape: Mesh) -> Triangles:
 
 
 def triangles(shape: Shape | Triangles) -> Triangles:
-    """A shape as triangles, in its own frame; a half-space as a square.
+    """Return a shape as triangles, in its own frame; a half-space as a square.
 
     Raises:
         InputError: A mesh can't be read, or the shape is of an unknown kind.

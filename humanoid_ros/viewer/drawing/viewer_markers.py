@@ -47,7 +47,7 @@ def draw_markers(drawing: SceneDrawing, message: MarkerArray) -> list[str]:
 
 
 def scene_item(marker: Marker) -> SceneItem:
-    """A marker's shape, colour and place.
+    """Return a marker's shape, colour and place.
 
     Raises:
         InputError: A number is not finite, or the marker is of a type that isn't a solid shape.

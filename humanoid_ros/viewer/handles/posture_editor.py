@@ -181,7 +181,7 @@ class PostureEditor:
     # Requests -----------------------------------------------------------------------------------------------------
 
     def request(self) -> GeneratePosture.Request:
-        """The request that handles and panel mean now; a robot has to be there."""
+        """Return the request that handles and panel mean now; a robot has to be there."""
         assert self._robot is not None
         request = GeneratePosture.Request(
             robot=self._robot_name,

@@ -35,7 +35,7 @@ class Snap:
 
 
 def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
-    """The nearest surface below a handle, None if there is none near it.
+    """Return the nearest surface below a handle, None if there is none near it.
 
     Args:
         placement: Of the handle in the world; z points out of the surface.

@@ -48,7 +48,7 @@ class ForceHistory:
         return sorted({body for _, forces in self._samples for body in forces})
 
     def table(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Times (k,) and forces (k,) per body; zero where a body had no contact."""
+        """Return times (k,) and forces (k,) per body; zero where a body had no contact."""
         times = np.array([time for time, _ in self._samples])
         return times, {body: np.array([forces.get(body, 0.0) for _, forces in self._samples]) for body in self.bodies}
 
