@@ -89,7 +89,7 @@ def test_table_and_plot(tmp_path: Path) -> None:
 def test_mistakes() -> None:
     with pytest.raises(InputError, match="no material to try"):
         sweep_materials(constants, [], NU)
-    with pytest.raises(InputError, match="Young's modulus: is -1"):
+    with pytest.raises(InputError, match="Young's modulus is -1"):
         sweep_materials(constants, [-1.0], NU)
     with pytest.raises(InputError, match=r"gave 0\.4, others 0\.1"):
         sweep_materials(inconsistent, E, NU)
