@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of arguments: numbers, vectors and names that a user gives."""
+"""Checks of what a user gives; each error names the argument or field, its value and what would be accepted."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+
+K = TypeVar("K", bound=IntEnum)
+LARGEST = 1e4
+"""Largest length [m], angle [rad] or acceleration [m/s^2] that is no mistake; squares of it still keep millimetres."""
+LISTED = 40
+"""Names that an error message lists at most."""
 
 
 def check_number(value: float, element: str, *, lower: float = 0.0, upper: float = math.inf) -> float:
@@ -66,12 +74,92 @@ def check_direction(values: ArrayLike, element: str) -> Array:
     return array / norm
 
 
-def check_known(name: str, known: Iterable[str], element: str, what: str) -> None:
-    """Return if a name is among known ones; ``what`` has such names, for example "joint".
+def check_finite(value: float, field: str) -> float:
+    """Return a number that is no mistake: finite, and no larger than anything of a robot's world.
 
     Raises:
-        InputError: it isn't.
+        InputError: it is one.
     """
-    names = tuple(known)
+    check_numbers(np.array([value]), field, LARGEST, f"{value:g}", "a finite number")
+    return float(value)
+
+
+def check_not_negative(value: float, field: str, unit: str) -> float:
+    """Return a finite number of 0 or more.
+
+    Raises:
+        InputError: it is negative, not finite or absurdly large.
+    """
+    if not (math.isfinite(value) and value >= 0.0):
+        raise InputError(f"is {value:g}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
+    return check_finite(value, field)
+
+
+def check_numbers(
+    values: Array, field: str, largest: float = LARGEST, shown: str = "", what: str = "finite numbers"
+) -> None:
+    """Raise an InputError that names the field if one of some values is no number to reckon with.
+
+    Args:
+        values: to look at.
+        field: that gives them.
+        largest: size that none may exceed.
+        shown: how the message shows them.
+        what: the field should hold.
+    """
+    shown = shown or str(values.tolist())
+    if not np.isfinite(values).all():
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what}")
+    if values.size and np.abs(values).max() > largest:
+        raise InputError(f"is {shown}", element=field, remedy=f"Give {what} of at most {largest:g} in size")
+
+
+def check_enumerated(value: int, kinds: type[K], field: str) -> K:
+    """Return the member of an enumeration that a number means.
+
+    Raises:
+        InputError: there is no such constant.
+    """
+    try:
+        return kinds(value)
+    except ValueError:
+        known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
+        raise InputError(f"is {value}", element=field, remedy=f"Give one of {known}") from None
+
+
+def check_known(name: str, names: Iterable[str], field: str, what: str) -> str:
+    """Return a name that exists.
+
+    Args:
+        name: the name.
+        names: that exist.
+        field: where the name comes from.
+        what: is named, for the message: "link".
+
+    Raises:
+        InputError: it doesn't.
+    """
+    names = tuple(names)
     if name not in names:
-        raise InputError(f"unknown {what} '{name}'", element=element, remedy=f"Use one of {', '.join(names)}")
+        raise InputError(f"there is no {what} '{name}'", element=field, remedy=f"Known are: {listed(names)}")
+    return name
+
+
+def check_new_name(name: str, taken: Iterable[str], field: str, what: str) -> str:
+    """Return a name that is given and not taken.
+
+    Raises:
+        InputError: it is empty or taken.
+    """
+    if not name.strip():
+        raise InputError("is empty", element=field, remedy=f"Give the {what} a name")
+    if name in taken:
+        raise InputError(f"there is already a {what} '{name}'", element=field, remedy="Give another name")
+    return name
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message: all, or the first and how many more there are."""
+    if len(names) > LISTED:
+        return f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
+    return ", ".join(names) if names else "none"

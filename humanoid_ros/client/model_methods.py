@@ -9,7 +9,7 @@ from typing import Any
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 from numpy.typing import ArrayLike
 
-from humanoid_model.field_checks import known_name
+from humanoid_model.checks import check_known
 from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
@@ -78,7 +78,7 @@ class ModelMethods(Member):
         given = {"joint_names": names, "positions": [positions[name] for name in names], **fields}
         for field, values in (("velocities", velocities), ("accelerations", accelerations)):
             for name in values or {}:
-                known_name(name, names, field, "joint among the positions")
+                check_known(name, names, field, "joint among the positions")
             if values is not None:
                 given[field] = [values.get(name, 0.0) for name in names]
         asked = request(InverseDynamics.Request, None, {"robot": self._source, **given})

@@ -10,7 +10,7 @@ from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
 from numpy.typing import ArrayLike
 
 from humanoid_model import Stance
-from humanoid_model.field_checks import known_name
+from humanoid_model.checks import check_known
 from humanoid_ros.client.answers import EquilibriumAnswer, PostureAnswer, equilibrium_answer, posture_answer
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import request
@@ -60,8 +60,8 @@ class PlannerMethods(Member):
             InputError: the request was refused for a field, which it names.
         """
         asked = self._planning(GeneratePosture.Request, stance, fields)
-        asked.stability = STABILITIES[known_name(stability, STABILITIES, "stability", "test")]
-        asked.criterion = CRITERIA[known_name(criterion, CRITERIA, "criterion", "criterion")]
+        asked.stability = STABILITIES[check_known(stability, STABILITIES, "stability", "test")]
+        asked.criterion = CRITERIA[check_known(criterion, CRITERIA, "criterion", "criterion")]
         answer = self._connection.call(GeneratePosture, "generate_posture", asked, timeout)
         return posture_answer(answer, self.robot)
 
@@ -91,7 +91,7 @@ class PlannerMethods(Member):
             fields = {"use_posture": True, "posture": posture, **fields}
         asked = self._planning(CheckEquilibrium.Request, stance, fields)
         tests = [name for name in STABILITIES if name != "none"]
-        asked.method = STABILITIES[known_name(method, tests, "method", "test")]
+        asked.method = STABILITIES[check_known(method, tests, "method", "test")]
         return equilibrium_answer(self._call(CheckEquilibrium, "check_equilibrium", asked, timeout))
 
     def _planning(self, kind: Any, stance: Stance, fields: Mapping[str, Any]) -> Any:

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import ContactLocation, Robot, Stance, Surface
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import known_name
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
 from humanoid_ros.messages.posture_messages import posture_message
@@ -69,7 +69,7 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
     types = kind.get_fields_and_field_types()  # type: ignore[attr-defined]
     message = kind()
     for name, value in fields.items():
-        known_name(name, types, name, "field")
+        check_known(name, types, name, "field")
         try:
             setattr(message, name, _written(types[name], value, robot))
         except (AssertionError, OverflowError, TypeError, ValueError) as error:

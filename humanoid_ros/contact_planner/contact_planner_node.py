@@ -15,7 +15,7 @@ from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model.field_checks import known_name
+from humanoid_model.checks import check_known
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
@@ -103,7 +103,7 @@ class ContactPlannerNode(ServingNode):
         if "scene" in values:
             self._cache.scene(values["scene"], "scene")
         if "solver" in values:
-            known_name(values["solver"], SOLVERS, "solver", "solver")
+            check_known(values["solver"], SOLVERS, "solver", "solver")
 
     def _defaults(self) -> PostureDefaults:
         return PostureDefaults(

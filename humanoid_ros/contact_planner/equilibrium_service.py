@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from humanoid_stack.srv import CheckEquilibrium
 
-from humanoid_model.field_checks import enumerated
+from humanoid_model.checks import check_enumerated
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import check_stance
@@ -62,7 +62,7 @@ def answer_check_equilibrium(
         scene=scene,
         posture=q,
         centre_of_mass=None if request.use_posture else vector(request.centre_of_mass, "centre_of_mass"),
-        method=EquilibriumMethod[enumerated(request.method, MethodKind, "method").name],
+        method=EquilibriumMethod[check_enumerated(request.method, MethodKind, "method").name],
         acceleration=vector(request.acceleration, "acceleration"),
         loads=[load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads)],
         torque_limits=bool(request.torque_limits),

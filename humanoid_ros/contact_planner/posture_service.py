@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import humanoid_studies  # noqa: F401 its solver may be asked for
 from humanoid_model import Robot, Scene, Stance
+from humanoid_model.checks import check_enumerated, check_known, check_not_negative
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.optimisation.solve import SOLVERS
@@ -157,18 +157,18 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     held = stance(request.stance, contact_locations(request.locations, robot, "locations"), scene.surfaces, "stance")
     kinematics = RobotKinematics(robot)
-    stability = enumerated(request.stability, StabilityKind, "stability")
-    kind = enumerated(request.criterion, CriterionKind, "criterion")
+    stability = check_enumerated(request.stability, StabilityKind, "stability")
+    kind = check_enumerated(request.criterion, CriterionKind, "criterion")
     tasks = [posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(request.tasks)]
     loads = tuple(load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads))
     _check_stability(request, stability, kind, held)
     initial = configuration(request.initial, robot, "initial")
-    solver = known_name(request.solver or defaults.solver, SOLVERS, "solver", "solver")
+    solver = check_known(request.solver or defaults.solver, SOLVERS, "solver", "solver")
     options = SolverOptions(
         max_iterations=request.max_iterations or defaults.max_iterations,
         time_limit=_time_limit(request.time_limit, defaults),
     )
-    collision_margin = not_negative(request.collision_margin, "collision_margin", "m")
+    collision_margin = check_not_negative(request.collision_margin, "collision_margin", "m")
     if collision_margin > 0.0 and not request.collisions:
         raise InputError(
             f"is {collision_margin:g}, but collisions are not avoided",
@@ -181,7 +181,7 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
         "stability": STABILITY_WORDS[stability],
         "torque_limits": bool(request.torque_limits),
         "loads": loads,
-        "joint_margin": not_negative(request.joint_margin, "joint_margin", "rad or m"),
+        "joint_margin": check_not_negative(request.joint_margin, "joint_margin", "rad or m"),
         "stability_margin": _stability_margin(request, stability),
     }
     if request.collisions:
@@ -216,7 +216,7 @@ def _check_stability(
 
 
 def _stability_margin(request: GeneratePosture.Request, stability: StabilityKind) -> float:
-    margin = not_negative(request.stability_margin, "stability_margin", "m or N")
+    margin = check_not_negative(request.stability_margin, "stability_margin", "m or N")
     if margin > 0.0 and stability is StabilityKind.NO_STABILITY:
         raise InputError(
             f"is {margin:g}, but stability is {stability.value} (NO_STABILITY)",

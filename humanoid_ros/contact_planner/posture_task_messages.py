@@ -12,8 +12,8 @@ from humanoid_stack.msg import LinkWrench
 from humanoid_stack.msg import PostureTask as TaskMessage
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_enumerated, check_finite, check_known, check_not_negative
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import enumerated, finite, known_name, not_negative
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.tasks import link_tasks
@@ -48,7 +48,7 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
         InputError: an unknown kind, link or joint, or a number that can't be used.
     """
     read = _TaskFields(message, kinematics, field)
-    kind = enumerated(message.kind, TaskKind, f"{field}.kind")
+    kind = check_enumerated(message.kind, TaskKind, f"{field}.kind")
     name = message.name or f"{kind.name.lower().replace('_', ' ')} {message.link}".strip()
     if kind is TaskKind.POINT_AT:
         return link_tasks.point_at(
@@ -96,9 +96,9 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
         )
     if kind is TaskKind.CENTRE_OF_MASS:
         return link_tasks.centre_of_mass_at(read.vector("target"), read.tolerance(), name)
-    known_name(message.link, kinematics.names, f"{field}.link", "joint")
+    check_known(message.link, kinematics.names, f"{field}.link", "joint")
     return link_tasks.joint_at(
-        kinematics, message.link, finite(message.value, f"{field}.value"), read.tolerance(), name
+        kinematics, message.link, check_finite(message.value, f"{field}.value"), read.tolerance(), name
     )
 
 
@@ -108,7 +108,7 @@ def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
     Raises:
         InputError: an unknown link, or a number that isn't finite.
     """
-    known_name(message.link, kinematics.robot.description.links, f"{field}.link", "link")
+    check_known(message.link, kinematics.robot.description.links, f"{field}.link", "link")
     return Load(
         message.link,
         vector(message.wrench.force, f"{field}.wrench.force", MAX_FORCE),
@@ -127,7 +127,7 @@ class _TaskFields:
         self._field = field
 
     def link(self) -> str:
-        return known_name(self._message.link, self._links, f"{self._field}.link", "link")
+        return check_known(self._message.link, self._links, f"{self._field}.link", "link")
 
     def vector(self, name: str) -> NDArray[np.float64]:
         return vector(getattr(self._message, name), f"{self._field}.{name}")
@@ -148,10 +148,10 @@ class _TaskFields:
         return np.asarray(pin.Quaternion(turn).matrix())
 
     def tolerance(self) -> float:
-        return not_negative(self._message.tolerance, f"{self._field}.tolerance", "m, or the joint's unit")
+        return check_not_negative(self._message.tolerance, f"{self._field}.tolerance", "m, or the joint's unit")
 
     def angle_tolerance(self) -> float:
-        value = not_negative(self._message.angle_tolerance, f"{self._field}.angle_tolerance", "rad")
+        value = check_not_negative(self._message.angle_tolerance, f"{self._field}.angle_tolerance", "rad")
         if value > math.pi:
             raise InputError(
                 f"is {value:g}",

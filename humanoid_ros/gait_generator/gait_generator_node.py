@@ -15,8 +15,8 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import known_name
 from humanoid_planner.gait import GaitDefaults, load_gait_model
 from humanoid_planner.gait.specification.gait_model import FootSizes
 from humanoid_planner.gait.specification.gait_spec import METHODS
@@ -139,9 +139,9 @@ class GaitGeneratorNode(ServingNode):
         if "model" in values:
             load_gait_model(values["model"], FootSizes(), "model")
         if "method" in values:
-            known_name(values["method"], METHODS, "method", "method")
+            check_known(values["method"], METHODS, "method", "method")
         if "replay" in values:
-            known_name(values["replay"], MODES, "replay", "way to play")
+            check_known(values["replay"], MODES, "replay", "way to play")
         least, greatest = values.get("min_duration"), values.get("max_duration")
         if least is not None and least >= number(self, "max_duration"):
             raise InputError(f"is {least:g} s", element="min_duration", remedy="Give less than max_duration")

@@ -19,8 +19,8 @@ from humanoid_stack.msg import (
     GaitWeights,
 )
 
+from humanoid_model.checks import check_enumerated, check_finite
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import enumerated, finite
 from humanoid_planner.gait import GaitBounds as Bounds
 from humanoid_planner.gait import (
     GaitDefaults,
@@ -69,7 +69,7 @@ def read_step(message: GaitStep, name: str) -> StepData:
     """Return the data of a step.
 
     Raises:
-        InputError: a number isn't finite, or can't be of a step.
+        InputError: a number isn't check_finite, or can't be of a step.
     """
     def plane(value: Point | Vector3, field: str) -> complex:
         x, y, z = vector(value, f"{name}.{field}").tolist()
@@ -78,7 +78,7 @@ def read_step(message: GaitStep, name: str) -> StepData:
         return complex(x, z)
 
     def number(field: str) -> float:
-        return finite(getattr(message, field), f"{name}.{field}")
+        return check_finite(getattr(message, field), f"{name}.{field}")
 
     with _named(name, "step."):
         return StepData(
@@ -115,7 +115,7 @@ def _named(name: str, own: str = "") -> Iterator[None]:
 
 
 def _phase(message: GaitPhaseRequest, name: str) -> PhaseSpec:
-    kind = enumerated(message.kind, PhaseKind, f"{name}.kind")
+    kind = check_enumerated(message.kind, PhaseKind, f"{name}.kind")
     steps = {
         part: read_step(getattr(message, part), f"{name}.{part}") if getattr(message, part) != GaitStep() else None
         for part in ("step", "next_step")
@@ -139,7 +139,7 @@ def _phase(message: GaitPhaseRequest, name: str) -> PhaseSpec:
 def _rest(message: GaitRest, name: str) -> RestData | None:
     """Return how the robot rests; None leaves that to the model."""
     for field in ("hip_height", "hip_ahead", "trunk_angle"):
-        finite(getattr(message, field), f"{name}.{field}")
+        check_finite(getattr(message, field), f"{name}.{field}")
     if message.hip_height == 0.0:
         return None
     with _named(name, "rest."):
@@ -178,7 +178,7 @@ def _obstacle(message: GaitObstacle, name: str) -> Obstacle:
 def _options(message: GaitSolverOptions) -> Options:
     stages = tuple(
         GaitStage(
-            enumerated(stage.quantity, StageQuantity, f"options.stages[{index}].quantity"),
+            check_enumerated(stage.quantity, StageQuantity, f"options.stages[{index}].quantity"),
             tuple(map(float, stage.values)),
         )
         for index, stage in enumerate(message.stages)

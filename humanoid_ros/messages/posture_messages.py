@@ -12,8 +12,8 @@ from humanoid_stack.msg import Posture
 from numpy.typing import NDArray
 
 from humanoid_model import Robot
+from humanoid_model.checks import check_known, check_numbers
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import check_numbers, known_name
 from humanoid_ros.messages.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion
 from humanoid_ros.node.request_fields import pose
 
@@ -104,7 +104,7 @@ def _set_single_joints(q: NDArray[np.float64], message: Posture, robot: Robot, f
                 element=element,
                 remedy=f"Give it in {field}.ball_joint_names",
             )
-        known_name(name, known, element, "joint")
+        check_known(name, known, element, "joint")
         _check_first(name, names[:i], element)
     if len(message.positions) != len(names):
         raise InputError(
@@ -127,7 +127,7 @@ def _set_ball_joints(q: NDArray[np.float64], message: Posture, robot: Robot, fie
             remedy="Give one quaternion per joint",
         )
     for i, name in enumerate(names):
-        known_name(name, robot.ball_joints, f"{field}.ball_joint_names[{i}]", "ball joint")
+        check_known(name, robot.ball_joints, f"{field}.ball_joint_names[{i}]", "ball joint")
         _check_first(name, names[:i], f"{field}.ball_joint_names[{i}]")
         turn = unit_quaternion(message.ball_joint_orientations[i], f"{field}.ball_joint_orientations[{i}]")
         before, after = _ball_frames(robot, name)

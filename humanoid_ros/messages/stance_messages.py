@@ -16,9 +16,16 @@ from humanoid_stack.msg import Surface as SurfaceMessage
 from numpy.typing import NDArray
 
 from humanoid_model import Contact, ContactKind, ContactLocation, Robot, Scene, SceneBody, Stance, Surface
+from humanoid_model.checks import (
+    check_enumerated,
+    check_finite,
+    check_known,
+    check_new_name,
+    check_not_negative,
+    listed,
+)
 from humanoid_model.contact import polygon_problem
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import enumerated, finite, known_name, listed, new_name, not_negative
 from humanoid_ros.messages.conversions import fill_pose, point
 from humanoid_ros.node.request_fields import pose, vector
 
@@ -39,8 +46,8 @@ def contact_locations(
     found = dict(robot.contacts)
     for i, message in enumerate(messages):
         element = f"{field}[{i}]"
-        new_name(message.name, found, f"{element}.name", "contact location")
-        known_name(message.link, robot.description.links, f"{element}.link", "link")
+        check_new_name(message.name, found, f"{element}.name", "contact location")
+        check_known(message.link, robot.description.links, f"{element}.link", "link")
         patch = _outline(message.patch, f"{element}.patch")
         if len(patch) == 0:
             raise InputError(
@@ -65,7 +72,7 @@ def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot
     needs_world = False
     for i, message in enumerate(messages):
         element = f"{field}[{i}]"
-        new_name(message.name, surfaces, f"{element}.name", "surface")
+        check_new_name(message.name, surfaces, f"{element}.name", "surface")
         if message.body not in (WORLD, *bodies, *links):
             raise InputError(
                 f"there is no body '{message.body}'",
@@ -112,8 +119,8 @@ def stance(
     contacts = []
     for i, item in enumerate(message.contacts):
         element = f"{field}.contacts[{i}]"
-        known_name(item.location, locations, f"{element}.location", "contact location")
-        known_name(item.surface, by_name, f"{element}.surface", "surface")
+        check_known(item.location, locations, f"{element}.location", "contact location")
+        check_known(item.surface, by_name, f"{element}.surface", "surface")
         location, surface = locations[item.location], by_name[item.surface]
         if location.link in holders:
             raise InputError(
@@ -133,10 +140,10 @@ def stance(
 
 
 def _contact(item: ContactMessage, location: ContactLocation, surface: Surface, element: str) -> Contact:
-    kind = enumerated(item.kind, ContactKind, f"{element}.kind")
-    x, y, theta = (finite(getattr(item, name), f"{element}.{name}") for name in ("x", "y", "theta"))
-    tolerance = not_negative(item.tolerance, f"{element}.tolerance", "rad")
-    distance = not_negative(item.distance, f"{element}.distance", "m")
+    kind = check_enumerated(item.kind, ContactKind, f"{element}.kind")
+    x, y, theta = (check_finite(getattr(item, name), f"{element}.{name}") for name in ("x", "y", "theta"))
+    tolerance = check_not_negative(item.tolerance, f"{element}.tolerance", "rad")
+    distance = check_not_negative(item.distance, f"{element}.distance", "m")
     for name, value, of_kind in (
         ("tolerance", tolerance, ContactKind.RELAXED),
         ("distance", distance, ContactKind.PRE_CONTACT),

@@ -8,7 +8,7 @@ import pinocchio as pin
 from geometry_msgs.msg import Point, Pose, Vector3
 from numpy.typing import NDArray
 
-from humanoid_model.field_checks import LARGEST, check_numbers
+from humanoid_model.checks import LARGEST, check_numbers
 from humanoid_ros.messages.conversions import array, placement
 
 MAX_FORCE = 1e7

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 
+from humanoid_model.checks import check_enumerated, check_known, check_not_negative
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import enumerated, known_name, not_negative
 from humanoid_ros.messages.conversions import fill_vector
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
@@ -94,7 +94,7 @@ class DeviceInterface:
         """
         mode = self._check(request)
         if mode is Mode.RELEASE:
-            known_name(request.device, self._coupled, "device", "device")
+            check_known(request.device, self._coupled, "device", "device")
             await answer_of(self._node, self._loop.call(partial(self._uncouple, request.device)))
             self._destroy(request.device)
             return
@@ -115,7 +115,7 @@ class DeviceInterface:
                 element="device",
                 remedy="Give letters, digits, _ and /, no part of the name beginning with a digit",
             )
-        return enumerated(request.mode, Mode, "mode")
+        return check_enumerated(request.mode, Mode, "mode")
 
     def _create(self, device: TopicDevice, module: Interaction) -> None:
         """Topics of a device that is coupled now."""
@@ -162,7 +162,7 @@ class DeviceInterface:
         """Device and module of a request."""
 
         def size(field: str, default: float, unit: str) -> float:
-            return not_negative(getattr(request, field), field, unit) or default
+            return check_not_negative(getattr(request, field), field, unit) or default
 
         stiffness = size("stiffness", STIFFNESS, "N/m")
         hold = None

@@ -11,8 +11,8 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model import Scene, load_scene
+from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.field_checks import known_name
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
@@ -80,7 +80,7 @@ class SimulatorNode(AnsweringNode):
         options_of(self, values)
         for body in values.get("traces", ()):
             if body:
-                known_name(body, self._session.simulation.world.index, "traces", "body")
+                check_known(body, self._session.simulation.world.index, "traces", "body")
 
     def _on_parameters(self, parameters: list[Parameter]) -> None:
         settings = session_settings(self)

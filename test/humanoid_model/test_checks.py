@@ -28,7 +28,7 @@ def test_what_is_right_comes_back_as_numbers():
         (lambda: check_array([1, 2], "gravity"), r"gravity: is \[1.0, 2.0\]. Give 3 finite numbers"),
         (lambda: check_array([[1, math.inf]], "A", (1, 2)), "A: is .*inf.* Give 1 x 2 finite numbers"),
         (lambda: check_direction([0, 0, 0], "axis"), "axis: is .* which has no direction"),
-        (lambda: check_known("c", ("a", "b"), "limb", "joint"), "limb: unknown joint 'c'. Use one of a, b"),
+        (lambda: check_known("c", ("a", "b"), "limb", "joint"), "limb: there is no joint 'c'. Known are: a, b"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_value_and_what_would_be_right(check, said):

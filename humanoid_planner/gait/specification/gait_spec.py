@@ -16,8 +16,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_finite, check_known, check_not_negative
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import finite, known_name, not_negative
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions
@@ -173,7 +173,7 @@ class GaitBounds:
         Raises:
             InputError: one can't be a bound, or bounds cross.
         """
-        not_negative(self.clearance, "bounds.clearance", "m")
+        check_not_negative(self.clearance, "bounds.clearance", "m")
         arrays = {
             name: np.array(getattr(self, name), dtype=float)
             for name in ("min_controls", "max_controls", "min_positions", "max_positions", "max_velocities")
@@ -197,7 +197,7 @@ class GaitBounds:
                     element=f"bounds.min_{kind}[{at}]",
                     remedy="Let the lower bound be below the upper one",
                 )
-        least = not_negative(self.min_normal_force, "bounds.min_normal_force", "N")
+        least = check_not_negative(self.min_normal_force, "bounds.min_normal_force", "N")
         if least > 0.0 and not self.enforce_unilateral:
             raise InputError(
                 f"is {least:g}, but enforce_unilateral is false",
@@ -405,7 +405,7 @@ class GaitSpec:
             )
 
     def _check_options(self) -> None:
-        method = known_name(self.method, METHODS, "options.method", "method")
+        method = check_known(self.method, METHODS, "options.method", "method")
         _check_open(self.options.tolerance, "options.tolerance")
         if self.options.tolerance >= 1.0:
             raise InputError(
@@ -448,8 +448,8 @@ class GaitSpec:
             )
 
     def _check_speed(self) -> None:
-        speed = finite(self.speed, "speed")
-        length = not_negative(self.step_length, "step_length", "m; 0: free")
+        speed = check_finite(self.speed, "speed")
+        length = check_not_negative(self.step_length, "step_length", "m; 0: free")
         if self.phases:
             for name, value in (("speed", speed), ("step_length", length)):
                 if value != 0.0:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from humanoid_model.checks import check_not_negative, check_numbers
 from humanoid_model.errors import InputError
-from humanoid_model.field_checks import check_numbers, not_negative
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.specification.boundary_state import BoundaryState
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData
@@ -97,7 +97,7 @@ class PhaseSpec:
         if not isinstance(self.kind, PhaseKind):
             known = ", ".join(f"PhaseKind.{kind.name}" for kind in PhaseKind)
             raise InputError(f"is {self.kind!r}", element="kind", remedy=f"Use one of {known}")
-        not_negative(self.duration, "duration", "s; 0: free")
+        check_not_negative(self.duration, "duration", "s; 0: free")
         for end in ("initial_state", "final_state"):
             check_numbers(np.array(getattr(self, end), dtype=float), end)
         for name in ("step", "next_step", "rest"):

@@ -182,5 +182,5 @@ def test_bad_configurations_are_refused(q: np.ndarray, said: str) -> None:
 
 
 def test_unknown_link_is_named() -> None:
-    with pytest.raises(InputError, match=r"unknown link 'TAIL'.*WAIST"):
+    with pytest.raises(InputError, match=r"there is no link 'TAIL'.*WAIST"):
         RobotKinematics(load_robot("hrp2")).point("TAIL", [0, 0, 0])

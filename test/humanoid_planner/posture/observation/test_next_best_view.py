@@ -141,5 +141,5 @@ def test_bad_input_is_refused(robot: Robot) -> None:
     model = seen_once()
     with pytest.raises(InputError, match="azimuths"):
         ViewSearch(azimuths=0)
-    with pytest.raises(InputError, match="unknown contact location 'sole'"):
+    with pytest.raises(InputError, match="there is no contact location 'sole'"):
         next_best_view(robot, SlidingFeet(GROUND, "sole", "right_sole"), CAMERA, model)

@@ -165,7 +165,7 @@ def test_polygon_moves_with_the_feet(robot: Robot, feet: PairedFeet) -> None:
 
 def test_bad_input_is_refused(robot: Robot, feet: PairedFeet) -> None:
     q = robot.postures["half_sitting"]
-    with pytest.raises(InputError, match="unknown contact location 'sole'"):
+    with pytest.raises(InputError, match="there is no contact location 'sole'"):
         PairedFeet.of_posture(robot, q, "sole", "left_sole")
     raised = q.copy()
     raised[robot.index_q("LLEG_JOINT3")] += 0.3
@@ -178,5 +178,5 @@ def test_bad_input_is_refused(robot: Robot, feet: PairedFeet) -> None:
         observation_postures(robot, GROUND, feet, EYE, [View([1, 0, 1], [1, 0, 0])], stability_margin=0.5)
     with pytest.raises(InputError, match="no direction"):
         observation_task(kinematics, EYE, View([1, 0, 1], [0, 0, 0]))
-    with pytest.raises(InputError, match="unknown link 'EYE'"):
+    with pytest.raises(InputError, match="there is no link 'EYE'"):
         observation_task(kinematics, Eye("EYE"), View([1, 0, 1], [1, 0, 0]))
