@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.closest_point import closest_on_triangle
 from humanoid_sim.contact.approach import TOUCHING_GAP
-from humanoid_sim.flexibility.force_distribution import closest_on_triangle
 
 
 class FoundContacts(NamedTuple):

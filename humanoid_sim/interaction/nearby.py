@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.closest_point import closest_on_triangle
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import HalfSpace, HeightField, Mesh
 
@@ -232,7 +233,7 @@ class NearbyShapes:
             free *= 0.5
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def triangle_planes(
     triangles: NDArray[np.float64],
     centre: NDArray[np.float64],
@@ -252,9 +253,11 @@ def triangle_planes(
         normals: out: unit, towards the ball, shape (k, 3).
         points: out: nearest points of the triangles [m], shape (k, 3).
     """
+    weights = np.empty(3)
     for k in range(triangles.shape[0]):
         a, b, c = triangles[k, 0], triangles[k, 1], triangles[k, 2]
-        _nearest_point(a, b, c, centre, points[k])
+        closest_on_triangle(a, b, c, centre, weights)
+        points[k] = weights[0] * a + weights[1] * b + weights[2] * c
         n = np.cross(b - a, c - a)
         area = np.sqrt(n @ n)
         height = 0.0
@@ -272,43 +275,3 @@ def triangle_planes(
             normals[k] = away / distance
         else:
             normals[k] = n
-
-
-@numba.njit(cache=True)
-def _nearest_point(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    c: NDArray[np.float64],
-    p: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Nearest point of a triangle (Ericson, Real-Time Collision Detection, 2005, section 5.1.5)."""
-    ab, ac, ap = b - a, c - a, p - a
-    d1, d2 = ab @ ap, ac @ ap
-    if d1 <= 0.0 and d2 <= 0.0:
-        out[:] = a
-        return
-    bp = p - b
-    d3, d4 = ab @ bp, ac @ bp
-    if d3 >= 0.0 and d4 <= d3:
-        out[:] = b
-        return
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        out[:] = a + d1 / (d1 - d3) * ab
-        return
-    cp = p - c
-    d5, d6 = ab @ cp, ac @ cp
-    if d6 >= 0.0 and d5 <= d6:
-        out[:] = c
-        return
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        out[:] = a + d2 / (d2 - d6) * ac
-        return
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        out[:] = b + (d4 - d3) / ((d4 - d3) + (d5 - d6)) * (c - b)
-        return
-    scale = 1.0 / (va + vb + vc)
-    out[:] = a + ab * (vb * scale) + ac * (vc * scale)
