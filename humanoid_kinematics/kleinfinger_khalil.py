@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -51,3 +52,11 @@ class KleinfingerKhalil:
             [self.d * cg + self.r * sg * sa, self.d * sg - self.r * cg * sa, self.r * ca + self.epsilon]
         )
         return pin.SE3(rotation, translation)
+
+    def at_zero(self, kind: str) -> pin.SE3:
+        """Return the placement with the joint's variable at zero.
+
+        Args:
+            kind: ``"revolute"`` or ``"prismatic"``.
+        """
+        return dataclasses.replace(self, **({"theta": 0.0} if kind == "revolute" else {"r": 0.0})).placement
