@@ -82,7 +82,7 @@ def load_mechanism(
     scene = load_scene(name_or_path, length_unit=length_unit, strict=strict)
     if robot is None and len(scene.mechanisms) == 1:
         return next(iter(scene.mechanisms.values()))
-    if robot not in scene.mechanisms:
+    if robot is None or robot not in scene.mechanisms:
         problem = f"has {len(scene.mechanisms)} robots" if robot is None else f"has no robot '{robot}'"
         remedy = f"Name one of {', '.join(scene.mechanisms)}" if scene.mechanisms else "Describe a robot in it"
         raise RobotError(problem, source=name_or_path, remedy=remedy)

@@ -35,7 +35,8 @@ def _numbers(values: np.ndarray) -> str:
 
 
 def _origin(placement: pin.SE3) -> XmlElement:
-    return _element("origin", xyz=_numbers(placement.translation), rpy=_numbers(pin.rpy.matrixToRpy(placement.rotation)))
+    rpy = pin.rpy.matrixToRpy(placement.rotation)
+    return _element("origin", xyz=_numbers(placement.translation), rpy=_numbers(rpy))
 
 
 def _link(link: Link) -> XmlElement:
