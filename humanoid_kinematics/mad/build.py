@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from humanoid_kinematics.mechanism import Mechanism, Tool
 from humanoid_kinematics.urdf_text import urdf_text
 from humanoid_model import RobotError, RobotWarning
 from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
-from humanoid_model.loop_closure import ROWS, LoopClosure
+from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
 
@@ -57,20 +58,17 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
             parameters[joint.name] = kk
             initial[joint.name] = np.array([kk.r if node.type == 1 else kk.theta])
         joints[joint.name] = joint
-    description = RobotDescription(
-        robot.name, _links(scene, robot, names, joints, initial, unit), joints, "world", scene.source
-    )
-    description = RobotDescription(
-        robot.name, description.links, joints, "world", scene.source, urdf_text(description)
-    )
     loops = tuple(
         LoopClosure(
             f"{names[left]}-{names[right]}", names[left], pin.SE3.Identity(), names[right], pin.SE3.Identity(),
-            ROWS[:3] if closure.ball else ROWS,
+            KINDS["point" if closure.ball else "frame"],
         )
         for closure in robot.closures
         for left, right in [closure.nodes]
     )  # fmt: skip
+    links = _links(scene, robot, names, joints, initial, unit)
+    description = RobotDescription(robot.name, links, joints, "world", loops, scene.source)
+    description = dataclasses.replace(description, text=urdf_text(description))
     driven, locked = (_joints_of(robot.statements, key, robot, scene) for key in ("driven", "locked"))
     built = build_robot(
         description,
@@ -79,7 +77,6 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
             approximate=_APPROXIMATE,
             postures={"initial": initial},
             actuators=None if driven is None else {joint: {} for joint in driven},
-            loops=loops,
         ),
     )
     tools = tuple(

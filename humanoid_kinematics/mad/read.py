@@ -77,7 +77,7 @@ def parse_mad(
     return _Reader(text, source, strict, stop_at_first).scene(tuple(extensions))
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """The first problem was enough."""
 
 
@@ -94,7 +94,7 @@ class _Reader:
         try:
             tree = self.tree(extensions)
             scene = None if tree is None else self.read_scene(tree)
-        except _Stop:
+        except _StopError:
             scene = None
         if scene is None or self.problems:
             self.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
@@ -106,7 +106,7 @@ class _Reader:
     def report(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         self.problems.append(self.told(code, place, problem, remedy, element))
         if self.stop_at_first:
-            raise _Stop
+            raise _StopError
 
     def warn(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         warnings.warn(str(self.told(code, place, problem, remedy, element)), RobotWarning, stacklevel=6)
