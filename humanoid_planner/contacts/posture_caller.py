@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,31 @@ class PostureCall:
     solving: float
 
 
+@dataclass(frozen=True, eq=False)
+class PostureQuestion:
+    """What the posture generator is asked.
+
+    Attributes:
+        purpose: for the record.
+        stance: to hold.
+        start: (nq,) of the search.
+        more: tasks of this posture.
+    """
+
+    purpose: str
+    stance: Stance
+    start: NDArray[np.float64]
+    more: Sequence[Task] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PostureAnswer:
+    """A posture, or none, and the record of the call."""
+
+    result: PostureResult
+    call: PostureCall
+
+
 @dataclass
 class PostureCaller:
     """Postures of one robot in one scene, and proofs that there are none.
@@ -87,19 +112,27 @@ class PostureCaller:
         self.kinematics = RobotKinematics(self.robot)
         self._placed: dict[tuple[Any, ...], PlacedContact] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"calls": [], "_placed": {}}
+
     def call(
         self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
     ) -> PostureResult:
+        """Look for a posture, and record it; see :class:`PostureQuestion`."""
+        answer = self.answer(PostureQuestion(purpose, stance, start, more))
+        self.calls.append(answer.call)
+        return answer.result
+
+    def answer(self, question: PostureQuestion, stop: Callable[[], bool] | None = None) -> PostureAnswer:
         """Look for a posture.
 
         Args:
-            purpose: for the record.
-            stance: to hold.
-            start: (nq,) of the search.
-            more: tasks of this posture.
+            question: what is asked.
+            stop: tells during the search whether to give it up.
         """
         began = time.perf_counter()
-        tasks = [*self._tasks(stance), *more]
+        stance, start = question.stance, question.start
+        tasks = [*self._tasks(stance), *question.more]
         problem = dict(self.problem)
         if self.collisions is not None:
             problem["collisions"] = self.collisions.task(stance) or False
@@ -108,12 +141,13 @@ class PostureCaller:
         wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
         made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
-        result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
+        options = self.options if stop is None else replace(self.options, stop=stop)
+        result = solve_problem(made, start, options=options, explain=False, restarts=0)
         now = time.perf_counter()
-        self.calls.append(
-            PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built)
+        return PostureAnswer(
+            result,
+            PostureCall(question.purpose, result.status, result.success, result.iterations, built - began, now - built),
         )
-        return result
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:
         """Why two contacts, or a contact and a task, are too far apart for any posture; empty where nothing says so.

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import time
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from benchmark.contact_scenarios import chosen_footholds
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, End, PredefinedCandidates, Role, plan_contacts
+from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import point_at
 
 
@@ -92,6 +96,55 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
     check_plan(stairs, plan)
     assert plan.potentials[-1] == min(plan.potentials) == told[-1].cost
     assert "cancelled" in plan.explanation
+
+
+def tree(planner):
+    return [(node.state.stance, node.father, node.potential, node.expanded) for node in planner.search.nodes]
+
+
+def test_a_search_of_best_sons_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
+    options = chosen_footholds(stairs, "vbfp")
+    straight, halted = (ContactPlanner(*stairs.arguments, **options) for _ in range(2))
+    straight.run(max_nodes=25)
+    looks = []
+    while len(halted.search.nodes) < 25:
+        before = len(looks)
+        halted.run(max_nodes=25, progress=lambda p: looks.append(p) or len(looks) > before + 4)  # noqa: B023
+        if len(looks) in range(20, 25):  # a file knows nothing of the postures that were found meanwhile
+            halted.save(tmp_path / "tree.json")
+            halted = ContactPlanner(*stairs.arguments, **options, tree=tmp_path / "tree.json")
+    assert len(looks) > 30
+    assert tree(halted) == tree(straight)
+    purposes = [[call.purpose for call in one.space.caller.calls] for one in (halted, straight)]
+    assert len(purposes[0]) < len(purposes[1]) + 10
+
+
+def test_a_posture_under_way_is_given_up(can):
+    planner, given = ContactPlanner(*can.arguments, **can.options), []
+    answer = planner.space.caller.answer
+
+    def endless(question, stop):
+        while not stop():
+            time.sleep(0.01)
+        given.append(answer(question, lambda: True))
+        return given[-1]
+
+    planner.space.caller.answer = endless
+    assert planner.run(time_limit=0.3).end is End.TIME
+    assert [(one.result.status, one.result.iterations) for one in given] == [(ReturnCode.TIME_LIMIT, 0)]
+    assert len(planner.search.nodes) == 1
+    planner.space.caller.answer = answer
+    assert planner.run().success
+
+
+def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
+    places = {("left_sole", "platform"): [(0.1, 0.095, 0.0)], ("right_hand_fingers", "floor"): [(2.5, -0.15, 0.0)]}
+    options = {**can.options, "locations": ["left_sole", "right_sole", "right_hand_fingers"], "forbidden": []}
+    plan = plan_contacts(*can.arguments, **{**options, "candidates": PredefinedCandidates(places)})
+    assert plan.end is End.EMPTY
+    assert "floor (out of reach, 3 of 3 times)" in plan.explanation
+    assert "table_top (never within reach)" in plan.explanation
+    assert "platform (" not in plan.explanation
 
 
 def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
