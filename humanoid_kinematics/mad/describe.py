@@ -9,8 +9,17 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.mad.syntax import MadBase, MadClosure, MadFrame, MadLink, MadRobot, MadScene, MadSensor
-from humanoid_kinematics.mad.syntax import MadStatement, MadTracking
+from humanoid_kinematics.mad.syntax import (
+    MadBase,
+    MadClosure,
+    MadFrame,
+    MadLink,
+    MadRobot,
+    MadScene,
+    MadSensor,
+    MadStatement,
+    MadTracking,
+)
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_model import RobotError
 from humanoid_model.loop_closure import KINDS, LoopClosure, turned_to

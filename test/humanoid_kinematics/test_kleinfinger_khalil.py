@@ -38,8 +38,12 @@ def test_the_matrix_is_the_product_of_the_six_steps():
 def test_any_placement_has_parameters():
     rng = np.random.default_rng(4)
     pin.seed(4)
-    special = [pin.SE3(pin.exp3(angle * np.eye(3)[axis]), shift) for angle in (0.0, np.pi / 2, np.pi, -np.pi / 2)
-               for axis in range(3) for shift in (np.zeros(3), np.array([0.0, 0.0, 0.3]), rng.normal(size=3))]  # fmt: skip
+    special = [
+        pin.SE3(pin.exp3(angle * np.eye(3)[axis]), shift)
+        for angle in (0.0, np.pi / 2, np.pi, -np.pi / 2)
+        for axis in range(3)
+        for shift in (np.zeros(3), np.array([0.0, 0.0, 0.3]), rng.normal(size=3))
+    ]
     for placement in [pin.SE3.Random() for _ in range(200)] + special:
         found = KleinfingerKhalil.from_placement(placement)
         assert np.abs(found.placement.homogeneous - placement.homogeneous).max() < 1e-8
