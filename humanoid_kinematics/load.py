@@ -12,7 +12,9 @@ from humanoid_kinematics.mad.grammar import Extension
 from humanoid_kinematics.mad.read import read_mad
 from humanoid_kinematics.mad.syntax import MadSensor
 from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.mjcf import load_mjcf
 from humanoid_model import RobotError, load_robot
+from humanoid_model.errors import MissingLibraryError
 from humanoid_model.resources import find_resource, list_resources
 
 #: Keywords of the stack's own in MAD: joints with a motor, joints held still.
@@ -34,10 +36,8 @@ class Scene:
     sensors: Mapping[int, MadSensor]
 
 
-def load_scene(
-    name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True
-) -> Scene:
-    """Load all mechanisms of a MAD file, or the one of a robot.
+def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True) -> Scene:
+    """Load all mechanisms of a MAD file, or the one of another file.
 
     Args:
         name_or_path: as in :func:`load_mechanism`.
@@ -51,6 +51,15 @@ def load_scene(
     shipped = list_resources("urdf/mechanisms", (".mad",))
     if isinstance(name_or_path, str) and name_or_path in shipped:
         path = find_resource(f"urdf/mechanisms/{name_or_path}.mad")
+    if path.suffix == ".sdf":
+        # Its wheels and the packages of ROS 2 are built without sdformat.
+        raise MissingLibraryError(
+            "Pinocchio is built without sdformat: SDF can't be read", source=name_or_path,
+            remedy="Convert it to URDF, for example with sdformat_urdf, and add its loops as <constraint> elements",
+        )  # fmt: skip
+    if path.suffix == ".xml":
+        mechanism = load_mjcf(path)
+        return Scene(mechanism.name, {mechanism.name: mechanism}, {})
     if path.suffix != ".mad":
         robots = list_resources("urdf", (".urdf", ".yaml"))
         if len(path.parts) == 1 and not path.suffix and path.name not in robots:
@@ -71,7 +80,8 @@ def load_mechanism(
     """Load one mechanism.
 
     Args:
-        name_or_path: ``"planar_hybrid"``, ``"hrp2"``, ..., or the path of a ``.mad`` file or a robot's URDF or YAML.
+        name_or_path: ``"planar_hybrid"``, ``"hrp2"``, ..., or the path of a ``.mad`` file, of a robot's URDF or
+            YAML, or of a MuJoCo model (``.xml``).
         robot: which of the file's robots, where it has several.
         length_unit: as in :func:`load_scene`.
         strict: as in :func:`load_scene`.

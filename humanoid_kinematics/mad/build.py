@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,7 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
     parameters: dict[str, KleinfingerKhalil] = {}
     joints = {"base_joint": _fixed("base_joint", "world", "base", _placement(robot.base, unit))}
     initial: dict[str, np.ndarray] = {}
-    for node in robot.nodes:
+    for node in _ordered(robot.nodes):
         if isinstance(node, MadFrame):
             joint = _fixed(f"frame_{node.number}_joint", names[node.pred], names[node.number], _placement(node, unit))
         else:
@@ -91,6 +91,18 @@ def link_parameters(link: MadLink, unit: float) -> KleinfingerKhalil:
     given = {"gamma": 0.0, "epsil": 0.0, **link.parameters}
     theta, alpha, gamma = (math.radians(given[key]) for key in ("theta", "alpha", "gamma"))
     return KleinfingerKhalil(theta, given["r"] * unit, alpha, given["d"] * unit, gamma, given["epsil"] * unit)
+
+
+def _ordered(nodes: Sequence[MadLink | MadFrame]) -> list[MadLink | MadFrame]:
+    """Return the nodes by the first link that hangs on them, so that frames don't change the joints' order."""
+    parents = {node.number: node.pred for node in nodes}
+    first: dict[int, int] = {}
+    for index, node in enumerate(nodes):
+        number = node.number if isinstance(node, MadLink) else 0
+        while number and number not in first:
+            first[number] = index
+            number = parents[number]
+    return sorted(nodes, key=lambda node: first.get(node.number, len(nodes)))
 
 
 def _name(node: MadLink | MadFrame) -> str:
