@@ -160,9 +160,9 @@ class ScrewDrive:
         rest = rods**2 - np.einsum("ij,ij->i", arms, arms) + along**2
         if rest.min() < 0:
             short = int(np.argmin(rest))
-            away = math.sqrt(float(rods[short] ** 2 - rest[short]))
+            length, away = 1000 * rods[short], 1000 * math.sqrt(float(rods[short] ** 2 - rest[short]))
             raise InputError(
-                f"rod {short} of {1000 * rods[short]:.1f} mm doesn't reach its lever {1000 * away:.1f} mm off the screw",
+                f"rod {short} of {length:.1f} mm doesn't reach its lever {away:.1f} mm off the screw",
                 remedy="Give angles within the drive's range",
             )
         return along + np.sqrt(rest), ends, np.array(axes)
