@@ -9,8 +9,9 @@ from pathlib import Path
 
 from humanoid_kinematics.mad.build import build_mechanism
 from humanoid_kinematics.mad.grammar import Extension
-from humanoid_kinematics.mad.read import read_mad
-from humanoid_kinematics.mad.syntax import MadSensor
+from humanoid_kinematics.mad.read import parse_mad, read_mad
+from humanoid_kinematics.mad.syntax import MadScene, MadSensor
+from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.mjcf import load_mjcf
 from humanoid_model import RobotError, load_robot
@@ -29,11 +30,13 @@ class Scene:
         name: of the scene.
         mechanisms: by name, in the order of the file.
         sensors: by number.
+        mad: what the MAD file says, to be changed and written again; None for a file of another kind.
     """
 
     name: str
     mechanisms: Mapping[str, Mechanism]
     sensors: Mapping[int, MadSensor]
+    mad: MadScene | None = None
 
 
 def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True) -> Scene:
@@ -69,9 +72,26 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
             )
         mechanism = Mechanism.from_robot(load_robot(name_or_path))
         return Scene(mechanism.name, {mechanism.name: mechanism}, {})
-    scene = read_mad(path, strict=strict, extensions=EXTENSIONS)
-    mechanisms = {robot.name: build_mechanism(scene, robot, length_unit) for robot in scene.robots}
-    return Scene(scene.name, mechanisms, {sensor.number: sensor for sensor in scene.sensors})
+    return _built(read_mad(path, strict=strict, extensions=EXTENSIONS), length_unit)
+
+
+def build_scene(mad: MadScene, length_unit: float | None = None) -> Scene:
+    """Return the mechanisms of what a MAD file says, or would say after a change.
+
+    Args:
+        mad: read from a file, or changed since: its static checks are made again, so that nothing half right is built.
+        length_unit: as in :func:`load_scene`.
+
+    Raises:
+        RobotError: as of :func:`load_scene`; lines count in the text that would be written.
+    """
+    parse_mad(write_mad(mad), f"{mad.source or mad.name} as changed", extensions=EXTENSIONS)
+    return _built(mad, length_unit)
+
+
+def _built(mad: MadScene, length_unit: float | None) -> Scene:
+    mechanisms = {robot.name: build_mechanism(mad, robot, length_unit) for robot in mad.robots}
+    return Scene(mad.name, mechanisms, {sensor.number: sensor for sensor in mad.sensors}, mad)
 
 
 def load_mechanism(
