@@ -19,6 +19,7 @@ class InputError(HumanoidError, ValueError):
         problem: what is wrong, the offending value included, without final full stop.
         source: file (or other origin) of the bad input.
         line: line number in ``source``, from 1.
+        column: column in that line, from 1.
         element: element or field that carries the bad value, as the user wrote it.
         remedy: what would be right, a sentence without final full stop.
     """
@@ -29,12 +30,14 @@ class InputError(HumanoidError, ValueError):
         *,
         source: str | Path | None = None,
         line: int | None = None,
+        column: int | None = None,
         element: str | None = None,
         remedy: str | None = None,
     ) -> None:
         self.problem = problem
         self.source = None if source is None else str(source)
         self.line = line
+        self.column = column
         self.element = element
         self.remedy = remedy
         super().__init__(self._message())
@@ -43,13 +46,14 @@ class InputError(HumanoidError, ValueError):
         where = self.source or ""
         if self.line is not None:
             where += f":{self.line}" if where else f"line {self.line}"
+            where += "" if self.column is None else f":{self.column}"
         parts = [part for part in (where, self.element) if part]
         text = ": ".join([*parts, self.problem])
         return f"{text}. {self.remedy}." if self.remedy else f"{text}."
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions travel between processes (planner workers); keyword-only arguments need help.
-        return _rebuild, (type(self), self.problem, self.source, self.line, self.element, self.remedy)
+        return _rebuild, (type(self), self.problem, self.source, self.line, self.column, self.element, self.remedy)
 
 
 def _rebuild(
@@ -57,10 +61,11 @@ def _rebuild(
     problem: str,
     source: str | None,
     line: int | None,
+    column: int | None,
     element: str | None,
     remedy: str | None,
 ) -> InputError:
-    return kind(problem, source=source, line=line, element=element, remedy=remedy)
+    return kind(problem, source=source, line=line, column=column, element=element, remedy=remedy)
 
 
 class MissingLibraryError(InputError, ImportError):

@@ -222,7 +222,7 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
         file = read_robot_file(yaml_path, description) if yaml_path.is_file() else RobotFile()
     if floating_base is None:
         floating_base = file.floating_base
-    return _build(description, file, floating_base)
+    return build_robot(description, file, floating_base)
 
 
 def _find(name_or_path: str | Path) -> Path:
@@ -240,7 +240,20 @@ def _find(name_or_path: str | Path) -> Path:
     return find_resource(f"urdf/{path.name}.yaml")
 
 
-def _build(description: RobotDescription, file: RobotFile, floating_base: bool | None) -> Robot:
+def build_robot(
+    description: RobotDescription, file: RobotFile | None = None, floating_base: bool | None = None
+) -> Robot:
+    """Return the robot of a description, wherever that comes from.
+
+    Args:
+        description: links and joints.
+        file: what is known beyond them.
+        floating_base: as in :func:`load_robot`.
+
+    Raises:
+        RobotError: the two don't fit together, or the robot is too large.
+    """
+    file = RobotFile() if file is None else file
     own_base = _own_floating_joint(description)
     if own_base is not None and floating_base is False:
         raise RobotError(

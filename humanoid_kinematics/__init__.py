@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
+
+from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
+from humanoid_kinematics.load import Scene, load_mechanism, load_scene
+from humanoid_kinematics.mad.error import MadError
+from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
+
+__all__ = [
+    "Coupling",
+    "KleinfingerKhalil",
+    "MadError",
+    "Mechanism",
+    "Scene",
+    "Tool",
+    "load_mechanism",
+    "load_scene",
+]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading mechanisms from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from humanoid_kinematics.mad.build import build_mechanism
+from humanoid_kinematics.mad.grammar import Extension
+from humanoid_kinematics.mad.read import read_mad
+from humanoid_kinematics.mad.syntax import MadSensor
+from humanoid_kinematics.mechanism import Mechanism
+from humanoid_model import RobotError, load_robot
+from humanoid_model.resources import find_resource, list_resources
+
+#: Keywords of the stack's own in MAD: joints with a motor, joints held still.
+EXTENSIONS = (Extension("driven", '"(" NUMBER* ")"'), Extension("locked", '"(" NUMBER* ")"'))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Mechanisms of one file and the input devices that may command their tools.
+
+    Attributes:
+        name: of the scene.
+        mechanisms: by name, in the order of the file.
+        sensors: by number.
+    """
+
+    name: str
+    mechanisms: Mapping[str, Mechanism]
+    sensors: Mapping[int, MadSensor]
+
+
+def load_scene(
+    name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True
+) -> Scene:
+    """Load all mechanisms of a MAD file, or the one of a robot.
+
+    Args:
+        name_or_path: as in :func:`load_mechanism`.
+        length_unit: metres in a unit of length of a MAD file, before what the file says; without both, 0.001.
+        strict: False skips what a MAD file has that the grammar doesn't know, with warnings.
+
+    Raises:
+        RobotError: unknown name, or a file that can't be used; with file, line, column and remedy.
+    """
+    path = Path(name_or_path)
+    shipped = list_resources("urdf/mechanisms", (".mad",))
+    if isinstance(name_or_path, str) and name_or_path in shipped:
+        path = find_resource(f"urdf/mechanisms/{name_or_path}.mad")
+    if path.suffix != ".mad":
+        robots = list_resources("urdf", (".urdf", ".yaml"))
+        if len(path.parts) == 1 and not path.suffix and path.name not in robots:
+            raise RobotError(
+                f"unknown mechanism '{name_or_path}'",
+                remedy=f"Give the path of a .mad or .urdf file or one of {', '.join([*shipped, *robots])}",
+            )
+        mechanism = Mechanism.from_robot(load_robot(name_or_path))
+        return Scene(mechanism.name, {mechanism.name: mechanism}, {})
+    scene = read_mad(path, strict=strict, extensions=EXTENSIONS)
+    mechanisms = {robot.name: build_mechanism(scene, robot, length_unit) for robot in scene.robots}
+    return Scene(scene.name, mechanisms, {sensor.number: sensor for sensor in scene.sensors})
+
+
+def load_mechanism(
+    name_or_path: str | Path, robot: str | None = None, *, length_unit: float | None = None, strict: bool = True
+) -> Mechanism:
+    """Load one mechanism.
+
+    Args:
+        name_or_path: ``"planar_hybrid"``, ``"hrp2"``, ..., or the path of a ``.mad`` file or a robot's URDF or YAML.
+        robot: which of the file's robots, where it has several.
+        length_unit: as in :func:`load_scene`.
+        strict: as in :func:`load_scene`.
+
+    Raises:
+        RobotError: as of :func:`load_scene`, or the file has no such robot, or several and none is named.
+    """
+    scene = load_scene(name_or_path, length_unit=length_unit, strict=strict)
+    if robot is None and len(scene.mechanisms) == 1:
+        return next(iter(scene.mechanisms.values()))
+    if robot not in scene.mechanisms:
+        problem = f"has {len(scene.mechanisms)} robots" if robot is None else f"has no robot '{robot}'"
+        remedy = f"Name one of {', '.join(scene.mechanisms)}" if scene.mechanisms else "Describe a robot in it"
+        raise RobotError(problem, source=name_or_path, remedy=remedy)
+    return scene.mechanisms[robot]

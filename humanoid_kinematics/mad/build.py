@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what a MAD file says to mechanisms, in metres and radians."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_kinematics.bars import bar_inertial, bars
+from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
+from humanoid_kinematics.mad.syntax import MadBase, MadFrame, MadLink, MadRobot, MadScene, MadStatement, Place
+from humanoid_kinematics.mechanism import Mechanism, Tool
+from humanoid_kinematics.urdf_text import urdf_text
+from humanoid_model import RobotError, RobotWarning
+from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
+from humanoid_model.loop_closure import ROWS, LoopClosure
+from humanoid_model.robot import build_robot
+from humanoid_model.robot_file import RobotFile
+
+#: Metres in a unit of length where neither file nor caller says: the thesis' listings are in millimetres.
+LENGTH_UNIT = 0.001
+#: Formats of graphic files that the stack draws.
+_DRAWN = (".stl", ".obj", ".dae", ".wrl")
+_APPROXIMATE = "masses and inertias: aluminium bars between the joints"
+
+
+def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None = None) -> Mechanism:
+    """Return the mechanism of one robot of a file.
+
+    Node ``n`` becomes the link ``link_n`` behind the joint ``joint_n``, or the link ``frame_n`` behind a fixed joint;
+    the base is the link ``base`` fixed to the root ``world``. Masses are approximate: MAD has none.
+
+    Args:
+        scene: the file.
+        robot: one of its robots.
+        length_unit: metres in a unit of length, before what the file says.
+
+    Raises:
+        RobotError: more joints than a robot may have, or what an extension says can't be.
+    """
+    unit = length_unit or scene.length_unit or LENGTH_UNIT
+    names = {0: "base", **{node.number: _name(node) for node in robot.nodes}}
+    parameters: dict[str, KleinfingerKhalil] = {}
+    joints = {"base_joint": _fixed("base_joint", "world", "base", _placement(robot.base, unit))}
+    initial: dict[str, np.ndarray] = {}
+    for node in robot.nodes:
+        if isinstance(node, MadFrame):
+            joint = _fixed(f"frame_{node.number}_joint", names[node.pred], names[node.number], _placement(node, unit))
+        else:
+            kk = link_parameters(node, unit)
+            joint = _joint(node, names[node.pred], kk, unit)
+            parameters[joint.name] = kk
+            initial[joint.name] = np.array([kk.r if node.type == 1 else kk.theta])
+        joints[joint.name] = joint
+    description = RobotDescription(
+        robot.name, _links(scene, robot, names, joints, initial, unit), joints, "world", scene.source
+    )
+    description = RobotDescription(
+        robot.name, description.links, joints, "world", scene.source, urdf_text(description)
+    )
+    loops = tuple(
+        LoopClosure(
+            f"{names[left]}-{names[right]}", names[left], pin.SE3.Identity(), names[right], pin.SE3.Identity(),
+            ROWS[:3] if closure.ball else ROWS,
+        )
+        for closure in robot.closures
+        for left, right in [closure.nodes]
+    )  # fmt: skip
+    driven, locked = (_joints_of(robot.statements, key, robot, scene) for key in ("driven", "locked"))
+    built = build_robot(
+        description,
+        RobotFile(
+            floating_base=False,
+            approximate=_APPROXIMATE,
+            postures={"initial": initial},
+            actuators=None if driven is None else {joint: {} for joint in driven},
+            loops=loops,
+        ),
+    )
+    tools = tuple(
+        Tool(names[item.node], names[item.node], devices=tuple(sorted(item.sensors, key=lambda number: number == 0)))
+        for item in robot.trackings
+    )
+    return Mechanism(built, built.posture("initial"), tools, (), parameters, driven, locked or (), unit)
+
+
+def link_parameters(link: MadLink, unit: float) -> KleinfingerKhalil:
+    """Return the parameters of a link in metres and radians."""
+    given = {"gamma": 0.0, "epsil": 0.0, **link.parameters}
+    theta, alpha, gamma = (math.radians(given[key]) for key in ("theta", "alpha", "gamma"))
+    return KleinfingerKhalil(theta, given["r"] * unit, alpha, given["d"] * unit, gamma, given["epsil"] * unit)
+
+
+def _name(node: MadLink | MadFrame) -> str:
+    return f"{'link' if isinstance(node, MadLink) else 'frame'}_{node.number}"
+
+
+def _placement(node: MadBase | MadFrame, unit: float) -> pin.SE3:
+    turn = pin.rpy.rpyToMatrix(*(math.radians(angle) for angle in node.ori))
+    return pin.SE3(turn, unit * np.array(node.pos))
+
+
+def _fixed(name: str, parent: str, child: str, placement: pin.SE3) -> Joint:
+    return Joint(name, "fixed", parent, child, placement, np.array([1.0, 0.0, 0.0]))
+
+
+def _joint(link: MadLink, parent: str, kk: KleinfingerKhalil, unit: float) -> Joint:
+    prismatic = link.type == 1
+    scale = unit if prismatic else math.pi / 180
+    lower, upper = (-math.inf, math.inf) if link.bounds is None else (scale * value for value in link.bounds)
+    kind = "prismatic" if prismatic else ("continuous" if link.bounds is None else "revolute")
+    return Joint(
+        f"joint_{link.number}",
+        kind,
+        parent,
+        f"link_{link.number}",
+        kk.at_zero("prismatic" if prismatic else "revolute"),
+        np.array([0.0, 0.0, 1.0]),
+        JointLimit(lower, upper, math.inf, math.inf),
+    )
+
+
+def _links(
+    scene: MadScene,
+    robot: MadRobot,
+    names: Mapping[int, str],
+    joints: Mapping[str, Joint],
+    initial: Mapping[str, np.ndarray],
+    unit: float,
+) -> dict[str, Link]:
+    """Return the links with their shapes and masses."""
+    ends: dict[str, list[np.ndarray]] = {"world": [], **{name: [] for name in names.values()}}
+    for joint in joints.values():
+        slide = initial[joint.name][0] if joint.type == "prismatic" else 0.0
+        ends[joint.parent].append(joint.placement.act(slide * joint.axis))
+    lengths = [length for points in ends.values() for point in points if (length := float(np.linalg.norm(point))) > 0]
+    radius = 0.02 * (sum(lengths) / len(lengths) if lengths else 50 * unit)
+    links = {"world": Link("world")}
+    for node in (robot.base, *robot.nodes):
+        name = "base" if isinstance(node, MadBase) else _name(node)
+        shapes = bars(ends[name], radius)
+        moves = isinstance(node, MadLink)
+        links[name] = Link(
+            name, bar_inertial(shapes) if moves else None, _drawn(node.graphics, shapes, scene, robot, node.place)
+        )
+    return links
+
+
+def _drawn(
+    graphics: tuple[str | None, ...] | None,
+    shapes: tuple[Geometry, ...],
+    scene: MadScene,
+    robot: MadRobot,
+    place: Place,
+) -> tuple[Geometry, ...]:
+    """Return the shapes that are shown: automatic ones once, files that are there and can be drawn."""
+    folder = Path(scene.source).parent / (robot.path or "")
+    shown: list[Geometry] = []
+    automatic = False
+    for file in graphics or ():
+        path = folder / (file or "")
+        if file is not None and path.is_file() and path.suffix.lower() in _DRAWN:
+            shown.append(Geometry(path.stem, Mesh(path, np.ones(3)), pin.SE3.Identity(), np.array(DEFAULT_COLOUR)))
+            continue
+        if file is not None:
+            doubt = RobotError(
+                f"graphic file '{path}' {'is none of ' + ', '.join(_DRAWN) if path.is_file() else 'not found'}, "
+                "automatic geometry instead [E10]",
+                source=scene.source, line=place.line, column=place.column, element=f"robot {robot.name}",
+                remedy="Give a file that is there, or auto",
+            )  # fmt: skip
+            warnings.warn(str(doubt), RobotWarning, stacklevel=6)
+        if not automatic:
+            shown += shapes
+        automatic = True
+    return tuple(shown)
+
+
+def _joints_of(
+    statements: tuple[MadStatement, ...], keyword: str, robot: MadRobot, scene: MadScene
+) -> tuple[str, ...] | None:
+    """Return the joints that statements of a keyword list, None without any."""
+    known = {str(node.number) for node in robot.nodes if isinstance(node, MadLink)}
+    found: dict[str, None] | None = None
+    for statement in statements:
+        if statement.keyword != keyword:
+            continue
+        found = {} if found is None else found
+        for word in statement.words[1:-1]:
+            number = str(int(word))
+            if number not in known:
+                raise RobotError(
+                    f"there is no link {word} [E09]", source=scene.source, line=statement.place.line,
+                    column=statement.place.column, element=f"robot {robot.name}: {keyword}",
+                    remedy=f"Links are {', '.join(sorted(known, key=int))}",
+                )  # fmt: skip
+            found[f"joint_{number}"] = None
+    return None if found is None else tuple(found)
