@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.bounded_step import group_rows
 from humanoid_kinematics.solver.commands import CentreOfMassGoal, Command, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.forward import body_jacobian
 from humanoid_kinematics.solver.pair_rows import PAIR, fill_pair, moving_columns
-from humanoid_kinematics.solver.tick import Numbers, System, close, linearise, tick
+from humanoid_kinematics.solver.tick import NOT_FINITE, Numbers, System, close, linearise, tick
 from humanoid_kinematics.solver.tree_table import is_length, room_for, tree_of
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
@@ -93,7 +94,8 @@ class _Problem:
     system: System
     gap: Array
     J: Array
-    goals: list[int] = field(default_factory=list)
+    tools: tuple[str, ...]
+    joints: tuple[str, ...]
 
 
 class MechanismSolver:
@@ -155,6 +157,8 @@ class MechanismSolver:
             problem = self._problems[key] = self._problem(goals)
         self._set_goals(problem, goals)
         status = tick(problem.system, self.q, self._placed, problem.gap, problem.J, self._state)
+        if status == NOT_FINITE:
+            raise InputError("isn't finite", element="command", remedy="Give finite positions and rotations")
         self._last = problem
         command_gap = float(np.sqrt(2.0 * self._state[3]))
         return Motion(self.q.copy(), STATUS[status], float(self._state[1]), command_gap, int(self._state[2]))
@@ -194,9 +198,9 @@ class MechanismSolver:
         return closing
 
     def in_the_way(self) -> tuple[str, ...]:
-        """Name what keeps the last commands from being met: limits, locks and loops, ``reach`` if nothing else does.
+        """Name what keeps the last commands from being met: limits, locks, loops, commands against each other.
 
-        The commands' pull on the joints is balanced there by forces at limits, locks and loops (the multipliers of the
+        ``reach`` where none of these does: the tool is as far as its joints take it. The commands' pull on the joints is balanced there by forces at limits, locks and loops (the multipliers of the
         nearest motion); those that carry a share of it are named.
         """
         problem = self._last
@@ -207,8 +211,11 @@ class MechanismSolver:
         J, S, error = problem.J[:m], problem.J[m : system.rows], -problem.gap[m : system.rows]
         pull = S.T @ error
         size = np.abs(pull).max(initial=0.0)
-        if size < 1e-5 * np.linalg.norm(S) * np.linalg.norm(error):
-            return ("reach",)
+        whole = np.linalg.norm(S) * np.linalg.norm(error)
+        if size < 1e-5 * whole:
+            pulls = [(name, np.abs(S[rows].T @ error[rows]).max()) for name, rows in self._command_rows(problem)]
+            against = [name for name, own in pulls if own > 1e-3 * whole]
+            return tuple(f"command of {name}" for name in against) if len(against) > 1 else ("reach",)
         names = []
         position = np.where(self._position_of >= 0, self.q[self._position_of], 0.0)
         room = 1e-9 * (1.0 + np.abs(position))
@@ -294,16 +301,25 @@ class MechanismSolver:
                 return body, placement * tool.placement
         return self._link(name)
 
-    def loop_jacobian(self) -> Array:
-        """(rows, nv) derivative of the gaps of loops and couplings [m, rad] by velocities [m, rad], at present."""
-        problem = self._problems.get(()) or self._problem([])
-        self._problems[()] = problem
-        linearise(problem.system, self.q, self._placed, problem.gap, problem.J)
-        J = problem.J[: problem.system.closed] / self._scale
-        for pair in problem.system.pairs[: problem.system.loops]:
-            slides = int(pair["held"][:3].sum())
-            J[int(pair["row"]) : int(pair["row"]) + slides] *= self.length
+    def tool_jacobian(self, name: str) -> Array:
+        """(6, nv) Jacobian of a tool's or link's origin, translations first, in world axes."""
+        body, _ = self.frame(name)
+        J = np.empty((6, len(self._scale)))
+        body_jacobian(body, self.placement(name).translation, self._tree, self._placed, J)
         return J
+
+    def scaled_loop_jacobian(self) -> Array:
+        """(rows, nv) derivative of the gaps of loops and couplings by velocities, both scaled, at present."""
+        problem = self._problems.get(())
+        if problem is None:
+            problem = self._problems[()] = self._problem([])
+        linearise(problem.system, self.q, self._placed, problem.gap, problem.J)
+        return problem.J.copy()
+
+    @property
+    def angles(self) -> NDArray[np.bool_]:
+        """(nv,) whether a velocity is of an angle; the others are of lengths."""
+        return ~self._is_length
 
     @property
     def scale(self) -> Array:
@@ -385,7 +401,10 @@ class MechanismSolver:
             self._scale, self._locked, self._preferred, self._preference,
             Numbers(options.tolerance, options.reach, options.rank, options.step, options.damping, options.steps),
         )  # fmt: skip
-        problem = _Problem(system, np.zeros(rows), np.zeros((rows, model.nv)))
+        problem = _Problem(
+            system, np.zeros(rows), np.zeros((rows, model.nv)),
+            tuple(goal.tool for goal in tools), tuple(goal.joint for goal in joints),
+        )  # fmt: skip
         problem.J[closed - len(couplings) : closed] = coupling_v
         return problem
 
@@ -402,10 +421,21 @@ class MechanismSolver:
                 joint += 1
             else:
                 system.centre[:3] = np.asarray(goal.position, float)
-        moved = system.pairs[system.loops :]
-        finite = np.isfinite(moved["translation_a"]).all() and np.isfinite(moved["rotation_a"]).all()
-        if not (finite and np.isfinite(system.joint_target).all() and np.isfinite(system.centre).all()):
-            raise InputError("isn't finite", element="command", remedy="Give finite positions and rotations")
+
+    def _command_rows(self, problem: _Problem) -> list[tuple[str, slice]]:
+        """Names of commands and their rows, counted from the first command's."""
+        names, sizes = [], []
+        for goal, pair in zip(problem.tools, problem.system.pairs[problem.system.loops :]):
+            names.append(goal)
+            sizes.append(int(pair["rows"]))
+        for joint in problem.joints:
+            names.append(joint)
+            sizes.append(1)
+        if problem.system.centre[3] > 0.0:
+            names.append("the centre of mass")
+            sizes.append(3)
+        ends = np.cumsum([0, *sizes])
+        return [(name, slice(int(a), int(b))) for name, a, b in zip(names, ends, ends[1:])]
 
     def _goal(self, command: Command) -> ToolGoal | JointGoal | CentreOfMassGoal:
         if isinstance(command, ToolMotion):

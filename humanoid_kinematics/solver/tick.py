@@ -22,8 +22,8 @@ from humanoid_kinematics.solver.tree_table import Placed, Tree
 from humanoid_model.arrays import Array, Records
 
 #: How a tick ended: commands met; as near as loops, limits and locks allow; still on its way; no way on that keeps the
-#: loops closed; loops that didn't close to begin with.
-REACHED, NEAREST, MOVING, STUCK, OPEN = range(5)
+#: loops closed; loops that didn't close to begin with; commands that aren't finite.
+REACHED, NEAREST, MOVING, STUCK, OPEN, NOT_FINITE = range(6)
 
 _MAX_REFUSED = 12
 _CLOSING_ITERATIONS = 12
@@ -255,6 +255,8 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
         for i in range(m, system.rows):
             cost += 0.5 * kept_gap[i] * kept_gap[i]
             worst = max(worst, abs(kept_gap[i]))
+        if not cost < math.inf:
+            return NOT_FINITE
         state[3] = cost
         if worst <= numbers.reach and not wishing:
             status = REACHED
@@ -278,7 +280,7 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             for k in range(nv):
                 left += part * kept_J[i, k] * x[k]
             promised -= 0.5 * left * left
-        if not length > 1e-10 or (not wishing and promised < 1e-9 * cost):
+        if not length > 0.01 * numbers.reach or (not wishing and promised < 1e-9 * cost):
             status = NEAREST
             break
         for k in range(nv):
@@ -299,7 +301,11 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             q[:] = trial
             kept_gap[:] = gap
             kept_J[:] = J
-            damping = max(0.1 * damping, numbers.damping)
+            # Gaps that stay bend the problem, as those of goals out of reach: damping finds how much.
+            if cost - new > 0.75 * promised:
+                damping = max(0.1 * damping, numbers.damping)
+            elif cost - new < 0.25 * promised:
+                damping = max(4.0 * damping, 1e-3)
             cap = min(2.0 * cap, numbers.step)
             wish[:] = 0.0
             wishing = False
