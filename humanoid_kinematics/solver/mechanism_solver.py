@@ -288,6 +288,11 @@ class MechanismSolver:
 
     # ---- what can be asked ----
 
+    def holds(self, loop: str) -> bool:
+        """Whether a loop is held closed."""
+        self._loop(loop)
+        return loop not in self._open
+
     def placement(self, name: str) -> pin.SE3:
         """Placement of a tool or link in the world."""
         body, placement = self.frame(name)
