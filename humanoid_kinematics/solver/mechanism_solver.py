@@ -321,6 +321,11 @@ class MechanismSolver:
         linearise(problem.system, self.q, self._placed, problem.gap, problem.J)
         return problem.J.copy()
 
+    def loop_gaps(self) -> dict[str, tuple[float, float]]:
+        """Distance [m] and angle [rad] by which each loop that is held is open, at present."""
+        self.scaled_loop_jacobian()
+        return self._loop_gaps(self._problems[()])
+
     @property
     def angles(self) -> NDArray[np.bool_]:
         """(nv,) whether a velocity is of an angle; the others are of lengths."""
