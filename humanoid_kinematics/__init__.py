@@ -2,7 +2,7 @@
 """Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
 
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.load import Scene, load_mechanism, load_scene
+from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene
 from humanoid_kinematics.mad.error import MadError
 from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
 
@@ -13,6 +13,7 @@ __all__ = [
     "Mechanism",
     "Scene",
     "Tool",
+    "build_scene",
     "load_mechanism",
     "load_scene",
 ]

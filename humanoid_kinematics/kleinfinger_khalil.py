@@ -53,6 +53,33 @@ class KleinfingerKhalil:
         )
         return pin.SE3(rotation, translation)
 
+    @classmethod
+    def from_placement(cls, placement: pin.SE3) -> KleinfingerKhalil:
+        """Return the parameters of any placement of one joint's frame in another's.
+
+        Six numbers for six freedoms: there always are such. Where the two z are parallel, to 1e-8, ``epsilon`` is zero,
+        and ``gamma`` too where they are on one line.
+        """
+        rotation, translation = placement.rotation, placement.translation
+        x, y, z = (float(value) for value in translation)
+        sine = math.hypot(rotation[0, 2], rotation[1, 2])
+        if sine > 1e-8:
+            alpha = math.atan2(sine, rotation[2, 2])
+            gamma = math.atan2(rotation[0, 2], -rotation[1, 2])
+            # The x of the branch could as well point the other way: take the smaller turn.
+            if abs(gamma) > math.pi / 2:
+                alpha, gamma = -alpha, gamma - math.copysign(math.pi, gamma)
+            d = x * math.cos(gamma) + y * math.sin(gamma)
+            r = (x * math.sin(gamma) - y * math.cos(gamma)) / math.sin(alpha)
+            side = math.copysign(1.0, alpha)
+            theta = math.atan2(side * rotation[2, 0], side * rotation[2, 1])
+            return cls(theta, r, alpha, d, gamma, z - r * math.cos(alpha))
+        d = math.hypot(x, y)
+        gamma = math.atan2(y, x) if d > 1e-12 else 0.0
+        if rotation[2, 2] > 0:
+            return cls(math.atan2(rotation[1, 0], rotation[0, 0]) - gamma, z, 0.0, d, gamma)
+        return cls(gamma - math.atan2(rotation[1, 0], rotation[0, 0]), -z, math.pi, d, gamma)
+
     def at_zero(self, kind: str) -> pin.SE3:
         """Return the placement with the joint's variable at zero.
 

@@ -9,10 +9,13 @@ from pathlib import Path
 
 from humanoid_kinematics.mad.build import build_mechanism
 from humanoid_kinematics.mad.grammar import Extension
-from humanoid_kinematics.mad.read import read_mad
-from humanoid_kinematics.mad.syntax import MadSensor
+from humanoid_kinematics.mad.read import parse_mad, read_mad
+from humanoid_kinematics.mad.syntax import MadScene, MadSensor
+from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.mjcf import load_mjcf
 from humanoid_model import RobotError, load_robot
+from humanoid_model.errors import MissingLibraryError
 from humanoid_model.resources import find_resource, list_resources
 
 #: Keywords of the stack's own in MAD: joints with a motor, joints held still.
@@ -27,17 +30,17 @@ class Scene:
         name: of the scene.
         mechanisms: by name, in the order of the file.
         sensors: by number.
+        mad: what the MAD file says, to be changed and written again; None for a file of another kind.
     """
 
     name: str
     mechanisms: Mapping[str, Mechanism]
     sensors: Mapping[int, MadSensor]
+    mad: MadScene | None = None
 
 
-def load_scene(
-    name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True
-) -> Scene:
-    """Load all mechanisms of a MAD file, or the one of a robot.
+def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, strict: bool = True) -> Scene:
+    """Load all mechanisms of a MAD file, or the one of another file.
 
     Args:
         name_or_path: as in :func:`load_mechanism`.
@@ -51,6 +54,15 @@ def load_scene(
     shipped = list_resources("urdf/mechanisms", (".mad",))
     if isinstance(name_or_path, str) and name_or_path in shipped:
         path = find_resource(f"urdf/mechanisms/{name_or_path}.mad")
+    if path.suffix == ".sdf":
+        # Its wheels and the packages of ROS 2 are built without sdformat.
+        raise MissingLibraryError(
+            "Pinocchio is built without sdformat: SDF can't be read", source=name_or_path,
+            remedy="Convert it to URDF, for example with sdformat_urdf, and add its loops as <constraint> elements",
+        )  # fmt: skip
+    if path.suffix == ".xml":
+        mechanism = load_mjcf(path)
+        return Scene(mechanism.name, {mechanism.name: mechanism}, {})
     if path.suffix != ".mad":
         robots = list_resources("urdf", (".urdf", ".yaml"))
         if len(path.parts) == 1 and not path.suffix and path.name not in robots:
@@ -60,9 +72,26 @@ def load_scene(
             )
         mechanism = Mechanism.from_robot(load_robot(name_or_path))
         return Scene(mechanism.name, {mechanism.name: mechanism}, {})
-    scene = read_mad(path, strict=strict, extensions=EXTENSIONS)
-    mechanisms = {robot.name: build_mechanism(scene, robot, length_unit) for robot in scene.robots}
-    return Scene(scene.name, mechanisms, {sensor.number: sensor for sensor in scene.sensors})
+    return _built(read_mad(path, strict=strict, extensions=EXTENSIONS), length_unit)
+
+
+def build_scene(mad: MadScene, length_unit: float | None = None) -> Scene:
+    """Return the mechanisms of what a MAD file says, or would say after a change.
+
+    Args:
+        mad: read from a file, or changed since: its static checks are made again, so that nothing half right is built.
+        length_unit: as in :func:`load_scene`.
+
+    Raises:
+        RobotError: as of :func:`load_scene`; lines count in the text that would be written.
+    """
+    parse_mad(write_mad(mad), f"{mad.source or mad.name} as changed", extensions=EXTENSIONS)
+    return _built(mad, length_unit)
+
+
+def _built(mad: MadScene, length_unit: float | None) -> Scene:
+    mechanisms = {robot.name: build_mechanism(mad, robot, length_unit) for robot in mad.robots}
+    return Scene(mad.name, mechanisms, {sensor.number: sensor for sensor in mad.sensors}, mad)
 
 
 def load_mechanism(
@@ -71,7 +100,8 @@ def load_mechanism(
     """Load one mechanism.
 
     Args:
-        name_or_path: ``"planar_hybrid"``, ``"hrp2"``, ..., or the path of a ``.mad`` file or a robot's URDF or YAML.
+        name_or_path: ``"planar_hybrid"``, ``"hrp2"``, ..., or the path of a ``.mad`` file, of a robot's URDF or
+            YAML, or of a MuJoCo model (``.xml``).
         robot: which of the file's robots, where it has several.
         length_unit: as in :func:`load_scene`.
         strict: as in :func:`load_scene`.
@@ -82,7 +112,7 @@ def load_mechanism(
     scene = load_scene(name_or_path, length_unit=length_unit, strict=strict)
     if robot is None and len(scene.mechanisms) == 1:
         return next(iter(scene.mechanisms.values()))
-    if robot not in scene.mechanisms:
+    if robot is None or robot not in scene.mechanisms:
         problem = f"has {len(scene.mechanisms)} robots" if robot is None else f"has no robot '{robot}'"
         remedy = f"Name one of {', '.join(scene.mechanisms)}" if scene.mechanisms else "Describe a robot in it"
         raise RobotError(problem, source=name_or_path, remedy=remedy)

@@ -10,18 +10,21 @@ import pinocchio as pin
 
 from humanoid_model import RobotError
 from humanoid_model.description import Box, Capsule, Cylinder, Geometry, Joint, Link, Mesh, RobotDescription, Sphere
+from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.urdf import CONSTRAINTS
 from humanoid_model.xml_element import XmlElement
 
 
 def urdf_text(description: RobotDescription) -> str:
-    """Return URDF text from which :func:`humanoid_model.urdf.read_urdf` reads the same links and joints.
+    """Return URDF text from which :func:`humanoid_model.urdf.read_urdf` reads the same links, joints and loops.
 
     Raises:
-        RobotError: a link has a shape that URDF doesn't know.
+        RobotError: a link has a shape, or a loop holds rows, that URDF has no word for.
     """
     robot = _element("robot", name=description.name)
     robot.children += [_link(link) for link in description.links.values()]
     robot.children += [_joint(joint) for joint in description.joints.values()]
+    robot.children += [_constraint(loop) for loop in description.loops]
     return robot.to_text()
 
 
@@ -34,8 +37,9 @@ def _numbers(values: np.ndarray) -> str:
     return " ".join(repr(float(value) + 0.0) for value in values)
 
 
-def _origin(placement: pin.SE3) -> XmlElement:
-    return _element("origin", xyz=_numbers(placement.translation), rpy=_numbers(pin.rpy.matrixToRpy(placement.rotation)))
+def _origin(placement: pin.SE3, tag: str = "origin") -> XmlElement:
+    rpy = pin.rpy.matrixToRpy(placement.rotation)
+    return _element(tag, xyz=_numbers(placement.translation), rpy=_numbers(rpy))
 
 
 def _link(link: Link) -> XmlElement:
@@ -104,3 +108,23 @@ def _joint(joint: Joint) -> XmlElement:
             _element("mimic", joint=mimic.joint, multiplier=repr(mimic.multiplier), offset=repr(mimic.offset))
         )
     return element
+
+
+def _constraint(loop: LoopClosure) -> XmlElement:
+    types = [name for name, kind in CONSTRAINTS.items() if set(KINDS[kind]) == set(loop.rows)]
+    if not types:
+        raise RobotError(
+            f"holds {', '.join(loop.rows)}, for which URDF has no word", element=f"loop '{loop.name}'",
+            remedy=f"Hold the rows of a {', '.join(KINDS)}",
+        )  # fmt: skip
+    return _element(
+        "constraint",
+        _element("parent", link=loop.link_a),
+        _origin(loop.placement_a, "parent_origin"),
+        _element("parent_axis", xyz="0 0 1"),
+        _element("child", link=loop.link_b),
+        _origin(loop.placement_b, "child_origin"),
+        _element("child_axis", xyz="0 0 1"),
+        name=loop.name,
+        type=types[0],
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.value_equality import ValueEquality
 
 #: Joint types of the URDF standard.
@@ -189,6 +190,7 @@ class RobotDescription(ValueEquality):
         links: by name, in declaration order.
         joints: by name, in declaration order.
         root: name of the link that no joint moves.
+        loops: joints and links cut out of loops.
         source: file the description comes from, or a word saying where else.
         text: legal URDF text of the same robot: an undeclared root link and limits that the standard
             demands are filled in, mesh addresses are absolute.
@@ -198,6 +200,7 @@ class RobotDescription(ValueEquality):
     links: Mapping[str, Link]
     joints: Mapping[str, Joint]
     root: str
+    loops: tuple[LoopClosure, ...] = ()
     source: str = field(compare=False, default="")
     text: str = field(compare=False, default="")
 

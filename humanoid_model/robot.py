@@ -309,7 +309,7 @@ def build_robot(
         limbs=dict(file.limbs),
         approximate=file.approximate,
         disabled_collisions=file.disabled_collisions,
-        loops=file.loops,
+        loops=(*description.loops, *file.loops),
         soles=dict(file.soles),
     )
     postures: dict[str, dict[str, np.ndarray]] = {"zero": {}, **file.postures}

@@ -14,7 +14,7 @@ from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
-from humanoid_model.loop_closure import LoopClosure, read_loop_closures
+from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, LoopClosure, read_loop_closures
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.sole import Sole, read_soles
@@ -313,9 +313,9 @@ class _Reader:
             return ()
         loops = read_loop_closures(self.values["loops"])
         for loop, cut in zip(loops, self.values["loops"].mapping().values(), strict=True):
-            ends = cut.mapping(("a", "b", "rows"))
+            ends = cut.mapping(CUT_KEYS)
             for end in ("a", "b"):
-                self.link(ends[end].mapping(("link", "xyz", "rpy"))["link"])
+                self.link(ends[end].mapping(END_KEYS)["link"])
             if loop.link_a == loop.link_b:
                 raise cut.fail(f"joins '{loop.link_a}' with itself", "Name two different links")
         return loops

@@ -34,8 +34,12 @@ from humanoid_model.description import (
 from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_model.inertia import inertia_problem, is_positive
 from humanoid_model.input_file import read_text
+from humanoid_model.loop_closure import KINDS, LoopClosure, turned_to
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.xml_element import XmlElement, parse_xml
+
+#: What the types of a ``<constraint>`` hold, by kind of cut.
+CONSTRAINTS = {"revolute": "axis", "prismatic": "slide", "spherical": "point", "link": "frame"}
 
 #: Written into the URDF text where the standard demands a limit and the file gives none.
 _NO_LIMIT = "1e9"
@@ -83,6 +87,9 @@ class _Reader:
             )
         name = robot.attribute("name")
         self.read_materials()
+        for element in robot.all("constraint"):
+            if element.attributes.get("type") == "universal":
+                self.add_cross(element)
         link_elements = self.by_name("link")
         joint_elements = self.by_name("joint")
         if not link_elements and not joint_elements:
@@ -92,7 +99,8 @@ class _Reader:
         self.check_mimics(joints, joint_elements)
         root = self.check_tree(links, joints, joint_elements)
         text = self.robot.to_text() if self.changed else self.text
-        return RobotDescription(name, links, joints, root, robot.source, text)
+        loops = tuple(self.read_constraint(element, links) for element in self.by_name("constraint").values())
+        return RobotDescription(name, links, joints, root, loops, robot.source, text)
 
     def by_name(self, tag: str) -> dict[str, XmlElement]:
         found: dict[str, XmlElement] = {}
@@ -298,6 +306,62 @@ class _Reader:
                 followed.append(target)
                 joint = joints[target]
 
+    def add_cross(self, element: XmlElement) -> None:
+        """Give the cross of a cut universal joint a link of its own on a hinge, so that a second hinge is cut.
+
+        No row of a closure says that two axes stay at right angles.
+        """
+        first = element.first("parent_axis")
+        axis = np.array([1.0, 0.0, 0.0]) if first is None else first.numbers("xyz", 3)
+        across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+        cross, hinge = (f"{element.attribute('name')}_{end}" for end in ("cross", "hinge"))
+        parent = element.need("parent")
+        origin = element.first("parent_origin")
+
+        def new(tag: str, *children: XmlElement, **attributes: str) -> XmlElement:
+            return XmlElement(tag, attributes, element.source, element.line, RobotError, list(children))
+
+        joint = new("joint", new("parent", link=parent.attribute("link")), new("child", link=cross),
+                    new("axis", xyz=" ".join(map(repr, axis.tolist()))), name=hinge, type="continuous")  # fmt: skip
+        if origin is not None:
+            element.children.remove(origin)
+            origin.tag = "origin"
+            joint.children.insert(0, origin)
+        if first is not None:
+            element.children.remove(first)
+        element.children.append(new("parent_axis", xyz=" ".join(map(repr, across.tolist()))))
+        element.attributes["type"] = "revolute"
+        parent.attributes["link"] = cross
+        self.robot.children += [new("link", name=cross), joint]
+        self.changed = True
+
+    def read_constraint(self, element: XmlElement, links: dict[str, Link]) -> LoopClosure:
+        """Return the cut of a ``<constraint>``, as proposed in ros/urdfdom#264 and ros/urdfdom_headers#108."""
+        kind = element.attribute("type")
+        if kind not in CONSTRAINTS:
+            raise element.fail(f"unknown constraint type '{kind}'", f"Use one of {', '.join(CONSTRAINTS)}, universal")
+        ends = []
+        axis = np.array([1.0, 0.0, 0.0])  # as of a joint; the child's is the parent's unless it is given
+        for side in ("parent", "child"):
+            name = element.need(side).attribute("link")
+            if name not in links:
+                raise element.need(side).fail(f"of {element}: no link is named '{name}'", "Declare that link")
+            placement = _read_origin(element, f"{side}_origin")
+            given = element.first(f"{side}_axis")
+            if given is not None:
+                axis = given.numbers("xyz", 3)
+                if np.linalg.norm(axis) < 1e-9:
+                    raise given.fail(f"of {element} is {_tuple(axis)}", "Give a non-zero axis")
+            if CONSTRAINTS[kind] in ("axis", "slide"):
+                placement = placement * pin.SE3(turned_to(axis), np.zeros(3))
+            ends.append((name, placement))
+        (parent, placement_a), (child, placement_b) = ends
+        if parent == child:
+            raise element.fail(f"joins '{parent}' with itself", "Name two different links")
+        return LoopClosure(
+            element.attributes["name"], parent, placement_a, child, placement_b, KINDS[CONSTRAINTS[kind]]
+        )
+
     # Tree ----------------------------------------------------------------------------------------------
 
     def check_tree(
@@ -383,8 +447,8 @@ def _read_inertial(element: XmlElement, link: XmlElement) -> Inertial:
     return Inertial(mass, _read_origin(element), inertia)
 
 
-def _read_origin(element: XmlElement) -> pin.SE3:
-    origin = element.first("origin")
+def _read_origin(element: XmlElement, tag: str = "origin") -> pin.SE3:
+    origin = element.first(tag)
     if origin is None:
         return pin.SE3.Identity()
     xyz = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))

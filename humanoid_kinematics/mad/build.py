@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from humanoid_kinematics.mechanism import Mechanism, Tool
 from humanoid_kinematics.urdf_text import urdf_text
 from humanoid_model import RobotError, RobotWarning
 from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
-from humanoid_model.loop_closure import ROWS, LoopClosure
+from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
 
@@ -48,7 +49,7 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
     parameters: dict[str, KleinfingerKhalil] = {}
     joints = {"base_joint": _fixed("base_joint", "world", "base", _placement(robot.base, unit))}
     initial: dict[str, np.ndarray] = {}
-    for node in robot.nodes:
+    for node in _ordered(robot.nodes):
         if isinstance(node, MadFrame):
             joint = _fixed(f"frame_{node.number}_joint", names[node.pred], names[node.number], _placement(node, unit))
         else:
@@ -57,20 +58,17 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
             parameters[joint.name] = kk
             initial[joint.name] = np.array([kk.r if node.type == 1 else kk.theta])
         joints[joint.name] = joint
-    description = RobotDescription(
-        robot.name, _links(scene, robot, names, joints, initial, unit), joints, "world", scene.source
-    )
-    description = RobotDescription(
-        robot.name, description.links, joints, "world", scene.source, urdf_text(description)
-    )
     loops = tuple(
         LoopClosure(
             f"{names[left]}-{names[right]}", names[left], pin.SE3.Identity(), names[right], pin.SE3.Identity(),
-            ROWS[:3] if closure.ball else ROWS,
+            KINDS["point" if closure.ball else "frame"],
         )
         for closure in robot.closures
         for left, right in [closure.nodes]
     )  # fmt: skip
+    links = _links(scene, robot, names, joints, initial, unit)
+    description = RobotDescription(robot.name, links, joints, "world", loops, scene.source)
+    description = dataclasses.replace(description, text=urdf_text(description))
     driven, locked = (_joints_of(robot.statements, key, robot, scene) for key in ("driven", "locked"))
     built = build_robot(
         description,
@@ -79,7 +77,6 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
             approximate=_APPROXIMATE,
             postures={"initial": initial},
             actuators=None if driven is None else {joint: {} for joint in driven},
-            loops=loops,
         ),
     )
     tools = tuple(
@@ -94,6 +91,18 @@ def link_parameters(link: MadLink, unit: float) -> KleinfingerKhalil:
     given = {"gamma": 0.0, "epsil": 0.0, **link.parameters}
     theta, alpha, gamma = (math.radians(given[key]) for key in ("theta", "alpha", "gamma"))
     return KleinfingerKhalil(theta, given["r"] * unit, alpha, given["d"] * unit, gamma, given["epsil"] * unit)
+
+
+def _ordered(nodes: Sequence[MadLink | MadFrame]) -> list[MadLink | MadFrame]:
+    """Return the nodes by the first link that hangs on them, so that frames don't change the joints' order."""
+    parents = {node.number: node.pred for node in nodes}
+    first: dict[int, int] = {}
+    for index, node in enumerate(nodes):
+        number = node.number if isinstance(node, MadLink) else 0
+        while number and number not in first:
+            first[number] = index
+            number = parents[number]
+    return sorted(nodes, key=lambda node: first.get(node.number, len(nodes)))
 
 
 def _name(node: MadLink | MadFrame) -> str:

@@ -77,7 +77,7 @@ def parse_mad(
     return _Reader(text, source, strict, stop_at_first).scene(tuple(extensions))
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """The first problem was enough."""
 
 
@@ -94,7 +94,7 @@ class _Reader:
         try:
             tree = self.tree(extensions)
             scene = None if tree is None else self.read_scene(tree)
-        except _Stop:
+        except _StopError:
             scene = None
         if scene is None or self.problems:
             self.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
@@ -106,7 +106,7 @@ class _Reader:
     def report(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         self.problems.append(self.told(code, place, problem, remedy, element))
         if self.stop_at_first:
-            raise _Stop
+            raise _StopError
 
     def warn(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         warnings.warn(str(self.told(code, place, problem, remedy, element)), RobotWarning, stacklevel=6)
@@ -119,7 +119,7 @@ class _Reader:
 
     # Text to tree --------------------------------------------------------------------------------------
 
-    def tree(self, extensions: tuple[Extension, ...]) -> Tree[Token] | None:
+    def tree(self, extensions: tuple[Extension, ...]) -> Tree | None:
         """Return the tree, None where the text has errors of syntax."""
         structure = Structure(self.text)
         nodes = len(re.findall(r"\b(?:link|frame)\s*\d+\s*\{", structure.bare))
@@ -130,6 +130,8 @@ class _Reader:
         for fault in structure.faults:
             header = structure.header(fault.offset)
             self.report("E01", structure.place(fault.offset), fault.problem, fault.remedy, header)
+        if structure.cut_off:
+            return None
         lark = parser(extensions)
         text, sound = self.text, not structure.faults
         while True:
@@ -153,7 +155,8 @@ class _Reader:
                     continue
                 sound = False
                 self.syntax_error(structure, error, offset, lark)
-                if len(self.problems) >= _MOST_ERRORS or structure.faults:
+                no_mad = _expected(error, lark) == "Expected 'RAFF'"
+                if len(self.problems) >= _MOST_ERRORS or structure.faults or no_mad:
                     return None
                 text = blanked(text, *structure.node(offset))
                 if not text[offset : offset + 1].isspace():
@@ -164,14 +167,15 @@ class _Reader:
     def syntax_error(self, structure: Structure, error: UnexpectedInput, offset: int, lark: Any) -> None:
         word = structure.word(offset)
         found = f"'{word}' is not expected here" if word.strip() else "ends too early"
+        code = "E12" if re.fullmatch(r"[A-Za-z_]\w*", word) else "E01"
         if re.fullmatch(r"[+-]?(nan|inf(inity)?)", word, re.I):
             found = f"'{word}' is not a finite number"
-        code = "E12" if re.fullmatch(r"[A-Za-z_]\w*", word) else "E01"
+            code = "E01"
         self.report(code, structure.place(offset), found, _expected(error, lark), structure.header(offset))
 
     # Tree to records -----------------------------------------------------------------------------------
 
-    def read_scene(self, tree: Tree[Token]) -> MadScene:
+    def read_scene(self, tree: Tree) -> MadScene:
         version, name, unit = None, "", None
         sensors: list[MadSensor] = []
         robots: list[MadRobot] = []
@@ -208,36 +212,38 @@ class _Reader:
                 self.scope = ""
         return MadScene(name, version, tuple(sensors), tuple(robots), unit, self.source)
 
-    def items(self, tree: Tree[Token], element: str) -> dict[str, Tree[Token]]:
+    def items(self, tree: Tree) -> dict[str, Tree]:
         """Return parts of a block by their kind, each once."""
-        found: dict[str, Tree[Token]] = {}
+        found: dict[str, Tree] = {}
         for item in tree.children:
             if isinstance(item, Token):
                 continue
             kind = str(item.data)
             if kind in found:
-                self.report("E02", _place(item), f"second '{kind}'", "Keep one", element)
+                self.report("E02", _place(item), f"second '{kind}'", "Keep one")
             found[kind] = item
         return found
 
-    def read_sensor(self, tree: Tree[Token]) -> MadSensor:
+    def read_sensor(self, tree: Tree) -> MadSensor:
         number = self.whole(tree.children[0])
-        element = f"sensor {number}"
-        items = self.items(tree, element)
+        self.scope = f"sensor {number}"
+        items = self.items(tree)
         counts: dict[str, int | None] = {}
         for kind in ("translation", "rotation"):
             counts[kind] = self.whole(items[kind].children[0]) if kind in items else None
             if (counts[kind] or 0) > 3:
-                self.report("E01", _place(items[kind].children[0]), f"{kind} is {counts[kind]}", "Give 0 to 3", element)
-        port = self.text_of(items["port"].children[0], element) if "port" in items else None
+                self.report("E01", _place(items[kind].children[0]), f"{kind} is {counts[kind]}", "Give 0 to 3")
+        port = self.text_of(items["port"].children[0]) if "port" in items else None
+        self.scope = ""
         kind_of = str(items["sensor_type"].children[0]) if "sensor_type" in items else None
         return MadSensor(number, port, kind_of, counts["translation"], counts["rotation"], _place(tree))
 
-    def read_robot(self, tree: Tree[Token], sensors: set[int]) -> MadRobot:
+    def read_robot(self, tree: Tree, sensors: set[int]) -> MadRobot:
         name = str(tree.children[0])
         bases: list[MadBase] = []
         nodes: list[MadLink | MadFrame] = []
-        closures: list[Tree[Token]] = []
+        broken: set[int] = set()  # numbers of nodes that are told to be wrong already
+        closures: list[Tree] = []
         statements: list[MadStatement] = []
         path = None
         for item in tree.children[1:]:
@@ -245,13 +251,19 @@ class _Reader:
             if kind == "path":
                 if path is not None:
                     self.report("E02", _place(item), "second 'path'", "Keep one")
-                path = self.text_of(item.children[0], self.scope)
+                path = self.text_of(item.children[0])
             elif kind == "base":
+                scope, self.scope = self.scope, "base"
                 bases.append(self.read_base(item))
+                self.scope = scope
             elif kind in ("link", "frame"):
+                scope, self.scope = self.scope, f"{kind} {item.children[0]}"
                 node = self.read_link(item) if kind == "link" else self.read_frame(item)
+                self.scope = scope
                 if node is not None:
                     nodes.append(node)
+                else:
+                    broken.add(self.whole(item.children[0]))
             elif kind in ("constraint", "ball"):
                 closures.append(item)
             else:
@@ -260,9 +272,9 @@ class _Reader:
         if len(bases) != 1:
             where = bases[1].place if bases else _place(tree)
             self.report("E05", where, f"has {len(bases)} bases", "Give one: base { }")
-        if not self.problems or not self.stop_at_first:
-            self.check_tree(nodes)
-        joined = [self.read_constraint(item, nodes, sensors) for item in closures]
+        self.check_tree(nodes, broken)
+        # A node that is wrong already is no reason to call its closures wrong.
+        joined = [] if broken else [self.read_constraint(item, nodes, sensors) for item in closures]
         return MadRobot(
             name,
             bases[0] if bases else MadBase(),
@@ -274,51 +286,48 @@ class _Reader:
             _place(tree),
         )
 
-    def read_base(self, tree: Tree[Token]) -> MadBase:
-        items = self.items(tree, "base")
-        return MadBase(
-            self.three(items.get("pos")), self.three(items.get("ori")), self.graphics(items, "base"), _place(tree)
-        )
+    def read_base(self, tree: Tree) -> MadBase:
+        items = self.items(tree)
+        return MadBase(self.three(items.get("pos")), self.three(items.get("ori")), self.graphics(items), _place(tree))
 
-    def read_frame(self, tree: Tree[Token]) -> MadFrame | None:
+    def read_frame(self, tree: Tree) -> MadFrame | None:
         number = self.node_number(tree)
-        items = self.items(tree, f"frame {number}")
-        if not self.has(items, ("pos", "ori", "pred"), tree, f"frame {number}"):
+        items = self.items(tree)
+        if not self.has(items, ("pos", "ori", "pred"), tree):
             return None
         return MadFrame(
             number,
             self.three(items["pos"]),
             self.three(items["ori"]),
             self.whole(items["pred"].children[0]),
-            self.graphics(items, f"frame {number}"),
+            self.graphics(items),
             _place(tree),
         )
 
-    def read_link(self, tree: Tree[Token]) -> MadLink | None:
+    def read_link(self, tree: Tree) -> MadLink | None:
         number = self.node_number(tree)
-        element = f"link {number}"
-        items = self.items(tree, element)
-        if not self.has(items, ("parameters", "type", "pred"), tree, element):
+        items = self.items(tree)
+        if not self.has(items, ("parameters", "type", "pred"), tree):
             return None
         parameters: dict[str, float] = {}
         for item in items["parameters"].children:
             key, value = item.children
             name = _SYNONYMS.get(str(key), str(key))
             if name in parameters:
-                self.report("E02", _place(key), f"second '{name}'", "Keep one", element)
+                self.report("E02", _place(key), f"second '{name}'", "Keep one")
             if (key.line, key.column + len(key)) == (value.line, value.column) and self.strict:
-                self.warn("E01", _place(key), f"no space in '{key}{value}'", f"Write '{key} {value}'", element)
-            parameters[name] = self.number(value, element)
-        if not self.has(parameters, _NEEDED, items["parameters"], element):
+                self.warn("E01", _place(key), f"no space in '{key}{value}'", f"Write '{key} {value}'")
+            parameters[name] = self.number(value)
+        if not self.has(parameters, _NEEDED, items["parameters"]):
             return None
         kind = self.whole(items["type"].children[0])
         if kind not in (1, 2):
             self.report("E06", _place(items["type"].children[0]), f"type is {kind}",
-                        "Give 1 (prismatic) or 2 (revolute)", element)  # fmt: skip
+                        "Give 1 (prismatic) or 2 (revolute)")  # fmt: skip
         if "limits" in items and "range" in items:
             self.report("E07", _place(items["range"]), "has limits and range",
-                        "Keep limits (absolute) or range (counted from the initial value)", element)  # fmt: skip
-        bounds = {key: self.pair(items[key], element) for key in ("limits", "range") if key in items}
+                        "Keep limits (absolute) or range (counted from the initial value)")  # fmt: skip
+        bounds = {key: self.pair(items[key]) for key in ("limits", "range") if key in items}
         link = MadLink(
             number,
             parameters,
@@ -326,17 +335,17 @@ class _Reader:
             self.whole(items["pred"].children[0]),
             bounds.get("limits"),
             bounds.get("range"),
-            self.graphics(items, element),
+            self.graphics(items),
             _place(tree),
         )
         if link.bounds is not None and not link.bounds[0] <= link.initial <= link.bounds[1]:
             self.warn("E08", _place(items[next(iter(bounds))]),
                       f"initial value {link.initial:g} is outside {link.bounds[0]:g} ... {link.bounds[1]:g}",
-                      "Widen the limits or change the initial value", element)  # fmt: skip
+                      "Widen the limits or change the initial value")  # fmt: skip
         return link
 
     def read_constraint(
-        self, tree: Tree[Token], nodes: Sequence[MadLink | MadFrame], sensors: set[int]
+        self, tree: Tree, nodes: Sequence[MadLink | MadFrame], sensors: set[int]
     ) -> MadClosure | MadTracking | None:
         """Return a closure or a tracking, None where it isn't one."""
         place, ball = _place(tree), tree.data == "ball"
@@ -372,7 +381,7 @@ class _Reader:
             return None
         return MadClosure((min(ends), max(ends)), ball, place)
 
-    def check_tree(self, nodes: Sequence[MadLink | MadFrame]) -> None:
+    def check_tree(self, nodes: Sequence[MadLink | MadFrame], broken: set[int]) -> None:
         """Report double numbers, unknown predecessors and rings."""
         known: dict[int, MadLink | MadFrame] = {}
         for node in nodes:
@@ -382,7 +391,7 @@ class _Reader:
             else:
                 known[node.number] = node
         for node in nodes:
-            if node.pred not in known and node.pred != 0:
+            if node.pred not in known and node.pred not in broken and node.pred != 0:
                 self.report("E03", node.place, f"pred is {node.pred}, which is no node",
                             f"Nodes are 0 (the base), {_some(known)}", _label(node))  # fmt: skip
         grounded = {0, *(node.pred for node in nodes if node.pred not in known)}
@@ -396,70 +405,71 @@ class _Reader:
                 node = known[node.pred]
             if node.number in way and node.pred not in grounded:
                 ring = [*way][[*way].index(node.number) :]
-                shown = " -> ".join(str(number) for number in [*ring[:12], *(["..."] if len(ring) > 12 else []), ring[0]])
+                shown = " -> ".join(map(str, [*ring[:12], *(["..."] if len(ring) > 12 else []), ring[0]]))
                 self.report("E04", node.place, f"pred goes round: {shown}",
                             "Let one of them hang on the base or on a node outside the ring", _label(node))  # fmt: skip
             grounded.update(way)
 
     # Values --------------------------------------------------------------------------------------------
 
-    def has(self, found: Iterable[str], needed: Sequence[str], tree: Tree[Token], element: str) -> bool:
+    def has(self, found: Iterable[str], needed: Sequence[str], tree: Tree) -> bool:
         missing = [name for name in needed if name not in found]
         if missing:
-            self.report("E01", _place(tree), f"has no {', '.join(missing)}", "Add what is missing", element)
+            self.report("E01", _place(tree), f"has no {', '.join(missing)}", "Add what is missing")
         return not missing
 
-    def node_number(self, tree: Tree[Token]) -> int:
+    def node_number(self, tree: Tree) -> int:
         number = self.whole(tree.children[0])
         if number == 0:
             self.report("E02", _place(tree.children[0]), f"{tree.data} has the number 0",
                         "Number from 1: 0 is the base")  # fmt: skip
         return number
 
-    def whole(self, token: Token | Tree[Token]) -> int:
+    def whole(self, token: Token | Tree) -> int:
         if len(str(token)) > 9:
-            self.report("E01", _place(token), f"number {str(token)[:20]} has {len(str(token))} digits", "Give 9 or fewer")
+            problem = f"number {str(token)[:20]} has {len(str(token))} digits"
+            self.report("E01", _place(token), problem, "Give 9 or fewer")
             return 0
         return int(str(token))
 
-    def number(self, token: Token | Tree[Token], element: str | None = None) -> float:
+    def number(self, token: Token | Tree) -> float:
         value = float(str(token))
         if not math.isfinite(value):
-            self.report("E01", _place(token), f"'{token}' is not a finite number", "Give a smaller one", element)
+            self.report("E01", _place(token), f"'{token}' is not a finite number", "Give a smaller one")
         return value
 
-    def pair(self, tree: Tree[Token], element: str) -> tuple[float, float]:
-        low, high = (self.number(token, element) for token in tree.children)
+    def pair(self, tree: Tree) -> tuple[float, float]:
+        low, high = (self.number(token) for token in tree.children)
         if low > high:
             self.warn("E08", _place(tree), f"{tree.data} {low:g} ... {high:g} has the larger first, swapped",
-                      "Give the smaller first", element)  # fmt: skip
+                      "Give the smaller first")  # fmt: skip
             low, high = high, low
         return low, high
 
-    def three(self, tree: Tree[Token] | None) -> tuple[float, float, float]:
+    def three(self, tree: Tree | None) -> tuple[float, float, float]:
         if tree is None:
             return (0.0, 0.0, 0.0)
         x, y, z = (self.number(token) for token in tree.children)
         return x, y, z
 
-    def text_of(self, token: Token | Tree[Token], element: str) -> str:
+    def text_of(self, token: Token | Tree) -> str:
         shown = str(token)[1:-1]
         if "\n" in shown:
             problem, remedy = f"text {' '.join(shown.split())!r} is broken over lines", "Write it in one line"
             if self.strict:
-                self.report("E01", _place(token), problem, remedy, element)
+                self.report("E01", _place(token), problem, remedy)
             else:
-                self.warn("E01", _place(token), problem + ", joined", remedy, element)
+                self.warn("E01", _place(token), problem + ", joined", remedy)
         return re.sub(r"\s*\n\s*", "", shown)
 
-    def graphics(self, items: dict[str, Tree[Token]], element: str) -> tuple[str | None, ...] | None:
+    def graphics(self, items: dict[str, Tree]) -> tuple[str | None, ...] | None:
         if "filename" not in items:
             return None
         tokens = items["filename"].children
-        return tuple(None if str(token) == "auto" else self.text_of(token, element) for token in tokens)
+        return tuple(None if str(token) == "auto" else self.text_of(token) for token in tokens)
 
 
-def _place(item: Token | Tree[Token]) -> Place:
+def _place(item: Token | Tree) -> Place:
     where: Any = item if isinstance(item, Token) else item.meta
     return Place(int(where.line), int(where.column))
 
@@ -475,7 +485,8 @@ def _some(numbers: Iterable[int]) -> str:
 
 def _expected(error: UnexpectedInput, lark: Any) -> str:
     """Return what would be right where a text can't go on, as a sentence."""
-    names = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ()
-    texts = {item.name: str(item.pattern.value) for item in lark.terminals if type(item.pattern).__name__ == "PatternStr"}
-    shown = sorted(WORDS.get(name) or f"'{texts.get(name, name)}'" for name in names if not name.startswith("__IGNORE"))
+    kinds = ("accepts", "expected", "allowed")
+    names = next((found for kind in kinds if (found := getattr(error, kind, None))), ())
+    texts = {item.name: str(item.pattern.value) for item in lark.terminals if item.pattern.type == "str"}
+    shown = sorted(WORDS.get(name) or f"'{texts.get(name, name)}'" for name in names)
     return f"Expected {', '.join(shown[:-1])}{' or ' if len(shown) > 1 else ''}{shown[-1]}" if shown else "Mend it"

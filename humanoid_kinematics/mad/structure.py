@@ -27,6 +27,7 @@ class Structure:
 
     Attributes:
         faults: comments, texts and blocks that don't end, and ends of nothing.
+        cut_off: whether the text ends within a comment or a quoted text.
         blocks: (start, end) offsets of each closed ``{ }`` and ``( )``, those inside first.
         bare: the text, its comments and quoted texts blanked.
     """
@@ -34,15 +35,18 @@ class Structure:
     def __init__(self, text: str) -> None:
         self.text = text
         self.faults: list[Fault] = []
+        self.cut_off = False
         self.blocks: list[tuple[int, int]] = []
         bare = list(text)
         open_: list[int] = []
         for piece in _PIECE.finditer(text):
             start, end, shown = piece.start(), piece.end(), piece[0]
             if shown in ("/*", '"'):
-                name = "comment" if shown == "/*" else "text"
-                self.faults.append(Fault(f"{name} doesn't end", f"Close it with {'*/' if shown == '/*' else shown}", start))
+                name, end_mark = ("comment", "*/") if shown == "/*" else ("text", shown)
+                self.faults.append(Fault(f"{name} doesn't end", f"Close it with {end_mark}", start))
                 bare[start:] = " " * (len(text) - start)
+                self.cut_off = True
+                open_.clear()
                 break
             if len(shown) > 1:
                 bare[start:end] = [c if c == "\n" else " " for c in shown]
@@ -52,13 +56,15 @@ class Structure:
                 self.blocks.append((open_.pop(), end))
             else:
                 self.faults.append(self._stray(shown, start, open_))
+                if shown == "}" and open_:  # a list that was left open ends with its block
+                    open_.pop()
+                    if open_ and text[open_[-1]] == "{":
+                        self.blocks.append((open_.pop(), end))
         self.bare = "".join(bare)
         for start in open_:
-            header = self.bare[: start + 1].split()[-3:] if start else []
-            shown = " ".join(header[-2:] if len(header) > 1 and header[-2].isalpha() else header)
-            self.faults.append(
-                Fault(f"'{shown or text[start]}' is never closed", f"Close it with {_CLOSING[text[start]]}", start)
-            )
+            begins = max(self.bare.rfind(mark, 0, start) for mark in "{}()") + 1
+            shown = " ".join([*self.bare[begins:start].split()[-2:], text[start]])
+            self.faults.append(Fault(f"'{shown}' is never closed", f"Close it with {_CLOSING[text[start]]}", start))
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def _stray(self, shown: str, start: int, open_: list[int]) -> Fault:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from humanoid_model import InputError
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,20 @@ class MadRobot:
     statements: tuple[MadStatement, ...] = ()
     place: Place = field(default=_NOWHERE, compare=False)
 
+    def with_node(self, node: MadLink | MadFrame) -> MadRobot:
+        """Return the robot with another link or frame in the place of the one of its number.
+
+        Raises:
+            InputError: the robot has no node of that number.
+        """
+        numbers = [old.number for old in self.nodes]
+        if node.number not in numbers:
+            raise InputError(
+                f"there is no node {node.number}", element=f"robot {self.name}",
+                remedy=f"Nodes are {', '.join(map(str, numbers))}",
+            )  # fmt: skip
+        return replace(self, nodes=tuple(node if old.number == node.number else old for old in self.nodes))
+
 
 @dataclass(frozen=True)
 class MadScene:
@@ -204,3 +220,14 @@ class MadScene:
     robots: tuple[MadRobot, ...] = ()
     length_unit: float | None = None
     source: str = field(default="", compare=False)
+
+    def with_robot(self, robot: MadRobot) -> MadScene:
+        """Return the scene with another robot in the place of the one of its name.
+
+        Raises:
+            InputError: the scene has no robot of that name.
+        """
+        names = [old.name for old in self.robots]
+        if robot.name not in names:
+            raise InputError(f"there is no robot '{robot.name}'", remedy=f"Robots are {', '.join(names)}")
+        return replace(self, robots=tuple(robot if old.name == robot.name else old for old in self.robots))

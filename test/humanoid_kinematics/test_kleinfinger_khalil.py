@@ -33,3 +33,30 @@ def test_the_matrix_is_the_product_of_the_six_steps():
         steps = turn(2, gamma) * shift(2, epsilon) * turn(0, alpha) * shift(0, d) * turn(2, theta) * shift(2, r)
         placement = KleinfingerKhalil(theta, r, alpha, d, gamma, epsilon).placement
         assert placement.isApprox(steps, 1e-12)
+
+
+def test_any_placement_has_parameters():
+    rng = np.random.default_rng(4)
+    pin.seed(4)
+    special = [
+        pin.SE3(pin.exp3(angle * np.eye(3)[axis]), shift)
+        for angle in (0.0, np.pi / 2, np.pi, -np.pi / 2)
+        for axis in range(3)
+        for shift in (np.zeros(3), np.array([0.0, 0.0, 0.3]), rng.normal(size=3))
+    ]
+    for placement in [pin.SE3.Random() for _ in range(200)] + special:
+        found = KleinfingerKhalil.from_placement(placement)
+        assert np.abs(found.placement.homogeneous - placement.homogeneous).max() < 1e-8
+        assert abs(found.gamma) <= np.pi
+    for placement in [pin.SE3.Random() for _ in range(200)]:
+        found = KleinfingerKhalil.from_placement(placement)
+        assert np.abs(found.placement.homogeneous - placement.homogeneous).max() < 1e-12
+
+
+def test_parameters_of_serial_links_are_found_again():
+    rng = np.random.default_rng(5)
+    for theta, r, alpha, d in rng.uniform(-1.5, 1.5, size=(50, 4)):
+        given = KleinfingerKhalil(theta, r, alpha, abs(d))
+        found = KleinfingerKhalil.from_placement(given.placement)
+        for key in ("theta", "r", "alpha", "d", "gamma", "epsilon"):
+            assert abs(getattr(found, key) - getattr(given, key)) < 1e-9

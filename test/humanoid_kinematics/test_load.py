@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file says can be changed while the program runs, and is checked like a file."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from humanoid_kinematics import MadError, build_scene, load_mechanism, load_scene
+from humanoid_model import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
+
+
+def changed(scene, number, **changes):
+    robot = scene.mad.robots[0]
+    node = next(node for node in robot.nodes if node.number == number)
+    return build_scene(scene.mad.with_robot(robot.with_node(dataclasses.replace(node, **changes))))
+
+
+def places(scene):
+    (mechanism,) = scene.mechanisms.values()
+    placements = mechanism.robot.link_placements(mechanism.initial)
+    return {name: 1000 * place.translation for name, place in placements.items()}
+
+
+def test_a_longer_link_moves_what_it_carries_and_nothing_else():
+    scene = load_scene("planar_hybrid")
+    parameters = dict(scene.mad.robots[0].nodes[2].parameters)
+    longer = changed(scene, 3, parameters={**parameters, "d": 500.0})
+    before, after = places(scene), places(longer)
+    moved = {name for name in before if np.abs(before[name] - after[name]).max() > 1e-9}
+    assert moved == {"link_3", "link_4", "frame_8", "frame_9"}
+    assert np.linalg.norm(after["link_3"] - after["link_2"]) == pytest.approx(500)
+
+
+def test_another_tool_frame_moves_the_tip_alone():
+    scene = load_scene("planar_hybrid")
+    before, after = places(scene), places(changed(scene, 9, pos=(300.0, 0.0, 0.0)))
+    assert {name for name in before if np.abs(before[name] - after[name]).max() > 1e-9} == {"frame_9"}
+
+
+def test_a_joint_may_become_a_slide_where_it_is():
+    scene = load_scene("planar_hybrid")
+    slide = changed(scene, 4, type=1, range=(-100.0, 100.0))
+    (mechanism,) = slide.mechanisms.values()
+    assert mechanism.robot.description.joints["joint_4"].type == "prismatic"
+    for name, place in places(scene).items():
+        assert places(slide)[name] == pytest.approx(place, abs=1e-9)
+
+
+def test_a_change_that_can_not_be_leaves_the_scene_as_it_was():
+    scene = load_scene("planar_hybrid")
+    with pytest.raises(MadError, match=r"as changed:\d+:\d+: link 3: pred is 33, which is no node \[E03\]"):
+        changed(scene, 3, pred=33)
+    with pytest.raises(MadError, match=r"pred goes round: 2 -> 3 -> 2 \[E04\]"):
+        changed(scene, 2, pred=3)
+    with pytest.raises(InputError, match="nan can't be written to MAD"):
+        changed(scene, 9, pos=(float("nan"), 0.0, 0.0))
+    with pytest.raises(InputError, match=r"robot hybride: there is no node 77. Nodes are 1, 2, 3"):
+        scene.mad.robots[0].with_node(dataclasses.replace(scene.mad.robots[0].nodes[0], number=77))
+    with pytest.raises(InputError, match=r"there is no robot 'x'. Robots are hybride"):
+        scene.mad.with_robot(dataclasses.replace(scene.mad.robots[0], name="x"))
+    assert places(scene).keys() == places(load_scene("planar_hybrid")).keys()
+
+
+def test_only_mad_files_have_records_to_change():
+    assert load_scene("five_bar").mad is None
+    assert load_mechanism("macdac").name == "macdac"
