@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs
+from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs, slabs_and_bars
 
-from humanoid_planner.contacts import ContactPlan, plan_contacts
+from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts
 
 Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
 
@@ -29,6 +29,9 @@ CASES: tuple[Case, ...] = (
     ("stairs, VBFP", five_stairs, lambda one: chosen_footholds(one, "vbfp")),
     ("stairs, BFP in volumes", five_stairs, lambda one: chosen_footholds(one, "bfp")),
     ("stairs, collisions", five_stairs, lambda one: one.options | {"collisions": True}),
+    ("footsteps", slabs_and_bars, lambda one: one.options),
+    ("footsteps, no proofs first", slabs_and_bars, lambda one: one.options | {"reach": False, "balance": False}),
+    ("footsteps, collisions", slabs_and_bars, lambda one: one.options | {"collisions": True}),
     ("stairs, VBFP, collisions", five_stairs, lambda one: chosen_footholds(one, "vbfp") | {"collisions": True}),
 )
 
@@ -40,14 +43,16 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cases whose names hold this")
     arguments = parser.parse_args()
     for scenario in (can_on_table(), five_stairs()):  # kernels
-        plan_contacts(*scenario.arguments, **scenario.options, max_nodes=4)
+        for collisions in (False, True):
+            plan_contacts(*scenario.arguments, **(scenario.options | {"collisions": collisions}), max_nodes=4)
     head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
     print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s}")
     for name, make, options in CASES:
         if arguments.only not in name:
             continue
-        random = "stairs" in name and "VBFP" not in name and "volumes" not in name
-        run(name, make(), options, arguments.seeds if random else 1, arguments.limit)
+        scenario = make()
+        random = isinstance(options(scenario)["candidates"], RandomCandidates)
+        run(name, scenario, options, arguments.seeds if random else 1, arguments.limit)
 
 
 def run(name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, Any]], seeds: int, limit: float) -> None:

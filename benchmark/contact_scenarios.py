@@ -23,8 +23,8 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import NearReference, Task, WeightedSum
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at
 
-#: Where the can's middle is, and where the centre of mass is above the last step [m].
-CAN, TOP = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53)
+#: Where the can's middle is, and where the centre of mass is above the last step and the last slab [m].
+CAN, TOP, END = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53), (8.7, 0.0, 0.78)
 
 
 @dataclass
@@ -89,6 +89,20 @@ def five_stairs() -> Scenario:
     }
     goal: list[Task] = [centre_of_mass_at(TOP, 0.2)]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", -0.2), goal, 0.8, options)
+
+
+def slabs_and_bars() -> Scenario:
+    """Footsteps alone: sixteen slabs of several heights, and bars between them."""
+    robot, scene = load_robot("hrp2"), load_scene("slabs_and_bars")
+    kinematics = RobotKinematics(robot)
+    options = {
+        "locations": ["left_sole", "right_sole"],
+        "candidates": RandomCandidates(density=8.0, radius=0.95, headings=(0.0,), turn=0.1),
+        "potential": CentreOfMassAttractor(Attractor(END, 0.0)),
+        **_usual(robot, kinematics),
+    }
+    goal: list[Task] = [centre_of_mass_at(END, 0.2)]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
 
 
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:

@@ -132,6 +132,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             raise InputError(
                 f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
             )
+        self._no_forces = ForceModel(self.caller.kinematics, (), (), np.asarray(self.caller.scene.gravity, float))
         self._known = StanceSet(self.metric)
         self._added: list[PlannedStance] = []
         self._answered: dict[tuple[int, int], PostureResult] = {}
@@ -156,7 +157,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             return 0.0
         kinematics = self.caller.kinematics
         self.posture_term.bind(kinematics)
-        state = PostureState(kinematics, ForceModel(kinematics, (), (), np.asarray(self.caller.scene.gravity, float)))
+        state = PostureState(kinematics, self._no_forces)
         state.set(kinematics.coordinates(q))
         return self.posture_term.value(state)
 

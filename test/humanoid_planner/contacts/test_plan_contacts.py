@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import chosen_footholds
+from benchmark.contact_scenarios import chosen_footholds, slabs_and_bars
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, End, PredefinedCandidates, Role, plan_contacts
@@ -96,6 +96,22 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
     check_plan(stairs, plan)
     assert plan.potentials[-1] == min(plan.potentials) == told[-1].cost
     assert "cancelled" in plan.explanation
+
+
+def test_some_thirty_footsteps_lead_over_the_bars_between_slabs(check_plan):
+    walk = slabs_and_bars()
+    plan = plan_contacts(*walk.arguments, **walk.options, max_nodes=500)
+    assert plan.success
+    check_plan(walk, plan)
+    steps = [hold for planned in plan.planned for hold in planned.holds if hold.role is Role.NEW]
+    assert 24 <= len(steps) <= 40
+    slabs = {contact.surface.name for stance in plan.stances for contact in stance.contacts}
+    assert len(slabs) >= 12
+    for stance in plan.stances:
+        for contact in stance.contacts:
+            turn = contact.placement_surface_patch.rotation[:2, :2]
+            corners = contact.location.patch @ turn.T + [contact.x, contact.y]
+            assert (np.abs(corners) <= [0.23 + 1e-9, 0.35 + 1e-9]).all()
 
 
 def tree(planner):
