@@ -30,10 +30,11 @@ class Counter:
     def time(self) -> float:
         return self.step_count * self.dt
 
-    def step(self) -> None:
-        if self.step_count == self.fails_at:
-            raise self.error
-        self.step_count += 1
+    def step(self, count: int) -> None:
+        for _ in range(count):
+            if self.step_count == self.fails_at:
+                raise self.error
+            self.step_count += 1
 
     def reset(self) -> None:
         self.step_count = 0
@@ -51,10 +52,19 @@ class Notes:
         self.threads: set[int] = set()
         self.simulation: Any = None
         self.reported = threading.Event()
+        self.command_steps = self.due_steps = 1
+        self.looks = 0
 
-    def before_step(self) -> None:
+    def before_step(self) -> int:
         self.before.append(self.simulation.step_count)
         self.threads.add(threading.get_ident())
+        return self.command_steps
+
+    def due(self, most: int) -> int:
+        return min(self.due_steps - self.simulation.step_count % self.due_steps, most)
+
+    def look(self) -> None:
+        self.looks += 1
 
     def after_step(self) -> None:
         self.after.append(self.simulation.step_count)

@@ -17,12 +17,13 @@ from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
 
 
-def test_unsolved_steps_are_counted_and_warned_of() -> None:
-    simulation = Simulation("box_on_slope", method="jacobi", tolerance=1e-300, max_iterations=3)
+@pytest.mark.parametrize("method", ["jacobi", "nsgs"])
+def test_unsolved_steps_are_counted_and_warned_of(method: str) -> None:
+    simulation = Simulation("box_on_slope", method=method, tolerance=1e-300, max_iterations=3)
     unsolved, residuals = UnsolvedSteps(), []
     for _ in range(7):
         simulation.step()
-        unsolved.look(simulation)
+        unsolved.take(simulation)
         residuals.append(simulation.residual)
     assert (unsolved.total, unsolved.recent, unsolved.iterations) == (7, 7, 3)
     assert unsolved.worst == max(residuals)
@@ -35,7 +36,7 @@ def test_unsolved_steps_are_counted_and_warned_of() -> None:
     assert unsolved.total == 7
     solved = Simulation("box_on_slope")
     solved.step()
-    unsolved.look(solved)
+    unsolved.take(solved)
     assert unsolved.total == 7
 
 
