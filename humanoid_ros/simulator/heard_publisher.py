@@ -53,6 +53,7 @@ class Schedule:
     def __init__(self) -> None:
         """Begin with nothing."""
         self._entries: list[_Entry] = []
+        self._known, self._next = 0, 0
 
     def add(
         self, period: int, publish: Callable[[], None], topics: Callable[[], Iterable[HeardPublisher]] | None
@@ -75,15 +76,17 @@ class Schedule:
                 looks = [topic.look() for topic in topics]
                 if any(looks):
                     news.append(entry.publish)
-                entry.heard = any(topic.heard for topic in topics)
+                heard = any(topic.heard for topic in topics)
+                if heard != entry.heard:
+                    entry.heard, self._next = heard, 0
         return news
 
-    def due(self, step: int, most: int) -> int:
-        """Return how many steps after ``step`` something is to be published, at most ``most``."""
-        for entry in self._entries:
-            if entry.heard:
-                most = min(most, entry.period - step % entry.period)
-        return most
+    def due(self, step: int) -> int:
+        """Return how many steps after ``step`` something is to be published."""
+        if not self._known <= step < self._next:
+            waits = [entry.period - step % entry.period for entry in self._entries if entry.heard]
+            self._known, self._next = step, step + min(waits, default=1)
+        return self._next - step
 
     def publish(self, step: int) -> None:
         """Publish what is due after ``step``."""

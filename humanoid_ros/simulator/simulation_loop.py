@@ -20,12 +20,10 @@ T = TypeVar("T")
 
 MAX_LAG = 0.2
 """A simulation that is later than this gives up catching up [s of wall-clock time]."""
-LOOK_PERIOD = 0.02
+LOOK_PERIOD = 0.05
 """Time between two looks at who listens [s of wall-clock time]."""
 PATIENCE = 0.005
 """Steps made at once take about this long at most, unless a single one takes longer [s of wall-clock time]."""
-MOST = 1000
-"""More steps are never made at once."""
 
 
 class LoopStoppedError(HumanoidError):
@@ -60,8 +58,8 @@ class LoopListener(Protocol):
     def after_step(self) -> None:
         """Look at the new state."""
 
-    def due(self, most: int) -> int:
-        """Return after how many steps, 1 or more and at most ``most``, :meth:`after_step` has to see the state."""
+    def due(self) -> int:
+        """Return after how many steps, 1 or more, :meth:`after_step` has to see the state."""
 
     def look(self) -> None:
         """See who listens: once per LOOK_PERIOD."""
@@ -308,7 +306,7 @@ class SimulationLoop:
                 continue
             wait = min(self._next_report, next_look) - now
             if not self._paused:
-                ahead = self._listener.due(MOST)
+                ahead = self._listener.due()
                 lead = self._lead(ahead, now)
                 if lead <= 0.0:
                     self._advance(ahead)
@@ -356,8 +354,8 @@ class SimulationLoop:
         start = time.perf_counter()
         first = self.simulation.step_count
         try:
-            steps = min(most, self._listener.before_step(), self._listener.due(MOST))
-            steps = min(steps, max(int(PATIENCE / self._step_time), 1))
+            at_once = max(int(PATIENCE / self._step_time), 1)
+            steps = min(most, self._listener.before_step(), self._listener.due(), at_once)
             self.simulation.step(steps)
             self._listener.after_step()
         except Exception as error:

@@ -25,7 +25,7 @@ from humanoid_ros.simulator.device_interface import DeviceInterface
 from humanoid_ros.simulator.heard_publisher import Schedule
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.robot_interface import RobotInterface
-from humanoid_ros.simulator.simulation_loop import MOST, LoopReport, SimulationLoop
+from humanoid_ros.simulator.simulation_loop import LoopReport, SimulationLoop
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics, simulation_status
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.state_request import apply_state
@@ -123,6 +123,7 @@ class SimulationSession:
         self.loop = SimulationLoop(simulation, self, paused=paused)
         several = len(simulation.robots) > 1
         self._control_steps = self._steps(settings.control_rate)
+        self._attention = self._steps(1.0 / ATTENTION)
         self.robots = [
             RobotInterface(
                 node,
@@ -283,9 +284,9 @@ class SimulationSession:
     # LoopListener ---------------------------------------------------------------------------------
 
     def before_step(self) -> int:
-        """Update the controllers if it is time to; returns steps until it is again, which never is if none moves."""
+        """Update the controllers if it is time to; returns steps until it is again, or may be."""
         if not self._moving():
-            return MOST
+            return self._schedule.due(self.simulation.step_count)
         since = self.simulation.step_count % self._control_steps
         if since == 0:
             now = self.simulation.time
@@ -297,13 +298,12 @@ class SimulationSession:
         """Publish what is due."""
         self._schedule.publish(self.simulation.step_count)
 
-    def due(self, most: int) -> int:
+    def due(self) -> int:
         """Return steps until something is due; a hand at a device and a goal's client wait for no longer than so."""
         if self.devices.names:
             return 1
-        if self._moving():
-            most = min(most, self._steps(1.0 / ATTENTION))
-        return self._schedule.due(self.simulation.step_count, most)
+        due = self._schedule.due(self.simulation.step_count)
+        return self._attention if due > self._attention and self._moving() else due
 
     def look(self) -> None:
         """See who listens; who comes while time stands still is told the state."""

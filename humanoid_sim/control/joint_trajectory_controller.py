@@ -322,6 +322,8 @@ class JointTrajectoryController:
         return None
 
     def _violation(self, error: NDArray[np.float64], limits: NDArray[np.float64]) -> str:
+        if not limits.any():
+            return ""
         broken = (limits > 0.0) & (np.abs(error) > limits)
         if not broken.any():
             return ""

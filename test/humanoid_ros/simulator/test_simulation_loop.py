@@ -60,8 +60,8 @@ class Notes:
         self.threads.add(threading.get_ident())
         return self.command_steps
 
-    def due(self, most: int) -> int:
-        return min(self.due_steps - self.simulation.step_count % self.due_steps, most)
+    def due(self) -> int:
+        return self.due_steps - self.simulation.step_count % self.due_steps
 
     def look(self) -> None:
         self.looks += 1
