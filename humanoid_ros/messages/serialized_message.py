@@ -64,7 +64,7 @@ class SerializedMessage:
         """Return the serialised message with other numbers, shape (count,), and other times."""
         self._numbers[self._places] = values
         for places, time in zip(self._seconds, times, strict=True):
-            self._words[places] = time.sec
+            self._words[places] = time.sec & 0xFFFFFFFF
             self._words[places + 1] = time.nanosec
         return self._memory[_HEADER : _HEADER + self._size].tobytes()
 

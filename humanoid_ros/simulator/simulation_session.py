@@ -309,7 +309,7 @@ class SimulationSession:
         """See who listens; who comes while time stands still is told the state."""
         news = self._schedule.look()
         if news:
-            self._greeted = news
+            self._greeted += [publish for publish in news if publish not in self._greeted]
             self._greeting_end = time.monotonic() + GREETING
 
     def after_jump(self) -> None:

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("numba")
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.simulator import simulation_loop
 from humanoid_ros.simulator.simulation_loop import LoopReport, LoopStoppedError, SimulationLoop
 
 
@@ -252,3 +253,54 @@ def test_shutdown_answers_everybody(notes: Notes) -> None:
     for answer in late:
         with pytest.raises(LoopStoppedError, match="replaced or shut down"):
             answer.result(5.0)
+
+
+def test_steps_until_something_is_due_are_made_at_once(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps, notes.command_steps = 10, 1000
+    loop.step(100).result(5.0)
+    # The first one is made alone, which tells how long a step takes.
+    assert {step for step in notes.after if step % 10 == 0} == set(range(10, 101, 10))
+    assert len(notes.after) < 30
+    assert notes.jumps == [100]
+
+
+def test_commands_are_given_when_they_are_needed(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps, notes.command_steps = 10, 4
+    loop.step(40).result(5.0)
+    assert notes.before[0] == 0
+    assert all(0 < later - step <= 4 for step, later in zip(notes.before, [*notes.before[1:], 40], strict=True))
+
+
+def test_an_action_meets_the_state_of_its_time(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation_loop, "PATIENCE", 1e9)  # however busy the machine is
+    monkeypatch.setattr(simulation_loop, "MAX_LAG", 1e9)
+    notes.simulation = Counter()
+    notes.due_steps = notes.command_steps = 10**6
+    before = time.perf_counter()
+    loop = SimulationLoop(notes.simulation, notes)
+    after = time.perf_counter()
+    loop.start()
+    try:
+        for _ in range(20):
+            time.sleep(0.003)
+            least = time.perf_counter() - after
+            simulated = loop.call(lambda: notes.simulation.time).result(5.0)
+            assert least - 1e-3 <= simulated <= time.perf_counter() - before + 2e-3
+    finally:
+        loop.shutdown()
+
+
+def test_a_failed_step_among_many_ends_them(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps = notes.command_steps = 100
+    notes.simulation.fails_at = 57
+    with pytest.raises(HumanoidError, match="it burst"):
+        loop.step(80).result(5.0)
+    assert loop.call(lambda: (loop.paused, notes.simulation.step_count)).result(5.0) == (True, 57)
+    assert max(notes.after) < 57
+
+
+def test_listeners_are_looked_for_while_paused(loop: SimulationLoop, notes: Notes) -> None:
+    end = time.monotonic() + 5.0
+    while notes.looks < 3:
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -15,6 +15,7 @@ import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
+from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps as UnsolvedOfLibrary
 
 
 @pytest.mark.parametrize("method", ["jacobi", "nsgs"])
@@ -34,6 +35,10 @@ def test_unsolved_steps_are_counted_and_warned_of(method: str) -> None:
     unsolved.forget()
     assert diagnostics(status, unsolved, "simulator", Refusals(None), Time()).status[0].level == DiagnosticStatus.OK
     assert unsolved.total == 7
+    twin = Simulation("box_on_slope", method=method, tolerance=1e-300, max_iterations=3)
+    twin.step(7)  # in one call
+    assert twin.take_unsolved() == UnsolvedOfLibrary(7, max(residuals), 3)
+    assert twin.take_unsolved().count == 0
     solved = Simulation("box_on_slope")
     solved.step()
     unsolved.take(solved)
