@@ -49,7 +49,7 @@ class Profile:
         """Return arrays of a march that writes its times here."""
         return ClockArrays(
             np.zeros(2, dtype=np.int64), self.last_seconds, self.all_seconds, self.longest_seconds,
-            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64), np.zeros(3),
         )  # fmt: skip
 
     def begin(self) -> None:

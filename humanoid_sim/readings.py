@@ -19,6 +19,7 @@ from humanoid_sim.state.contacts import SLIP_SPEED, Contacts, ContactState
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.staged import COMPILED_SOLVERS
 from humanoid_sim.stepping.stepping import Stepping
+from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps
 from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
@@ -132,14 +133,14 @@ class Readings:
         """External wrenches of the last step by joint: contacts, loops, applied wrenches, the mean of impacts.
 
         Yields:
-            Joint, force [N] and moment about the world origin [N m], in the world.
+            Joint, force [N] and moment about the world origin [N m], in the world; of joints where something acts.
         """
         state, stage = self.stepping.stepper.state, self.stepping.impact_stage
         total = state.reactions + state.wrenches if self.stepping.has_stepped else np.zeros_like(state.reactions)
         if self.stepping.has_stepped and stage is not None:
             total = total + stage.wrenches / self.dt
-        for joint, row in enumerate(total):
-            yield joint, row[:3], row[3:]
+        for joint in np.flatnonzero(total.any(axis=1)).tolist():
+            yield joint, total[joint, :3], total[joint, 3:]
 
     @property
     def impacts(self) -> Impacts:
@@ -200,6 +201,13 @@ class Readings:
             return 0.0
         groups = self.stepping.stepper.groups
         return float(groups.residuals[: int(groups.counts[0]), 0].max())
+
+    def take_unsolved(self) -> UnsolvedSteps:
+        """Return the steps since the last call that were not solved to the tolerance, and begin anew."""
+        noted = self.stepping.stepper.clock.unsolved
+        count, worst, iterations = noted.tolist()
+        noted[:] = 0.0
+        return UnsolvedSteps(int(count), worst, int(iterations))
 
     @property
     def contact_problem(self) -> ContactProblem | None:

@@ -106,17 +106,22 @@ class Simulation(Readings):
         self._initial = self.save_state()
         self.step()  # all kernels are compiled now, so that the user's first step costs no more than the next one
         self.reset()
+        self.take_unsolved()
 
     # -- stepping ----------------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Advance by one time step.
+    def step(self, count: int = 1) -> None:
+        """Advance by some time steps, all in one call where nothing acts in between.
+
+        Args:
+            count: how many, 0 or more.
 
         Raises:
-            SimulationError: the state became infinite or not a number; it is left as it was before the step, with the
+            SimulationError: the state became infinite or not a number; it is left as it was before that step, with the
                 forces that the next solve starts from. The contacts of the step before can no longer be read.
         """
-        self._advance(1)
+        while count > 0:
+            count -= self._advance(1 if self.modules else count)
 
     def run(
         self,

@@ -64,7 +64,7 @@ class SimulatorMethods(Member):
 
     @property
     def state(self) -> RobotState:
-        """The newest state of the robot that was told; a simulation that was paused before tells none until it moves.
+        """The newest state of the robot that was told.
 
         Raises:
             StackError: no simulator tells any.

@@ -15,7 +15,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model import Robot
 from humanoid_ros.messages.conversions import array, fill_vector, point
-from humanoid_ros.messages.force_markers import shape_cone, shape_force
+from humanoid_ros.messages.force_markers import cone_numbers, write_cone, write_force
 from humanoid_ros.messages.scene_markers import shape_markers
 
 FOUND = ColorRGBA(r=0.15, g=0.7, b=0.25, a=0.45)
@@ -102,12 +102,13 @@ def _force(number: int, force: ContactForce, cone_scale: float, arrow_scale: flo
     if np.linalg.norm(vector) <= MIN_FORCE:
         return []
     arrow = _marker("contact_forces", number, Marker.ARROW)
-    shape_force(arrow, position, arrow_scale * vector, FORCE)
+    write_force(arrow, position, position + arrow_scale * vector, FORCE)
     height = cone_scale * float(vector @ normal)
     if height <= 0.0:
         return [arrow]  # a grasp that pulls
     cone = _marker("friction_cones", number, Marker.ARROW)
-    shape_cone(cone, position, normal, height, force.friction)
+    own = cone_numbers(position[None], normal[None], np.array([height]), np.array([force.friction]))
+    write_cone(cone, own[0].tolist())
     return [cone, arrow]
 
 

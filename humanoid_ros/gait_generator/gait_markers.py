@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_model.arrays import Reals
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points
 from humanoid_ros.messages.conversions import point
-from humanoid_ros.messages.force_markers import shape_force
+from humanoid_ros.messages.force_markers import write_force
 
 LEFT = ColorRGBA(r=0.12, g=0.37, b=0.66, a=1.0)
 RIGHT = ColorRGBA(r=0.82, g=0.38, b=0.11, a=1.0)
@@ -132,7 +132,8 @@ def _forces(figure: GaitFigure, sample: int, first: int, scale: float) -> list[M
     for foot in range(len(figure.foot_names)):
         if np.linalg.norm(forces[sample, foot]) > MIN_FORCE:
             marker = _marker("foot_forces", first + foot, Marker.ARROW)
-            shape_force(marker, at[sample, foot], scale * forces[sample, foot], FORCE)
+            start = at[sample, foot]
+            write_force(marker, start, start + scale * forces[sample, foot], FORCE)
             markers.append(marker)
     return markers
 

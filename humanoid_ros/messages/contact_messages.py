@@ -3,34 +3,46 @@
 
 from __future__ import annotations
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from humanoid_stack.msg import ContactForce, ContactForces
 
 from humanoid_ros.messages.conversions import fill_vector
+from humanoid_ros.messages.serialized_message import SerializedMessages
 from humanoid_sim.state.contacts import Contacts
 
 
-def contact_forces(contacts: Contacts, time: Time, world: str) -> ContactForces:
-    """Return the message of all contacts at a time, vectors in the world frame."""
-    message = ContactForces()
+class ContactMessages:
+    """Makes the serialised message of each instant, vectors in the world frame."""
+
+    def __init__(self, world: str) -> None:
+        """Begin with the name of the world frame."""
+        self._world = world
+        self._messages = SerializedMessages(self._layout, _write)
+
+    def update(self, contacts: Contacts, time: Time) -> bytes:
+        """Return the serialised ContactForces of all contacts at a time."""
+        numbers = (
+            contacts.position, contacts.normal, contacts.force, contacts.torque,
+            contacts.gap[:, None], contacts.friction[:, None],
+        )  # fmt: skip
+        return self._messages.filled((tuple(contacts.bodies), tuple(contacts.state.tolist())), np.hstack(numbers), time)
+
+    def _layout(self, bodies: tuple[tuple[str, str], ...], states: tuple[int, ...]) -> ContactForces:
+        message = ContactForces()
+        message.header.frame_id = self._world
+        message.contacts = [
+            ContactForce(body_a=a, body_b=b, state=state) for (a, b), state in zip(bodies, states, strict=True)
+        ]
+        return message
+
+
+def _write(message: ContactForces, values: list[float], time: Time) -> None:
     message.header.stamp = time
-    message.header.frame_id = world
-    columns = zip(
-        contacts.bodies,
-        contacts.position.tolist(),
-        contacts.normal.tolist(),
-        contacts.force.tolist(),
-        contacts.torque.tolist(),
-        contacts.gap.tolist(),
-        contacts.friction.tolist(),
-        contacts.state.tolist(),
-        strict=True,
-    )
-    for (body_a, body_b), position, normal, force, torque, gap, friction, state in columns:
-        contact = ContactForce(body_a=body_a, body_b=body_b, gap=gap, friction=friction, state=state)
-        fill_vector(contact.position, position)
-        fill_vector(contact.normal, normal)
-        fill_vector(contact.force, force)
-        fill_vector(contact.torque, torque)
-        message.contacts.append(contact)
-    return message
+    for number, contact in enumerate(message.contacts):
+        own = values[14 * number : 14 * number + 14]
+        fill_vector(contact.position, own)
+        fill_vector(contact.normal, own[3:])
+        fill_vector(contact.force, own[6:])
+        fill_vector(contact.torque, own[9:])
+        contact.gap, contact.friction = own[12:]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
@@ -15,29 +17,41 @@ SHAFT = 0.008
 """Diameter of a force arrow's shaft [m]."""
 
 
-def shape_cone(
-    marker: Marker, tip: NDArray[np.float64], normal: NDArray[np.float64], height: float, friction: float
-) -> None:
-    """Make an arrow marker a friction cone (specification 000 §1.7, F022).
+def cone_numbers(
+    tips: NDArray[np.float64], normals: NDArray[np.float64], heights: NDArray[np.float64], friction: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what :func:`write_cone` needs of friction cones (specification 000 §1.7, F022).
 
-    It is all head: its tip is the contact point, its axis the normal, its half-angle atan(friction).
+    A cone is all head: its tip is the contact point, its axis the normal, its half-angle atan(friction).
 
     Args:
-        marker: of type ARROW.
-        tip: (3,) contact point [m].
-        normal: (3,) unit normal.
-        height: of the cone [m].
-        friction: coefficient [-].
+        tips: contact points [m], shape (n, 3).
+        normals: unit, shape (n, 3).
+        heights: of the cones [m], shape (n,).
+        friction: coefficients [-], shape (n,).
+
+    Returns:
+        Shape (n, 8).
     """
-    marker.points = [point(tip + height * normal), point(tip)]
     # A frictionless contact keeps a thin spike.
-    width = max(2.0 * friction * height, 0.1 * height)
-    fill_vector(marker.scale, (1e-4, width, height))
+    widths = np.maximum(2.0 * friction, 0.1) * heights
+    return np.column_stack([tips + heights[:, None] * normals, tips, widths, heights])
+
+
+def write_cone(marker: Marker, numbers: Sequence[float]) -> None:
+    """Make an arrow marker a friction cone of :func:`cone_numbers`."""
+    marker.points = [point(numbers[:3]), point(numbers[3:6])]
+    fill_vector(marker.scale, (1e-4, numbers[6], numbers[7]))
     marker.color = CONE_COLOUR
 
 
-def shape_force(marker: Marker, start: NDArray[np.float64], arrow: NDArray[np.float64], colour: ColorRGBA) -> None:
-    """Make an arrow marker a force: from ``start`` (3,) along ``arrow`` (3,), both in metres."""
-    marker.points = [point(start), point(start + arrow)]
+def write_force(
+    marker: Marker,
+    start: Sequence[float] | NDArray[np.float64],
+    end: Sequence[float] | NDArray[np.float64],
+    colour: ColorRGBA,
+) -> None:
+    """Make an arrow marker a force, from a start (3,) to an end (3,) in metres."""
+    marker.points = [point(start), point(end)]
     fill_vector(marker.scale, (SHAFT, 2.5 * SHAFT, 0.0))
     marker.color = colour

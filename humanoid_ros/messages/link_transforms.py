@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
+from tf2_msgs.msg import TFMessage
 
 from humanoid_model import Robot
-from humanoid_ros.messages.conversions import fill_transform
+from humanoid_ros.messages.conversions import fill_quaternion, fill_transform, fill_vector
 
 
 def sensor_frame(sensor: str) -> str:
@@ -71,16 +73,21 @@ class LinkTransforms:
 
     def update(self, q: np.ndarray, time: Time) -> list[TransformStamped]:
         """Set ``moving`` to a configuration of the robot, (nq,), at a time; returns it."""
+        write_transforms(TFMessage(transforms=self.moving), self.values(q).reshape(-1).tolist(), time)
+        return self.moving
+
+    def values(self, q: np.ndarray) -> np.ndarray:
+        """Return translations and quaternions x, y, z, w of ``moving`` at a configuration, (nq,), shape (n, 7)."""
         pin.forwardKinematics(self._model, self._data, q)
-        for link in self._links:
+        values = np.empty((len(self._links), 7))
+        for row, link in zip(values, self._links, strict=True):
             placement = self._data.liMi[link.joint]
             if link.before is not None:
                 placement = link.before * placement
             if link.after is not None:
                 placement = placement * link.after
-            fill_transform(link.message.transform, placement)
-            link.message.header.stamp = time
-        return self.moving
+            row[:] = pin.SE3ToXYZQUAT(placement)
+        return values
 
     def _add_fixed(self, placement: pin.SE3, parent: str, child: str) -> None:
         message = TransformStamped()
@@ -92,6 +99,15 @@ class LinkTransforms:
         message = TransformStamped()
         message.header.frame_id, message.child_frame_id = parent, child
         self._links.append(_MovingLink(joint, _unless_identity(before), _unless_identity(after), message))
+
+
+def write_transforms(message: TFMessage, values: Sequence[float], time: Time) -> None:
+    """Write translations and quaternions x, y, z, w, 7 numbers each, and a time into transforms."""
+    for number, transform in enumerate(message.transforms):
+        own = values[7 * number : 7 * number + 7]
+        transform.header.stamp = time
+        fill_vector(transform.transform.translation, own)
+        fill_quaternion(transform.transform.rotation, own[3:])
 
 
 def _unless_identity(placement: pin.SE3 | None) -> pin.SE3 | None:

@@ -10,21 +10,20 @@ from enum import IntEnum
 from functools import partial
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from humanoid_stack.msg import DeviceState
 from humanoid_stack.srv import AttachDevice
 from numpy.typing import NDArray
-from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 
 from humanoid_model.checks import check_enumerated, check_known, check_not_negative
 from humanoid_model.errors import InputError
-from humanoid_ros.messages.conversions import fill_vector
+from humanoid_ros.messages.conversions import fill_vector, stamp
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND, SENSOR
 from humanoid_ros.node.request_fields import vector
+from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice
 from humanoid_sim import Simulation
@@ -53,7 +52,7 @@ class _Coupled:
     device: TopicDevice
     module: Interaction
     states: Subscription
-    forces: Publisher
+    forces: HeardPublisher
 
 
 class DeviceInterface:
@@ -127,7 +126,7 @@ class DeviceInterface:
             self._node.create_subscription(
                 DeviceState, topic, partial(self._take, topic, device), COMMAND, callback_group=self._node.group
             ),
-            self._node.create_publisher(WrenchStamped, f"{topic}/force", SENSOR),
+            HeardPublisher(self._node, WrenchStamped, f"{topic}/force", SENSOR),
         )
 
     def destroy(self) -> None:
@@ -156,7 +155,7 @@ class DeviceInterface:
         coupled = self._coupled.pop(name, None)
         if coupled is not None:
             self._node.destroy_subscription(coupled.states)
-            self._node.destroy_publisher(coupled.forces)
+            coupled.forces.destroy()
 
     def _make(self, mode: Mode, request: AttachDevice.Request) -> tuple[TopicDevice, Interaction]:
         """Device and module of a request."""
@@ -207,12 +206,17 @@ class DeviceInterface:
 
     # In the simulation's thread -------------------------------------------------------------------
 
-    def publish(self, time: Time) -> None:
+    @property
+    def forces(self) -> list[HeardPublisher]:
+        """Where is published what the users are to feel."""
+        return [coupled.forces for coupled in list(self._coupled.values())]
+
+    def publish(self) -> None:
         """Publish what the users of all devices are to feel, where anyone listens."""
         for coupled in list(self._coupled.values()):
-            if coupled.forces.get_subscription_count():
+            if coupled.forces.heard:
                 message = WrenchStamped()
-                message.header.stamp, message.header.frame_id = time, self._world
+                message.header.stamp, message.header.frame_id = stamp(self._simulation.time), self._world
                 fill_vector(message.wrench.force, coupled.device.displayed)
                 coupled.forces.publish(message)
 

@@ -8,20 +8,25 @@ from concurrent.futures import Future as ThreadFuture
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
+from numpy.typing import NDArray
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.messages.conversions import seconds, stamp
+from humanoid_ros.messages.conversions import duration, seconds, stamp
+from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.qos import COMMAND, STATE
+from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.trajectory_messages import (
     check_single_dof,
@@ -78,6 +83,7 @@ class JointTrajectoryServer:
     Attributes:
         controller: the controller; only the simulation's thread may touch it.
         settings: of new trajectories.
+        states: where its state is published.
     """
 
     def __init__(
@@ -105,9 +111,9 @@ class JointTrajectoryServer:
         self._finishers: dict[bytes, Callable[[Outcome], None]] = {}
         self._feedback: ServerGoalHandle | None = None
         self._idle: Future | None = None
-        self._state_publisher = node.create_publisher(
-            JointTrajectoryControllerState, f"{self._name}/controller_state", STATE
-        )
+        self.states = HeardPublisher(node, JointTrajectoryControllerState, f"{self._name}/controller_state", STATE)
+        message = JointTrajectoryControllerState(joint_names=list(controller.joints), speed_scaling_factor=1.0)
+        self._state_message = SerializedMessage(message, 12 * len(controller.joints), _write_state, times=2)
         self._subscription = node.create_subscription(
             JointTrajectory,
             f"{self._name}/joint_trajectory",
@@ -144,33 +150,26 @@ class JointTrajectoryServer:
         self._actions.destroy()
         self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._subscription)
-        self._node.destroy_publisher(self._state_publisher)
+        self.states.destroy()
 
     # In the simulation's thread -------------------------------------------------------------------
 
-    def publish_state(self) -> None:
-        """Publish the controller's state, if anyone listens."""
-        if self._state_publisher.get_subscription_count() == 0:
+    def publish_state(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
+        """Publish the controller's state, if anyone listens; given are those of all joints of the robot."""
+        if not self.states.heard:
             return
         now = self._loop.simulation.time
-        state = self.controller.state(now)
-        message = JointTrajectoryControllerState()
-        message.header.stamp = stamp(now)
-        message.joint_names = list(self.controller.joints)
-        message.reference = trajectory_point(state.desired, state.time)
-        message.feedback = trajectory_point(state.actual, state.time)
-        message.error = trajectory_point(state.error, state.time)
-        message.output = trajectory_point(state.output, state.time)
-        message.speed_scaling_factor = 1.0
-        self._state_publisher.publish(message)
+        state = self.controller.state(now, positions, velocities)
+        rows = np.concatenate([state.desired, state.actual, state.error, state.output])
+        self.states.publish(self._state_message.filled(rows.reshape(-1), stamp(now), duration(state.time)))
 
-    def publish_feedback(self) -> None:
-        """Send feedback to the client of the present goal, if there is one."""
+    def publish_feedback(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
+        """Send feedback to the client of the present goal, if there is one; given are all joints of the robot."""
         handle = self._feedback
         if handle is None:
             return
         now = self._loop.simulation.time
-        state = self.controller.state(now)
+        state = self.controller.state(now, positions, velocities)
         feedback = FollowJointTrajectory.Feedback()
         feedback.header.stamp = stamp(now)
         feedback.joint_names = list(self.controller.joints)
@@ -275,6 +274,16 @@ class JointTrajectoryServer:
         response.velocity = sample.velocities.tolist()
         response.acceleration = sample.accelerations.tolist()
         return response
+
+
+def _write_state(message: JointTrajectoryControllerState, values: list[float], now: Time, since: Time) -> None:
+    """Write four points of positions, velocities and accelerations, the time, and that since the motion began."""
+    count = len(message.joint_names)
+    message.header.stamp = now
+    rows = [values[i * count : (i + 1) * count] for i in range(12)]
+    for number, point in enumerate((message.reference, message.feedback, message.error, message.output)):
+        point.positions, point.velocities, point.accelerations = rows[3 * number : 3 * number + 3]
+        point.time_from_start = Duration(sec=since.sec, nanosec=since.nanosec)
 
 
 def _finish_if_not_started(finish: Callable[[Outcome], None], started: ThreadFuture[None]) -> None:

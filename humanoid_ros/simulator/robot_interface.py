@@ -101,6 +101,11 @@ class RobotInterface:
 
     # In the simulation's thread -------------------------------------------------------------------
 
+    @property
+    def moving(self) -> bool:
+        """Whether a controller has a trajectory."""
+        return any(server.controller.moving for server in self.servers)
+
     def control(self, now: float) -> None:
         """Update the controllers that have a trajectory."""
         moving = [server.controller for server in self.servers if server.controller.moving]
@@ -111,13 +116,15 @@ class RobotInterface:
 
     def publish_controllers(self) -> None:
         """Publish the state of each controller."""
+        positions, velocities = self.commands.joint_state()
         for server in self.servers:
-            server.publish_state()
+            server.publish_state(positions, velocities)
 
     def publish_feedback(self) -> None:
         """Send the feedback of each goal."""
+        positions, velocities = self.commands.joint_state()
         for server in self.servers:
-            server.publish_feedback()
+            server.publish_feedback(positions, velocities)
 
     def restart(self, reason: str) -> None:
         """End all motions, after the robot has been put elsewhere."""

@@ -3,19 +3,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
-from humanoid_ros.messages.conversions import fill_pose, fill_quaternion, fill_vector
+from humanoid_ros.messages.conversions import fill_quaternion, fill_vector
 from humanoid_ros.messages.link_transforms import LinkTransforms, sensor_frame
+from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE
+from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_sim.world.simulated_robot import SimulatedRobot
+
+
+@dataclass(frozen=True)
+class SensorTopic:
+    """Where a sensor is published.
+
+    Attributes:
+        name: of the sensor.
+        topic: its publisher.
+        message: what is published.
+    """
+
+    name: str
+    topic: HeardPublisher
+    message: SerializedMessage
 
 
 class RobotTopics:
@@ -24,6 +44,7 @@ class RobotTopics:
     Attributes:
         robot: the robot; only the simulation's thread may touch it.
         transforms: its transforms.
+        joints, odometry, imus, wrenches: its publishers; a fixed robot has no odometry.
     """
 
     def __init__(self, node: Node, robot: SimulatedRobot, prefix: str, world: str) -> None:
@@ -35,104 +56,106 @@ class RobotTopics:
             prefix: of topics and frames, ``""`` or ``"robot/"``.
             world: name of the world frame.
         """
-        self._node = node
+        self._node, self._prefix = node, prefix
         self.robot = robot
         model = robot.robot
         self.transforms = LinkTransforms(model, world, prefix, robot.placement_world_base)
-        self._publishers: list[Publisher] = []
+        self.joints = HeardPublisher(node, JointState, f"{prefix}joint_states", STATE)
+        joints = JointState(name=list(robot.joint_names))
+        joints.header.frame_id = world
+        self._joints = SerializedMessage(joints, 3 * len(joints.name), _write_joints)
 
-        self._joint_publisher = self._publisher(JointState, f"{prefix}joint_states", STATE)
-        self._joints = JointState(name=list(robot.joint_names))
-        self._joints.header.frame_id = world
-
-        self._odometry_publisher: Publisher | None = None
+        self.odometry: HeardPublisher | None = None
         if model.base_joint is not None:
-            self._odometry_publisher = self._publisher(Odometry, f"{prefix}odometry", STATE)
-        self._odometry = Odometry()
-        self._odometry.header.frame_id = world
+            self.odometry = HeardPublisher(node, Odometry, f"{prefix}odometry", STATE)
         self._base_link = next(
             (name for name, link in model.parts.links.items() if link.joint_id == model.base_joint),
             model.description.root,
         )
-        self._odometry.child_frame_id = prefix + self._base_link
+        odometry = Odometry(child_frame_id=prefix + self._base_link)
+        odometry.header.frame_id = world
+        self._odometry = SerializedMessage(odometry, 13, _write_odometry)
 
         kinds = {kind: [s for s in model.sensors.values() if s.type == kind] for kind in _KINDS}
-        self._imus: list[tuple[str, Publisher, Imu]] = []
-        for sensor in kinds["imu"]:
-            # A robot's only unit is `imu`; of several each has its name.
-            topic = "imu" if len(kinds["imu"]) == 1 else f"imu/{sensor.name}"
-            reading = Imu()
-            reading.header.frame_id = prefix + sensor_frame(sensor.name)
-            self._imus.append((sensor.name, self._publisher(Imu, prefix + topic, SENSOR), reading))
-        self._wrenches: list[tuple[str, Publisher, WrenchStamped]] = []
-        for sensor in kinds["force_torque"]:
-            wrench = WrenchStamped()
-            wrench.header.frame_id = prefix + sensor_frame(sensor.name)
-            publisher = self._publisher(WrenchStamped, f"{prefix}wrenches/{sensor.name}", SENSOR)
-            self._wrenches.append((sensor.name, publisher, wrench))
+        # A robot's only unit is `imu`; of several each has its name.
+        one = len(kinds["imu"]) == 1
+        self.imus = [
+            self._sensor(sensor.name, Imu(), "imu" if one else f"imu/{sensor.name}", 10, _write_imu)
+            for sensor in kinds["imu"]
+        ]
+        self.wrenches = [
+            self._sensor(sensor.name, WrenchStamped(), f"wrenches/{sensor.name}", 6, _write_wrench)
+            for sensor in kinds["force_torque"]
+        ]
+        self._description = node.create_publisher(String, f"{prefix}robot_description", LATCHED)
+        self._description.publish(String(data=model.urdf))
 
-        description = self._publisher(String, f"{prefix}robot_description", LATCHED)
-        description.publish(String(data=model.urdf))
+    def _sensor(
+        self, name: str, message: Imu | WrenchStamped, topic: str, count: int, write: Callable[..., None]
+    ) -> SensorTopic:
+        message.header.frame_id = self._prefix + sensor_frame(name)
+        publisher = HeardPublisher(self._node, type(message), self._prefix + topic, SENSOR)
+        return SensorTopic(name, publisher, SerializedMessage(message, count, write))
 
     def destroy(self) -> None:
         """Take the publishers off the graph."""
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
+        self._node.destroy_publisher(self._description)
+        for topic in (self.joints, self.odometry, *(sensor.topic for sensor in (*self.imus, *self.wrenches))):
+            if topic is not None:
+                topic.destroy()
 
     def publish_joints(self, time: Time) -> None:
         """Publish positions, velocities and efforts of all joints."""
-        if self._joint_publisher.get_subscription_count() == 0:
-            return
-        message = self._joints
-        message.header.stamp = time
-        message.position = self.robot.joint_positions.tolist()
-        message.velocity = self.robot.joint_velocities.tolist()
-        message.effort = self.robot.joint_efforts.tolist()
-        self._joint_publisher.publish(message)
+        if self.joints.heard:
+            robot = self.robot
+            values = np.concatenate([robot.joint_positions, robot.joint_velocities, robot.joint_efforts])
+            self.joints.publish(self._joints.filled(values, time))
 
     def publish_odometry(self, time: Time) -> None:
         """Publish place and velocity of the floating base, the velocity in the base's frame."""
-        if not _listened_to(self._odometry_publisher):
-            return
-        message = self._odometry
-        message.header.stamp = time
-        fill_pose(message.pose.pose, self.robot.placement(self._base_link))
-        twist = self.robot.twist_base
-        fill_vector(message.twist.twist.linear, twist[:3])
-        fill_vector(message.twist.twist.angular, twist[3:])
-        self._odometry_publisher.publish(message)  # type: ignore[union-attr]
+        if self.odometry is not None and self.odometry.heard:
+            place = pin.SE3ToXYZQUAT(self.robot.placement(self._base_link))
+            self.odometry.publish(self._odometry.filled(np.concatenate([place, self.robot.twist_base]), time))
 
     def publish_imus(self, time: Time) -> None:
         """Publish the inertial measurement units."""
-        for name, publisher, message in self._imus:
-            if not _listened_to(publisher):
-                continue
-            reading = self.robot.imu(name)
-            message.header.stamp = time
-            fill_quaternion(message.orientation, reading.orientation)
-            fill_vector(message.angular_velocity, reading.angular_velocity)
-            fill_vector(message.linear_acceleration, reading.linear_acceleration)
-            publisher.publish(message)
+        for sensor in self.imus:
+            if sensor.topic.heard:
+                reading = self.robot.imu(sensor.name)
+                values = (reading.orientation, reading.angular_velocity, reading.linear_acceleration)
+                sensor.topic.publish(sensor.message.filled(np.concatenate(values), time))
 
     def publish_wrenches(self, time: Time) -> None:
         """Publish the force-torque sensors: what acts on feet and hands, in the sensors' frames."""
-        for name, publisher, message in self._wrenches:
-            if not _listened_to(publisher):
-                continue
-            wrench = self.robot.wrench(name)
-            message.header.stamp = time
-            fill_vector(message.wrench.force, wrench[:3])
-            fill_vector(message.wrench.torque, wrench[3:])
-            publisher.publish(message)
+        for sensor in self.wrenches:
+            if sensor.topic.heard:
+                sensor.topic.publish(sensor.message.filled(self.robot.wrench(sensor.name), time))
 
-    def _publisher(self, kind: type, topic: str, qos: QoSProfile) -> Publisher:
-        publisher = self._node.create_publisher(kind, topic, qos)
-        self._publishers.append(publisher)
-        return publisher
+
+def _write_joints(message: JointState, values: list[float], time: Time) -> None:
+    message.header.stamp, count = time, len(message.name)
+    message.position, message.velocity, message.effort = values[:count], values[count : 2 * count], values[2 * count :]
+
+
+def _write_odometry(message: Odometry, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    fill_vector(message.pose.pose.position, values)
+    fill_quaternion(message.pose.pose.orientation, values[3:])
+    fill_vector(message.twist.twist.linear, values[7:])
+    fill_vector(message.twist.twist.angular, values[10:])
+
+
+def _write_imu(message: Imu, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    fill_quaternion(message.orientation, values)
+    fill_vector(message.angular_velocity, values[4:])
+    fill_vector(message.linear_acceleration, values[7:])
+
+
+def _write_wrench(message: WrenchStamped, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    fill_vector(message.wrench.force, values)
+    fill_vector(message.wrench.torque, values[3:])
 
 
 _KINDS = ("imu", "force_torque")
-
-
-def _listened_to(publisher: Publisher | None) -> bool:
-    return publisher is not None and publisher.get_subscription_count() > 0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 import queue
 import threading
 import time
@@ -20,6 +20,10 @@ T = TypeVar("T")
 
 MAX_LAG = 0.2
 """A simulation that is later than this gives up catching up [s of wall-clock time]."""
+LOOK_PERIOD = 0.05
+"""Time between two looks at who listens [s of wall-clock time]."""
+PATIENCE = 0.005
+"""Steps made at once take about this long at most, unless a single one takes longer [s of wall-clock time]."""
 
 
 class LoopStoppedError(HumanoidError):
@@ -35,7 +39,7 @@ class LoopReport:
         failure: why it stopped without a request; empty otherwise.
         real_time_factor: simulated over wall-clock time; 0 while paused.
         step_seconds: mean wall-clock time of a step with all that is done around it [s].
-        max_step_seconds: longest such time [s].
+        max_step_seconds: longest such time [s]; steps made at once count as equally long.
     """
 
     paused: bool
@@ -48,11 +52,17 @@ class LoopReport:
 class LoopListener(Protocol):
     """What is done around the steps, always in the simulation's thread."""
 
-    def before_step(self) -> None:
-        """Command the robots."""
+    def before_step(self) -> int:
+        """Command the robots; returns for how many steps, 1 or more, they need no other command."""
 
     def after_step(self) -> None:
         """Look at the new state."""
+
+    def due(self) -> int:
+        """Return after how many steps, 1 or more, :meth:`after_step` has to see the state."""
+
+    def look(self) -> None:
+        """See who listens: once per LOOK_PERIOD."""
 
     def after_jump(self) -> None:
         """Look at a state that no ordinary step led to, or at the last one before a pause."""
@@ -69,6 +79,10 @@ class SimulationLoop:
 
     Only this thread touches the simulation. Others pass it actions through :meth:`call`; they are done in order, each
     between two steps. An exception in a step pauses the simulation and is reported; the thread goes on.
+
+    Steps are made when someone can tell: before a state is published, before an action and before a report, all that
+    the wall clock asks for by then at once. An action so meets the state that it would if every step were made at its
+    own time, and the processor isn't woken a thousand times per second.
 
     Attributes:
         simulation: the simulation; touch it in actions and listeners only.
@@ -104,6 +118,7 @@ class SimulationLoop:
         self._steps_wanted = 0
         self._steps_answer: Future[float] | None = None
         self._thread = threading.Thread(target=self._run, name="simulation")
+        self._step_time = math.inf
         self._report_longest = 0.0
         self._forget_pace()
         self._begin_report()
@@ -269,55 +284,89 @@ class SimulationLoop:
             )
 
     def _run(self) -> None:
+        next_look = 0.0
         while not self._stopping.is_set():
-            while not self._actions.empty():
-                self._actions.get()()
+            if not self._actions.empty():
+                self._catch_up()
+                while not self._actions.empty():
+                    self._actions.get()()
             now = time.perf_counter()
+            if now >= next_look:
+                next_look = now + LOOK_PERIOD
+                self._listener.look()
             if now >= self._next_report:
+                self._catch_up()
                 self._report()
             if self._steps_wanted:
-                self._steps_wanted -= 1
-                self._advance()
-                if self._steps_wanted == 0:
-                    self._finish_steps()
+                made = self._advance(self._steps_wanted)
+                if self._steps_answer is not None:  # else they have failed
+                    self._steps_wanted -= made
+                    if self._steps_wanted == 0:
+                        self._finish_steps()
                 continue
-            wait = self._next_report - now
+            wait = min(self._next_report, next_look) - now
             if not self._paused:
-                wait = min(wait, self._lead(now))
-            if wait <= 0.0:
-                self._advance()
-                continue
-            with contextlib.suppress(queue.Empty):
-                self._actions.get(timeout=wait)()
+                ahead = self._listener.due()
+                lead = self._lead(ahead, now)
+                if lead <= 0.0:
+                    self._advance(ahead)
+                    continue
+                wait = min(wait, lead)
+            if wait > 0.0:
+                self._wait(wait)
 
-    def _lead(self, now: float) -> float:
-        """Wall-clock time until the next step is due [s]."""
+    def _wait(self, seconds: float) -> None:
+        """Wait for an action, which is then done, for so long at most."""
+        try:
+            action = self._actions.get(timeout=seconds)
+        except queue.Empty:
+            return
+        self._catch_up()
+        action()
+
+    def _lead(self, ahead: int, now: float) -> float:
+        """Wall-clock time until the last of so many steps, the next one being the first, is due [s]."""
         if self._real_time_factor == 0.0:
             return 0.0
-        simulated = (self.simulation.step_count - self._pace_step) * self.simulation.dt
-        lead = self._pace_start + simulated / self._real_time_factor - now
+        per_step = self.simulation.dt / self._real_time_factor
+        lead = self._pace_start + (self.simulation.step_count - self._pace_step) * per_step - now
         if lead < -MAX_LAG:
             self._forget_pace()
-            return 0.0
-        return lead
+            lead = 0.0
+        return lead + (ahead - 1) * per_step
+
+    def _catch_up(self) -> None:
+        """Make the steps that are due by now, but for those of a simulation that is too slow."""
+        if self._paused or self._real_time_factor == 0.0:
+            return
+        now = time.perf_counter()
+        end = now + PATIENCE
+        late = 1 + math.floor(-self._lead(1, now) * self._real_time_factor / self.simulation.dt)
+        while late > 0 and not self._paused and time.perf_counter() < end:
+            late -= self._advance(late)
 
     def _forget_pace(self) -> None:
         self._pace_start = time.perf_counter()
         self._pace_step = self.simulation.step_count
 
-    def _advance(self) -> None:
+    def _advance(self, most: int) -> int:
+        """Make some steps, and publish if something is due; returns how many."""
         start = time.perf_counter()
+        first = self.simulation.step_count
         try:
-            self._listener.before_step()
-            self.simulation.step()
+            at_once = max(int(PATIENCE / self._step_time), 1)
+            steps = min(most, self._listener.before_step(), self._listener.due(), at_once)
+            self.simulation.step(steps)
             self._listener.after_step()
         except Exception as error:
             self._fail(error)
-            return
+            return self.simulation.step_count - first
         duration = time.perf_counter() - start
-        self._report_steps += 1
+        self._step_time = duration / steps
+        self._report_steps += steps
         self._report_seconds += duration
-        self._report_longest = max(self._report_longest, duration)
+        self._report_longest = max(self._report_longest, self._step_time)
+        return steps
 
     def _fail(self, error: Exception) -> None:
         """Pause because a step was not possible."""

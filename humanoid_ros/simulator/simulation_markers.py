@@ -9,7 +9,8 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import fill_vector, point
-from humanoid_ros.messages.force_markers import shape_cone, shape_force
+from humanoid_ros.messages.force_markers import cone_numbers, write_cone, write_force
+from humanoid_ros.messages.serialized_message import SerializedMessages
 from humanoid_sim.state.contacts import Contacts, ContactState
 
 CONES, FORCES, POINTS = "friction_cones", "contact_forces", "contact_points"
@@ -47,46 +48,52 @@ class SimulationMarkers:
         self.cone_scale = cone_scale
         self.arrow_scale = arrow_scale
         self._drawn = 0
+        self._messages = SerializedMessages(self._layout, _write)
 
-    def update(self, contacts: Contacts, time: Time) -> MarkerArray:
-        """Return markers that show these contacts and take back those of the last call."""
-        message = MarkerArray()
+    def update(self, contacts: Contacts, time: Time) -> bytes:
+        """Return the serialised MarkerArray that shows these contacts and takes back those of the last call."""
         normal_force = contacts.normal_force
         loaded = np.flatnonzero(normal_force > MIN_FORCE)
-        for number, i in enumerate(loaded):
-            cone = self._marker(CONES, number, Marker.ARROW, time)
-            height = self.cone_scale * float(normal_force[i])
-            tip = contacts.position[i]
-            shape_cone(cone, tip, contacts.normal[i], height, float(contacts.friction[i]))
-            message.markers.append(cone)
-
-            arrow = self._marker(FORCES, number, Marker.ARROW, time)
-            colour = STATE_COLOURS[ContactState(int(contacts.state[i]))]
-            shape_force(arrow, tip, self.arrow_scale * contacts.force[i], colour)
-            message.markers.append(arrow)
-        for number in range(len(loaded), self._drawn):
-            for namespace in (CONES, FORCES):
-                gone = self._marker(namespace, number, Marker.ARROW, time)
-                gone.action = Marker.DELETE
-                message.markers.append(gone)
+        tips, heights = contacts.position[loaded], self.cone_scale * normal_force[loaded]
+        cones = cone_numbers(tips, contacts.normal[loaded], heights, contacts.friction[loaded])
+        forces = np.hstack([cones, tips, tips + self.arrow_scale * contacts.force[loaded]])
+        states = contacts.state.tolist()
+        layout = tuple(states[i] for i in loaded), tuple(states), max(self._drawn - len(loaded), 0)
         self._drawn = len(loaded)
-        message.markers.append(self._points(contacts, time))
+        return self._messages.filled(layout, np.concatenate([forces.ravel(), contacts.position.ravel()]), time)
+
+    def _layout(self, loaded: tuple[int, ...], states: tuple[int, ...], gone: int) -> MarkerArray:
+        """Return cone and arrow of each loaded contact, deletions of those that are gone, and points of all."""
+        message = MarkerArray()
+        for number, state in enumerate(loaded):
+            arrow = self._marker(FORCES, number, Marker.ARROW)
+            arrow.color = STATE_COLOURS[ContactState(state)]
+            message.markers += [self._marker(CONES, number, Marker.ARROW), arrow]
+        for number in range(len(loaded), len(loaded) + gone):
+            for namespace in (CONES, FORCES):
+                message.markers.append(self._marker(namespace, number, Marker.ARROW, Marker.DELETE))
+        points = self._marker(POINTS, 0, Marker.SPHERE_LIST, Marker.ADD if states else Marker.DELETE)
+        fill_vector(points.scale, (POINT_SIZE, POINT_SIZE, POINT_SIZE))
+        points.colors = [STATE_COLOURS[ContactState(state)] for state in states]
+        points.color = STATE_COLOURS[ContactState.OPEN]
+        message.markers.append(points)
         return message
 
-    def _points(self, contacts: Contacts, time: Time) -> Marker:
-        marker = self._marker(POINTS, 0, Marker.SPHERE_LIST, time)
-        fill_vector(marker.scale, (POINT_SIZE, POINT_SIZE, POINT_SIZE))
-        if len(contacts) == 0:
-            marker.action = Marker.DELETE
-            return marker
-        marker.points = [point(position) for position in contacts.position]
-        marker.colors = [STATE_COLOURS[ContactState(state)] for state in contacts.state.tolist()]
-        marker.color = STATE_COLOURS[ContactState.OPEN]
-        return marker
-
-    def _marker(self, namespace: str, number: int, kind: int, time: Time) -> Marker:
-        marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD)
+    def _marker(self, namespace: str, number: int, kind: int, action: int = Marker.ADD) -> Marker:
+        marker = Marker(ns=namespace, id=number, type=kind, action=action)
         marker.header.frame_id = self._world
-        marker.header.stamp = time
         marker.pose.orientation.w = 1.0
         return marker
+
+
+def _write(message: MarkerArray, values: list[float], time: Time) -> None:
+    """Write 14 numbers for the cone and the arrow of each loaded contact, then all points."""
+    for marker in message.markers:
+        marker.header.stamp = time
+    arrows = [marker for marker in message.markers if marker.type == Marker.ARROW and marker.action == Marker.ADD]
+    for number, (cone, arrow) in enumerate(zip(arrows[::2], arrows[1::2], strict=True)):
+        own = values[14 * number : 14 * number + 14]
+        write_cone(cone, own)
+        write_force(arrow, own[8:11], own[11:], arrow.color)
+    left = iter(values[7 * len(arrows) :])
+    message.markers[-1].points = [point(xyz) for xyz in zip(left, left, left, strict=True)]

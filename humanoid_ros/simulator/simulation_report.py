@@ -38,17 +38,13 @@ class UnsolvedSteps:
         self.worst = 0.0
         self.iterations = 0
 
-    def look(self, simulation: Simulation) -> None:
-        """Look at the last step."""
-        residual = simulation.residual
-        if residual <= simulation.options.tolerance:
-            return
-        self.total += 1
-        self.recent += 1
-        if residual > self.worst or self.recent == 1:
-            result = simulation.solver
-            self.worst = residual
-            self.iterations = 0 if result is None else result.iterations
+    def take(self, simulation: Simulation) -> None:
+        """Add those since the last call."""
+        news = simulation.take_unsolved()
+        if news.count and (news.worst > self.worst or self.recent == 0):
+            self.worst, self.iterations = news.worst, news.iterations
+        self.total += news.count
+        self.recent += news.count
 
 
 def simulation_status(

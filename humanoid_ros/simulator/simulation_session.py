@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+import pinocchio as pin
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.srv import AttachDevice
+from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_transform, stamp
+from humanoid_ros.messages.link_transforms import write_transforms
 from humanoid_ros.messages.scene_markers import scene_markers
 from humanoid_ros.messages.scene_view import scene_view
+from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.simulator.device_interface import DeviceInterface
+from humanoid_ros.simulator.heard_publisher import Schedule
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.robot_interface import RobotInterface
 from humanoid_ros.simulator.simulation_loop import LoopReport, SimulationLoop
@@ -26,6 +33,11 @@ from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
 from humanoid_sim.state.simulation_state import SimulationState
 from humanoid_sim.state.state_file import read_state, write_state
+
+ATTENTION = 0.005
+"""While a controller moves, steps are made at least this often, so that its client soon hears of the end [s]."""
+GREETING = 0.5
+"""Time for which a newcomer is told the state of a simulation that stands still, with each status [s]."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,7 @@ class SimulationSession:
         self.loop = SimulationLoop(simulation, self, paused=paused)
         several = len(simulation.robots) > 1
         self._control_steps = self._steps(settings.control_rate)
+        self._attention = self._steps(1.0 / ATTENTION)
         self.robots = [
             RobotInterface(
                 node,
@@ -131,22 +144,22 @@ class SimulationSession:
         self._kept: SimulationState | None = None
         self._trace: DrawnTrace | None = None
         self._soles = {body if several else body.split("/", 1)[1]: sole for body, sole in simulation.soles.items()}
-        self._bodies: list[tuple[str, TransformStamped]] = []
+        self._bodies = [name for name, body in simulation.bodies.items() if not body.fixed]
         fixed = [transform for robot in self.robots for transform in robot.topics.transforms.fixed]
+        moving = [transform for robot in self.robots for transform in robot.topics.transforms.moving]
         for name, body in simulation.bodies.items():
             transform = TransformStamped()
             transform.header.frame_id, transform.child_frame_id = topics.world, name
-            if body.fixed:
-                fill_transform(transform.transform, body.placement_world_body)
-                fixed.append(transform)
-            else:
-                self._bodies.append((name, transform))
+            fill_transform(transform.transform, body.placement_world_body)
+            (fixed if body.fixed else moving).append(transform)
+        self._transforms = SerializedMessage(TFMessage(transforms=moving), 7 * len(moving), write_transforms)
         self._next_diagnostics = 0.0
+        self._greeted: list[Callable[[], None]] = []
+        self._greeting_end = 0.0
         self.configure(settings)
         topics.publish_static_transforms(fixed)
-        mobile = {name for name, _ in self._bodies}
         scene = simulation.scene
-        topics.publish_scene(scene_markers(scene, topics.world, mobile), scene_view(scene, topics.world))
+        topics.publish_scene(scene_markers(scene, topics.world, set(self._bodies)), scene_view(scene, topics.world))
 
     def configure(self, settings: SessionSettings) -> None:
         """Take over rates and controller settings; in the loop's thread once it runs."""
@@ -156,21 +169,26 @@ class SimulationSession:
         for robot in self.robots:
             for server in robot.servers:
                 server.settings = settings.controllers
-        schedule = (
-            (settings.clock_rate, self._publish_clock),
-            (settings.joint_state_rate, self._publish_joints),
-            (settings.transform_rate, self._publish_transforms),
-            (settings.odometry_rate, self._publish_odometry),
-            (settings.imu_rate, self._publish_imus),
-            (settings.wrench_rate, self._publish_wrenches),
-            (settings.contact_rate, self._publish_contacts),
-            (settings.marker_rate, self._publish_markers),
-            (settings.controller_state_rate, self._publish_controllers),
-            (settings.feedback_rate, self._publish_feedback),
-            (settings.device_rate, self._publish_device_forces),
-            (settings.trace_rate, self._publish_traces),
-        )
-        self._schedule = [(self._steps(rate), publish) for rate, publish in schedule]
+        topics, robots = self._topics, [robot.topics for robot in self.robots]
+        servers = [server for robot in self.robots for server in robot.servers]
+        schedule = Schedule()
+        for rate, publish, heard in (
+            (settings.clock_rate, self._publish_clock, [topics.clock]),
+            (settings.joint_state_rate, self._publish_joints, [robot.joints for robot in robots]),
+            (settings.transform_rate, self._publish_transforms, [topics.transforms]),
+            (settings.odometry_rate, self._publish_odometry, [robot.odometry for robot in robots if robot.odometry]),
+            (settings.imu_rate, self._publish_imus, [imu.topic for robot in robots for imu in robot.imus]),
+            (settings.wrench_rate, self._publish_wrenches, [own.topic for robot in robots for own in robot.wrenches]),
+            (settings.contact_rate, self._publish_contacts, [topics.contacts]),
+            (settings.marker_rate, self._publish_markers, [topics.contact_markers, topics.sole_markers]),
+            (settings.controller_state_rate, self._publish_controllers, [server.states for server in servers]),
+            (settings.trace_rate, self._publish_traces, [topics.traces]),
+        ):
+            schedule.add(self._steps(rate), publish, partial(iter, heard))
+        schedule.add(self._steps(settings.feedback_rate), self._publish_feedback, None)
+        schedule.add(self._steps(settings.device_rate), self.devices.publish, lambda: self.devices.forces)
+        schedule.look()
+        self._schedule = schedule
         self._trace_bodies(settings.traces)
 
     def start(self) -> None:
@@ -206,9 +224,7 @@ class SimulationSession:
             for robot in self.robots:
                 if robot.topics.robot.name == name:
                     robot.restart("The robot's state was set.")
-        self._publish_joints()
-        self._publish_transforms()
-        self._publish_odometry()
+        self._schedule.publish_all()
 
     def save_state(self, path: str) -> float:
         """Keep the state in a file, or in memory if the path is empty.
@@ -267,28 +283,43 @@ class SimulationSession:
 
     # LoopListener ---------------------------------------------------------------------------------
 
-    def before_step(self) -> None:
-        """Update the controllers."""
-        if self.simulation.step_count % self._control_steps == 0:
+    def before_step(self) -> int:
+        """Update the controllers if it is time to; returns steps until it is again, or may be."""
+        if not self._moving():
+            return self._schedule.due(self.simulation.step_count)
+        since = self.simulation.step_count % self._control_steps
+        if since == 0:
             now = self.simulation.time
             for robot in self.robots:
                 robot.control(now)
+        return self._control_steps - since
 
     def after_step(self) -> None:
         """Publish what is due."""
-        self._unsolved.look(self.simulation)
-        step = self.simulation.step_count
-        for period, publish in self._schedule:
-            if step % period == 0:
-                publish()
+        self._schedule.publish(self.simulation.step_count)
+
+    def due(self) -> int:
+        """Return steps until something is due; a hand at a device and a goal's client wait for no longer than so."""
+        if self.devices.names:
+            return 1
+        due = self._schedule.due(self.simulation.step_count)
+        return self._attention if due > self._attention and self._moving() else due
+
+    def look(self) -> None:
+        """See who listens; who comes while time stands still is told the state."""
+        news = self._schedule.look()
+        if news:
+            self._greeted += [publish for publish in news if publish not in self._greeted]
+            self._greeting_end = time.monotonic() + GREETING
 
     def after_jump(self) -> None:
         """Publish everything."""
-        for _, publish in self._schedule:
-            publish()
+        self._schedule.publish_all()
 
     def report(self, report: LoopReport) -> None:
         """Publish the status, and diagnostics now and then."""
+        self._greet(report.paused)
+        self._unsolved.take(self.simulation)
         now = stamp(self.simulation.time)
         status = simulation_status(self.simulation, report, self.loop.real_time_factor, now, self._topics.world)
         self._topics.publish_status(status)
@@ -313,6 +344,20 @@ class SimulationSession:
 
     # ----------------------------------------------------------------------------------------------
 
+    def _moving(self) -> bool:
+        return any(robot.moving for robot in self.robots)
+
+    def _greet(self, paused: bool) -> None:
+        """Tell those who came lately the state, if no step will do so.
+
+        More than once: this end of a connection may be ready before the other.
+        """
+        if paused:
+            for publish in self._greeted:
+                publish()
+        if not paused or time.monotonic() > self._greeting_end:
+            self._greeted = []
+
     def _steps(self, rate: float) -> int:
         """Whole number of steps between two messages of a rate [Hz]."""
         return max(round(1.0 / (rate * self.simulation.dt)), 1)
@@ -326,16 +371,11 @@ class SimulationSession:
             robot.topics.publish_joints(now)
 
     def _publish_transforms(self) -> None:
-        now = stamp(self.simulation.time)
-        transforms: list[TransformStamped] = []
-        for robot in self.robots:
-            transforms += robot.topics.transforms.update(robot.topics.robot.q, now)
-        for name, transform in self._bodies:
-            transform.header.stamp = now
-            fill_transform(transform.transform, self.simulation.bodies[name].placement_world_body)
-            transforms.append(transform)
-        if transforms:
-            self._topics.publish_transforms(transforms)
+        robots = [robot.topics.transforms.values(robot.topics.robot.q) for robot in self.robots]
+        bodies = [pin.SE3ToXYZQUAT(self.simulation.bodies[name].placement_world_body) for name in self._bodies]
+        if robots or bodies:
+            values = np.concatenate([own.reshape(-1) for own in (*robots, *bodies)])
+            self._topics.transforms.publish(self._transforms.filled(values, stamp(self.simulation.time)))
 
     def _publish_odometry(self) -> None:
         now = stamp(self.simulation.time)
@@ -362,9 +402,6 @@ class SimulationSession:
 
     def _publish_traces(self) -> None:
         self._topics.publish_traces(self._trace, stamp(self.simulation.time))
-
-    def _publish_device_forces(self) -> None:
-        self.devices.publish(stamp(self.simulation.time))
 
     def _publish_controllers(self) -> None:
         for robot in self.robots:

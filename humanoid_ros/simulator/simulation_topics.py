@@ -14,8 +14,10 @@ from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_ros.messages.contact_messages import contact_forces
+from humanoid_ros.messages.contact_messages import ContactMessages
+from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import CLOCK, LATCHED, STATE, TRANSFORMS
+from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_ros.simulator.trace_markers import trace_markers
@@ -31,6 +33,7 @@ class SimulationTopics:
         world: name of the world frame.
         markers: makes the contact markers.
         soles: makes those of deformable soles.
+        clock, transforms, contacts, contact_markers, sole_markers, traces: publishers of what changes with time.
     """
 
     def __init__(self, node: Node, world: str, markers: SimulationMarkers, soles: SoleMarkers) -> None:
@@ -45,13 +48,15 @@ class SimulationTopics:
         self.world = world
         self.markers = markers
         self.soles = soles
-        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
-        self._transforms = node.create_publisher(TFMessage, "/tf", TRANSFORMS)
+        self.clock = HeardPublisher(node, Clock, "/clock", CLOCK)
+        self._clock_message = SerializedMessage(Clock(), 0, lambda message, _, time: setattr(message, "clock", time))
+        self.transforms = HeardPublisher(node, TFMessage, "/tf", TRANSFORMS)
         self._static_transforms = node.create_publisher(TFMessage, "/tf_static", LATCHED)
-        self._contacts = node.create_publisher(ContactForces, "contacts", STATE)
-        self._markers = node.create_publisher(MarkerArray, "markers", STATE)
-        self._sole_markers = node.create_publisher(MarkerArray, "sole_markers", STATE)
-        self._traces = node.create_publisher(MarkerArray, "traces", STATE)
+        self.contacts = HeardPublisher(node, ContactForces, "contacts", STATE)
+        self._contact_messages = ContactMessages(world)
+        self.contact_markers = HeardPublisher(node, MarkerArray, "markers", STATE)
+        self.sole_markers = HeardPublisher(node, MarkerArray, "sole_markers", STATE)
+        self.traces = HeardPublisher(node, MarkerArray, "traces", STATE)
         self._scene_markers = node.create_publisher(MarkerArray, "scene_markers", LATCHED)
         self._scene_view = node.create_publisher(MarkerArray, "scene_view", LATCHED)
         self._status = node.create_publisher(SimulationStatus, "status", LATCHED)
@@ -59,11 +64,7 @@ class SimulationTopics:
 
     def publish_clock(self, time: Time) -> None:
         """Publish simulated time."""
-        self._clock.publish(Clock(clock=time))
-
-    def publish_transforms(self, transforms: list[TransformStamped]) -> None:
-        """Publish moving transforms."""
-        self._transforms.publish(TFMessage(transforms=transforms))
+        self.clock.publish(self._clock_message.filled((), time))
 
     def publish_static_transforms(self, transforms: list[TransformStamped]) -> None:
         """Publish all transforms that never change; a later message replaces the one before."""
@@ -71,25 +72,25 @@ class SimulationTopics:
 
     def publish_contacts(self, simulation: Simulation, time: Time) -> None:
         """Publish contacts with their forces, if anyone listens."""
-        if self._contacts.get_subscription_count():
-            self._contacts.publish(contact_forces(simulation.contacts, time, self.world))
+        if self.contacts.heard:
+            self.contacts.publish(self._contact_messages.update(simulation.contacts, time))
 
     def publish_markers(self, simulation: Simulation, time: Time) -> None:
         """Publish the contact markers, if anyone listens."""
-        if self._markers.get_subscription_count():
-            self._markers.publish(self.markers.update(simulation.contacts, time))
+        if self.contact_markers.heard:
+            self.contact_markers.publish(self.markers.update(simulation.contacts, time))
 
     def publish_soles(self, soles: Mapping[str, DeformableSole], time: Time) -> None:
         """Publish deformable soles by their frames, if there are or were any and anyone listens."""
-        if self._sole_markers.get_subscription_count():
+        if self.sole_markers.heard:
             message = self.soles.update(soles, time)
             if message.markers:
-                self._sole_markers.publish(message)
+                self.sole_markers.publish(message)
 
     def publish_traces(self, trace: PathTrace | None, time: Time) -> None:
         """Publish the ways of traced bodies, if anyone listens."""
-        if self._traces.get_subscription_count():
-            self._traces.publish(trace_markers(trace, self.world, time))
+        if self.traces.heard:
+            self.traces.publish(trace_markers(trace, self.world, time))
 
     def publish_scene(self, markers: MarkerArray, view: MarkerArray) -> None:
         """Publish what stands in the scene, and its camera and lights."""

@@ -105,6 +105,7 @@ class JointTrajectoryController:
         self._commands = commands
         self._indices = commands.indices(self.joints)
         self._wraps = np.array([joint in continuous for joint in self.joints])
+        self._any_wraps = bool(self._wraps.any())
         self._period = period
         self.interpolate_from_desired_state = interpolate_from_desired_state
         self._motion: _Motion | None = None
@@ -215,22 +216,25 @@ class JointTrajectoryController:
         if motion is None:
             zero = np.zeros(len(self.joints))
             return TrajectorySample(self._commands.positions[self._indices], zero, zero)
-        trajectory = motion.trajectory or self._join(motion, now, self._actual_now(now))
+        trajectory = motion.trajectory or self._join(motion, now, self._actual(now, *self._commands.joint_state()))
         return trajectory.sample(time)
 
-    def state(self, now: float) -> ControllerState:
-        """Return the state at the last update; of a controller without a trajectory, the state now."""
+    def state(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> ControllerState:
+        """Return the state at the last update; of a controller without a trajectory, the state now.
+
+        Args:
+            now: simulated time [s].
+            positions: of all joints of the robot [rad or m].
+            velocities: of all joints of the robot [rad/s or m/s].
+        """
         if self._motion is not None and self._state is not None:
             return self._state
-        actual = self._actual_now(now)
+        actual = self._actual(now, positions, velocities)
         desired = np.zeros_like(actual)
         desired[0] = self._commands.positions[self._indices]
         return ControllerState(0.0, desired, actual, self._error(desired, actual), desired)
 
     # ----------------------------------------------------------------------------------------------
-
-    def _actual_now(self, now: float) -> NDArray[np.float64]:
-        return self._actual(now, *self._commands.joint_state())
 
     def _actual(
         self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]
@@ -245,8 +249,9 @@ class JointTrajectoryController:
 
     def _error(self, desired: NDArray[np.float64], actual: NDArray[np.float64]) -> NDArray[np.float64]:
         error = desired - actual
-        turns = np.round(error[0] / (2.0 * np.pi))
-        error[0] -= np.where(self._wraps, turns * 2.0 * np.pi, 0.0)
+        if self._any_wraps:
+            turns = np.round(error[0] / (2.0 * np.pi))
+            error[0] -= np.where(self._wraps, turns * 2.0 * np.pi, 0.0)
         return error
 
     def _join(self, motion: _Motion, now: float, actual: NDArray[np.float64]) -> JointTrajectory:
@@ -317,6 +322,8 @@ class JointTrajectoryController:
         return None
 
     def _violation(self, error: NDArray[np.float64], limits: NDArray[np.float64]) -> str:
+        if not limits.any():
+            return ""
         broken = (limits > 0.0) & (np.abs(error) > limits)
         if not broken.any():
             return ""

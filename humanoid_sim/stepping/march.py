@@ -11,6 +11,7 @@ from humanoid_sim.detection.detection_record import DetectionRecord, recorded_co
 from humanoid_sim.stepping.stages import advance, begin
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import StepSettings
+from humanoid_sim.stepping.unsolved_steps import note_unsolved
 
 DONE, NO_DETECTION_ROOM = -1, -10
 """How :func:`march` ends besides what :func:`~humanoid_sim.stepping.stages.advance` says; what the detection lacks is
@@ -30,8 +31,8 @@ def march(
 
     Args:
         step: the step; its contact points are those of the record. Its ``clock`` receives the seconds of the last step
-            by stage, but for what acts around the step, and their sums, the longest step and the last number of contact
-            points.
+            by stage, but for what acts around the step, and their sums, the longest step, the last number of contact
+            points and the steps that were not solved.
         record: the compiled detection.
         q: configuration to begin with, shape (nq,).
         v: velocity to begin with, shape (nv,).
@@ -57,6 +58,8 @@ def march(
         if end != DONE:
             return done, end
         step.clock.contacts[0] = m
+        if m > 0:
+            note_unsolved(step, settings.tolerance)
         total = 0.0
         for stage in range(DYNAMICS, last.size):
             sums[stage] += last[stage]

@@ -317,6 +317,8 @@ class ClockArrays(NamedTuple):
         sums: seconds of all steps by stage, shape (6,).
         longest: seconds of the longest step, shape (1,).
         contacts: number of contact points of the last step, shape (1,).
+        unsolved: count, largest residual and its iterations of the steps whose contacts were not solved, shape (3,);
+            written by :func:`~humanoid_sim.stepping.unsolved_steps.note_unsolved` whatever way the steps are made.
     """
 
     work: NDArray[np.int64]
@@ -324,6 +326,7 @@ class ClockArrays(NamedTuple):
     sums: NDArray[np.float64]
     longest: NDArray[np.float64]
     contacts: NDArray[np.int64]
+    unsolved: NDArray[np.float64]
 
 
 @structref.register

@@ -22,6 +22,7 @@ from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.step_settings import StepSettings
 from humanoid_sim.stepping.stepper import Stepper
+from humanoid_sim.stepping.unsolved_steps import note_unsolved
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.world import World
 
@@ -206,6 +207,8 @@ class Stepping(ABC):
         """Make a step with ``m`` contact points the last one; ``step_count`` were made before it."""
         self.has_stepped = True
         self.contact_count = m
+        if m > 0:
+            note_unsolved(self.stepper.arrays, self.settings.tolerance)
         self.wrenches.end_step(step_count + 1)
         self.profile.end("integration")
 

@@ -42,6 +42,8 @@ class Sensors:
         """Readings of all robots of ``simulation``; made by the simulation."""
         self._simulation = simulation
         self._data: dict[str, pin.Data] = {}
+        self._unloaded: dict[str, pin.StdVec_Force] = {}
+        self._places: dict[tuple[str, str], tuple[int, pin.SE3]] = {}
         self._steps: dict[str, int] = {}
 
     def invalidate(self) -> None:
@@ -55,18 +57,17 @@ class Sensors:
         model = part.model
         if robot_name not in self._data:
             self._data[robot_name] = model.createData()
+            self._unloaded[robot_name] = pin.StdVec_Force(model.njoints, pin.Force.Zero())
         data = self._data[robot_name]
         if self._steps.get(robot_name) == simulation.step_count:
             return data
         q, v, a = simulation.q_before[part.q], simulation.v_before[part.v], simulation.acceleration[part.v]
         pin.forwardKinematics(model, data, q)
-        wrenches = pin.StdVec_Force()
+        wrenches = pin.StdVec_Force(self._unloaded[robot_name])
         for of_world, force, moment in simulation.joint_wrenches():
             joint = part.joint(of_world)
-            if of_world == 0:
-                wrenches.append(pin.Force.Zero())
-            elif 0 < joint < model.njoints:
-                wrenches.append(data.oMi[joint].actInv(pin.Force(force, moment)))
+            if of_world > 0 and 0 < joint < model.njoints:
+                wrenches[joint] = data.oMi[joint].actInv(pin.Force(force, moment))
         pin.rnea(model, data, q, v, a, wrenches)
         pin.forwardKinematics(model, data, q, v, a)  # rnea leaves accelerations that include gravity
         self._steps[robot_name] = simulation.step_count
@@ -84,10 +85,13 @@ class Sensors:
 
     def _placement_joint_sensor(self, robot_name: str, sensor: Sensor) -> tuple[int, pin.SE3]:
         """Return the joint of a sensor in its robot's part, 0 on what is fixed, and its frame in the joint's."""
-        world = self._simulation.world
-        body = world.bodies[world.index[f"{robot_name}/{sensor.link}"]]
-        joint = 0 if body.joint == 0 else world.part(robot_name).joint(body.joint)
-        return joint, body.placement_joint_body * sensor.placement_link_sensor
+        key = robot_name, sensor.name
+        if key not in self._places:
+            world = self._simulation.world
+            body = world.bodies[world.index[f"{robot_name}/{sensor.link}"]]
+            joint = 0 if body.joint == 0 else world.part(robot_name).joint(body.joint)
+            self._places[key] = joint, body.placement_joint_body * sensor.placement_link_sensor
+        return self._places[key]
 
     def wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Force-torque reading in the sensor frame, shape (6,); see :meth:`SimulatedRobot.wrench`.

@@ -382,7 +382,7 @@ def _finite(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
     array = np.array(values, dtype=float).reshape(-1)
     if array.size != size:
         raise InputError(f"{name} has {array.size} values", element=name, remedy=f"Give {size}")
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         i = int(np.argmax(~np.isfinite(array)))
         raise InputError(f"{name}[{i}] is {array[i]}", element=name, remedy="Give finite numbers")
     return array

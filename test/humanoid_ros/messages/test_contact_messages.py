@@ -8,7 +8,10 @@ import pytest
 
 pytest.importorskip("humanoid_stack", reason="the interfaces are not built")
 
-from humanoid_ros.messages.contact_messages import contact_forces
+from humanoid_stack.msg import ContactForces
+from rclpy.serialization import deserialize_message
+
+from humanoid_ros.messages.contact_messages import ContactMessages
 from humanoid_ros.messages.conversions import array, stamp
 from humanoid_sim.state.contacts import Contacts
 
@@ -26,7 +29,7 @@ def test_every_field_is_told() -> None:
         state=np.array([0, 1, 2]),
         bodies=[("hrp2/RLEG_LINK5", "floor"), ("box", "floor"), ("box", "hrp2/RARM_LINK6")],
     )
-    message = contact_forces(contacts, stamp(0.25), "world")
+    message = deserialize_message(ContactMessages("world").update(contacts, stamp(0.25)), ContactForces)
     assert (message.header.frame_id, message.header.stamp.nanosec) == ("world", 250_000_000)
     for i, contact in enumerate(message.contacts):
         np.testing.assert_array_equal(array(contact.position), contacts.position[i])
@@ -40,4 +43,5 @@ def test_every_field_is_told() -> None:
 
 
 def test_no_contact() -> None:
-    assert len(contact_forces(Contacts.none(), stamp(0.0), "world").contacts) == 0
+    data = ContactMessages("world").update(Contacts.none(), stamp(0.0))
+    assert len(deserialize_message(data, ContactForces).contacts) == 0

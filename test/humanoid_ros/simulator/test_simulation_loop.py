@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("numba")
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.simulator import simulation_loop
 from humanoid_ros.simulator.simulation_loop import LoopReport, LoopStoppedError, SimulationLoop
 
 
@@ -30,10 +31,11 @@ class Counter:
     def time(self) -> float:
         return self.step_count * self.dt
 
-    def step(self) -> None:
-        if self.step_count == self.fails_at:
-            raise self.error
-        self.step_count += 1
+    def step(self, count: int) -> None:
+        for _ in range(count):
+            if self.step_count == self.fails_at:
+                raise self.error
+            self.step_count += 1
 
     def reset(self) -> None:
         self.step_count = 0
@@ -51,10 +53,19 @@ class Notes:
         self.threads: set[int] = set()
         self.simulation: Any = None
         self.reported = threading.Event()
+        self.command_steps = self.due_steps = 1
+        self.looks = 0
 
-    def before_step(self) -> None:
+    def before_step(self) -> int:
         self.before.append(self.simulation.step_count)
         self.threads.add(threading.get_ident())
+        return self.command_steps
+
+    def due(self) -> int:
+        return self.due_steps - self.simulation.step_count % self.due_steps
+
+    def look(self) -> None:
+        self.looks += 1
 
     def after_step(self) -> None:
         self.after.append(self.simulation.step_count)
@@ -242,3 +253,54 @@ def test_shutdown_answers_everybody(notes: Notes) -> None:
     for answer in late:
         with pytest.raises(LoopStoppedError, match="replaced or shut down"):
             answer.result(5.0)
+
+
+def test_steps_until_something_is_due_are_made_at_once(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps, notes.command_steps = 10, 1000
+    loop.step(100).result(5.0)
+    # The first one is made alone, which tells how long a step takes.
+    assert {step for step in notes.after if step % 10 == 0} == set(range(10, 101, 10))
+    assert len(notes.after) < 30
+    assert notes.jumps == [100]
+
+
+def test_commands_are_given_when_they_are_needed(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps, notes.command_steps = 10, 4
+    loop.step(40).result(5.0)
+    assert notes.before[0] == 0
+    assert all(0 < later - step <= 4 for step, later in zip(notes.before, [*notes.before[1:], 40], strict=True))
+
+
+def test_an_action_meets_the_state_of_its_time(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation_loop, "PATIENCE", 1e9)  # however busy the machine is
+    monkeypatch.setattr(simulation_loop, "MAX_LAG", 1e9)
+    notes.simulation = Counter()
+    notes.due_steps = notes.command_steps = 10**6
+    before = time.perf_counter()
+    loop = SimulationLoop(notes.simulation, notes)
+    after = time.perf_counter()
+    loop.start()
+    try:
+        for _ in range(20):
+            time.sleep(0.003)
+            least = time.perf_counter() - after
+            simulated = loop.call(lambda: notes.simulation.time).result(5.0)
+            assert least - 1e-3 <= simulated <= time.perf_counter() - before + 2e-3
+    finally:
+        loop.shutdown()
+
+
+def test_a_failed_step_among_many_ends_them(loop: SimulationLoop, notes: Notes) -> None:
+    notes.due_steps = notes.command_steps = 100
+    notes.simulation.fails_at = 57
+    with pytest.raises(HumanoidError, match="it burst"):
+        loop.step(80).result(5.0)
+    assert loop.call(lambda: (loop.paused, notes.simulation.step_count)).result(5.0) == (True, 57)
+    assert max(notes.after) < 57
+
+
+def test_listeners_are_looked_for_while_paused(loop: SimulationLoop, notes: Notes) -> None:
+    end = time.monotonic() + 5.0
+    while notes.looks < 3:
+        assert time.monotonic() < end
+        time.sleep(0.01)

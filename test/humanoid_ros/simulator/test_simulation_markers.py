@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("visualization_msgs", reason="ROS 2 is not installed")
 
+from builtin_interfaces.msg import Time
+from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import stamp
@@ -40,13 +42,17 @@ def contacts(normal_forces: list[float], friction: float = 0.5) -> Contacts:
     )
 
 
+def shown(markers: SimulationMarkers, contacts: Contacts, time: Time) -> MarkerArray:
+    return deserialize_message(markers.update(contacts, time), MarkerArray)
+
+
 def of(message: MarkerArray, namespace: str, action: int = Marker.ADD) -> list[Marker]:
     return [m for m in message.markers if m.ns == namespace and m.action == action]
 
 
 def test_cone_and_arrow_of_each_loaded_contact() -> None:
     markers = SimulationMarkers("world", cone_scale=0.01, arrow_scale=0.02)
-    message = markers.update(contacts([10.0, 0.0, 40.0]), stamp(1.5))
+    message = shown(markers, contacts([10.0, 0.0, 40.0]), stamp(1.5))
     cones, arrows = of(message, CONES), of(message, FORCES)
     assert [cone.scale.z for cone in cones] == pytest.approx([0.1, 0.4])
     # Half-angle atan(mu): the width at the open end is 2 mu times the height.
@@ -57,7 +63,8 @@ def test_cone_and_arrow_of_each_loaded_contact() -> None:
     ]
     assert arrows[0].points[1].x - arrows[0].points[0].x == pytest.approx(0.2)
     assert arrows[0].points[1].y - arrows[0].points[0].y == pytest.approx(0.02)
-    assert arrows[0].color == STATE_COLOURS[ContactState.SLIP]
+    expected, colour = STATE_COLOURS[ContactState.SLIP], arrows[0].color
+    assert (colour.r, colour.g, colour.b) == pytest.approx((expected.r, expected.g, expected.b))
     assert len(of(message, POINTS)[0].points) == 3
     for marker in message.markers:
         assert (marker.header.frame_id, marker.header.stamp.nanosec) == ("world", 500_000_000)
@@ -65,17 +72,17 @@ def test_cone_and_arrow_of_each_loaded_contact() -> None:
 
 def test_what_is_gone_is_deleted_once() -> None:
     markers = SimulationMarkers("world", 0.01, 0.02)
-    markers.update(contacts([1.0, 2.0, 3.0]), stamp(0.0))
-    message = markers.update(contacts([1.0]), stamp(0.1))
+    shown(markers, contacts([1.0, 2.0, 3.0]), stamp(0.0))
+    message = shown(markers, contacts([1.0]), stamp(0.1))
     assert [m.id for m in of(message, CONES, Marker.DELETE)] == [1, 2]
     assert [m.id for m in of(message, FORCES, Marker.DELETE)] == [1, 2]
-    message = markers.update(Contacts.none(), stamp(0.2))
+    message = shown(markers, Contacts.none(), stamp(0.2))
     assert [m.id for m in of(message, CONES, Marker.DELETE)] == [0]
     assert len(of(message, POINTS, Marker.DELETE)) == 1
-    assert of(markers.update(Contacts.none(), stamp(0.3)), CONES, Marker.DELETE) == []
+    assert of(shown(markers, Contacts.none(), stamp(0.3)), CONES, Marker.DELETE) == []
 
 
 def test_without_friction_the_cone_is_a_spike() -> None:
     markers = SimulationMarkers("world", 0.01, 0.02)
-    cone = of(markers.update(contacts([10.0], friction=0.0), stamp(0.0)), CONES)[0]
+    cone = of(shown(markers, contacts([10.0], friction=0.0), stamp(0.0)), CONES)[0]
     assert cone.scale.y == pytest.approx(0.01)

@@ -15,14 +15,16 @@ import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
+from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps as UnsolvedOfLibrary
 
 
-def test_unsolved_steps_are_counted_and_warned_of() -> None:
-    simulation = Simulation("box_on_slope", method="jacobi", tolerance=1e-300, max_iterations=3)
+@pytest.mark.parametrize("method", ["jacobi", "nsgs"])
+def test_unsolved_steps_are_counted_and_warned_of(method: str) -> None:
+    simulation = Simulation("box_on_slope", method=method, tolerance=1e-300, max_iterations=3)
     unsolved, residuals = UnsolvedSteps(), []
     for _ in range(7):
         simulation.step()
-        unsolved.look(simulation)
+        unsolved.take(simulation)
         residuals.append(simulation.residual)
     assert (unsolved.total, unsolved.recent, unsolved.iterations) == (7, 7, 3)
     assert unsolved.worst == max(residuals)
@@ -33,9 +35,13 @@ def test_unsolved_steps_are_counted_and_warned_of() -> None:
     unsolved.forget()
     assert diagnostics(status, unsolved, "simulator", Refusals(None), Time()).status[0].level == DiagnosticStatus.OK
     assert unsolved.total == 7
+    twin = Simulation("box_on_slope", method=method, tolerance=1e-300, max_iterations=3)
+    twin.step(7)  # in one call
+    assert twin.take_unsolved() == UnsolvedOfLibrary(7, max(residuals), 3)
+    assert twin.take_unsolved().count == 0
     solved = Simulation("box_on_slope")
     solved.step()
-    unsolved.look(solved)
+    unsolved.take(solved)
     assert unsolved.total == 7
 
 

@@ -327,6 +327,28 @@ def test_pausing_stops_time_and_steps_are_exact(fresh: Any) -> None:
     clock.wait(lambda m: m.clock.nanosec >= 20_000_000)
 
 
+def test_a_newcomer_hears_the_state_of_a_simulation_that_never_moved(start_node: Any) -> None:
+    simulator = start_node("simulator", "-p", "paused:=true")
+    joints, base = simulator.listen(JointState, "joint_states"), simulator.listen(Odometry, "odometry")
+    clock, contacts = simulator.listen(Clock, "/clock"), simulator.listen(ContactForces, "contacts")
+    frames = simulator.listen(TFMessage, "/tf")
+    for listener in (joints, base, clock, contacts, frames):
+        listener.wait()
+    assert seconds(joints.last.header.stamp) == 0.0
+    assert 0.5 < base.last.pose.pose.position.z < 1.0
+    assert len(joints.last.position) == len(joints.last.name) == 30
+    # It is told a few times, not for ever.
+    status = simulator.listen(SimulationStatus, "status", LATCHED)
+    end = time.monotonic() + 5.0
+    while time.monotonic() < end:
+        joints.clear()
+        for _ in range(3):
+            status.wait_new()
+        if not joints.messages:
+            return
+    raise AssertionError("the state of a paused simulation is told again and again")
+
+
 def test_a_pause_ends_long_stepping(fresh: Any) -> None:
     client = fresh.node.create_client(StepSimulation, "step")
     assert client.wait_for_service(5.0)
