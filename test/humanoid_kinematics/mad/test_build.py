@@ -208,6 +208,32 @@ def test_ball_joints_hold_points_and_closures_frames():
     assert gough.driven == tuple(f"joint_{leg}3" for leg in range(1, 7))
 
 
+def test_a_loop_is_the_same_whichever_nodes_it_joins():
+    nodes = [mad_link(1, 0), mad_link(2, 1), mad_link(3, 0, d=0.5), mad_link(4, 3)]
+    nodes += [f"frame {5 + k} {{ pos {{ 0 0 0 }} ori {{ 0 0 0 }} pred {2 + 2 * k} }}" for k in (0, 1)]
+    ways = ["link 2 link 4", "frame 5 frame 6", "link 2 frame 6", "frame 6 link 2"]
+    mechanisms = [built(mad_robot(*nodes, f"constraint {{ {way} }}")) for way in ways]
+    q = np.random.default_rng(0).normal(size=4)
+    found = []
+    for mechanism in mechanisms:
+        at = places(mechanism, q)
+        (loop,) = mechanism.loops
+        found.append(at[loop.link_a].actInv(at[loop.link_b]).homogeneous)
+        assert loop.rows == ROWS
+    for other in found[1:]:
+        assert np.abs(other - found[0]).max() < 1e-9
+
+
+def test_base_links_and_frames_show_their_graphics():
+    link = "link 1 { parameters { theta 0 r 0 alpha 0 d 1 } type 2 pred 0 filename ( auto ) }"
+    frame = "frame 2 { pos { 0 0 1 } ori { 0 0 0 } pred 1 filename ( auto ) }"
+    text = mad_robot(link, frame, base="base { filename ( auto ) }")
+    links = built(text).robot.description.links
+    assert [bool(links[name].visuals) for name in ("base", "link_1", "frame_2")] == [True] * 3
+    none = built(text.replace("auto", "")).robot.description.links
+    assert [bool(none[name].visuals) for name in ("base", "link_1", "frame_2")] == [False] * 3
+
+
 @pytest.mark.parametrize("name", ["fourbar", "rssr", "walking_leg"])
 def test_the_loops_of_the_own_mechanisms_are_nearly_closed(name):
     assert max(np.abs(gap[:3]).max() for gap in gaps(load_mechanism(name))) < 0.3
