@@ -229,7 +229,7 @@ def drive_trajectory(
     model, robot = solver.mechanism.model, solver.mechanism.robot
     columns = [model.joints[robot.parts.joint_ids[joint]].idx_q for joint in driven]
     found = []
-    for time, pose in zip(at, poses):
+    for time, pose in zip(at, poses, strict=True):
         goal = pose if any(row in ROWS[3:] for row in rows) else pin.SE3(np.eye(3), pose.translation)
         for _ in range(100):
             motion = solver.command(ToolGoal(tool, goal, rows))

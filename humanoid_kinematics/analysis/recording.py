@@ -102,7 +102,7 @@ class Recording:
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["time", *(f"q{i}" for i in range(count)), *names])
-            for time, q, row in zip(self.times, self.configurations, self.rows):
+            for time, q, row in zip(self.times, self.configurations, self.rows, strict=True):
                 writer.writerow([repr(time), *(repr(float(x)) for x in q), *(repr(float(row[name])) for name in names)])
 
     @classmethod
@@ -130,7 +130,7 @@ class Recording:
                     )  # fmt: skip
                 recording.times.append(numbers[0])
                 recording.configurations.append(np.array(numbers[1 : 1 + count]))
-                recording.rows.append(dict(zip(names, numbers[1 + count :])))
+                recording.rows.append(dict(zip(names, numbers[1 + count :], strict=True)))
         return recording
 
     def plot(self, names: Sequence[str], path: str | Path) -> None:
@@ -142,7 +142,7 @@ class Recording:
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(len(names), 1, sharex=True, squeeze=False, figsize=(8.0, 2.0 + 1.6 * len(names)))
-        for axis, name in zip(axes[:, 0], names):
+        for axis, name in zip(axes[:, 0], names, strict=True):
             axis.plot(self.times, self.series(name))
             axis.set_ylabel(name)
             axis.grid(True, alpha=0.3)

@@ -83,10 +83,12 @@ def section(
 
     def reach(cell: tuple[int, int]) -> bool:
         goal = plane.act(np.array([cell[0] * step, cell[1] * step, 0.0]))
+        last = np.inf
         for _ in range(_TICKS):
             motion = solver.command(ToolGoal.position(tool, goal))
-            if motion.status != "moving":
+            if motion.status != "moving" or motion.command_gap > 0.8 * last:  # hardly nearer: out of reach
                 break
+            last = motion.command_gap
         return motion.status == "reached"
 
     try:

@@ -79,12 +79,11 @@ def group_rows(J: NDArray[np.bool_]) -> Groups:
         used |= columns
         groups.append((sorted(rows), sorted(columns)))
     groups.append(([], [k for k in range(nv) if k not in used]))
-    rows, columns = zip(*groups)
     return Groups(
-        np.array([row for group in rows for row in group], np.int64),
-        np.cumsum([0, *map(len, rows)]).astype(np.int64),
-        np.array([k for group in columns for k in group], np.int64),
-        np.cumsum([0, *map(len, columns)]).astype(np.int64),
+        np.array([row for rows_of, _ in groups for row in rows_of], np.int64),
+        np.cumsum([0, *(len(rows_of) for rows_of, _ in groups)]).astype(np.int64),
+        np.array([k for _, columns_of in groups for k in columns_of], np.int64),
+        np.cumsum([0, *(len(columns_of) for _, columns_of in groups)]).astype(np.int64),
     )
 
 
@@ -263,7 +262,7 @@ def bounded_step(
     changed = np.ones(count, np.bool_)
     particular, rhs, y = np.zeros(nv), np.empty(m), np.empty(max(m, 1))
     Z, zp, row = np.empty((s, nv)), np.empty(nv), np.empty(nv)
-    residual, z_all, wish = np.empty(s), np.empty(nv), np.empty(nv)
+    residual, z_all = np.empty(s), np.empty(nv)
     released = np.zeros(nv, np.int64)
     group_of = np.empty(nv, np.int64)
     gradient = np.empty(nv)

@@ -84,7 +84,7 @@ class ToolMotion:
     point: Point = (0.0, 0.0, 0.0)
 
     def in_world(self, placement: pin.SE3) -> tuple[Array, Array]:
-        """Translation of the tool at a placement, and rotation, in the world's axes."""
+        """Express the motion in the world's axes: translation of the tool at a placement, and rotation."""
         d, delta = np.asarray(self.linear, float), np.asarray(self.angular, float)
         if isinstance(self.frame, pin.SE3):
             return self.frame.rotation @ d, self.frame.rotation @ delta
@@ -163,7 +163,7 @@ class DeviceMotion:
         self.last = None
 
     def sample(self, placement: pin.SE3) -> tuple[Array, Array]:
-        """Translation and rotation since the last sample, in the axes that the placement is in."""
+        """Take a sample: translation and rotation since the last, in the axes that the placement is in."""
         last, self.last = self.last, pin.SE3(placement)
         if last is None:
             return np.zeros(3), np.zeros(3)

@@ -58,8 +58,10 @@ def place(q: np.ndarray, tree: Tree, placed: Placed) -> None:
             origins[b, i] = origins[joint.parent, i]
             for j in range(3):
                 origins[b, i] += P[i, j] * joint.translation[j]
-                R[i, j] = P[i, 0] * joint.rotation[0, j] + P[i, 1] * joint.rotation[1, j] + P[i, 2] * joint.rotation[2, j]
-        if kind == REVOLUTE or kind == UNBOUNDED or kind == HELICAL or kind == PRISMATIC:
+                R[i, j] = 0.0
+                for n in range(3):
+                    R[i, j] += P[i, n] * joint.rotation[n, j]
+        if kind in (REVOLUTE, UNBOUNDED, HELICAL, PRISMATIC):
             for i in range(3):
                 a = R[i, 0] * axis[0] + R[i, 1] * axis[1] + R[i, 2] * axis[2]
                 turning[v, i] = 0.0 if kind == PRISMATIC else a
@@ -72,7 +74,7 @@ def place(q: np.ndarray, tree: Tree, placed: Placed) -> None:
                 _turn(R, axis, math.cos(q[k]), math.sin(q[k]))
             continue
         slides = 0
-        if kind == FREE or kind == TRANSLATION:
+        if kind in (FREE, TRANSLATION):
             slides = 3
         elif kind == PLANAR:
             slides = 2
@@ -107,7 +109,7 @@ def advance(q: np.ndarray, dq: np.ndarray, tree: Tree, out: np.ndarray) -> None:
     for b in range(1, len(tree.joints)):
         joint = tree.joints[b]
         kind, k, v = joint.kind, joint.idx_q, joint.idx_v
-        if kind == REVOLUTE or kind == PRISMATIC or kind == HELICAL:
+        if kind in (REVOLUTE, PRISMATIC, HELICAL):
             out[k] = q[k] + dq[v]
         elif kind == UNBOUNDED:
             c, s = math.cos(dq[v]), math.sin(dq[v])

@@ -200,8 +200,9 @@ class MechanismSolver:
     def in_the_way(self) -> tuple[str, ...]:
         """Name what keeps the last commands from being met: limits, locks, loops, commands against each other.
 
-        ``reach`` where none of these does: the tool is as far as its joints take it. The commands' pull on the joints is balanced there by forces at limits, locks and loops (the multipliers of the
-        nearest motion); those that carry a share of it are named.
+        ``reach`` where none of these does: the tool is as far as its joints take it. The commands' pull on the joints
+        is balanced there by forces at limits, locks and loops (the multipliers of the nearest motion); those that
+        carry a share of it are named.
         """
         problem = self._last
         if problem is None or self._state[3] <= 0.5 * self.options.reach**2:
@@ -231,7 +232,7 @@ class MechanismSolver:
                     names.append(f"lock of {joint}")
                 elif (upper[k] and left[k] > 1e-3 * size) or (lower[k] and left[k] < -1e-3 * size):
                     names.append(f"{'upper' if left[k] > 0.0 else 'lower'} limit of {joint}")
-        for loop, pair in zip(self._closed_loops(), system.pairs[: system.loops]):
+        for loop, pair in zip(self._closed_loops(), system.pairs[: system.loops], strict=True):
             rows = slice(int(pair["row"]), int(pair["row"] + pair["rows"]))
             if np.abs(J[rows].T @ force[rows]).max(initial=0.0) > 1e-3 * size:
                 names.append(f"loop {loop.name}")
@@ -360,14 +361,14 @@ class MechanismSolver:
         joints = [goal for goal in goals if isinstance(goal, JointGoal)]
         centres = [goal for goal in goals if isinstance(goal, CentreOfMassGoal)]
         pairs = np.zeros(len(loops) + len(tools), PAIR)
-        for pair, loop in zip(pairs, loops):
+        for pair, loop in zip(pairs[: len(loops)], loops, strict=True):
             ends = []
             for link, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b)):
                 body, on_body = self._link(link)
                 ends.append((body, on_body * placement))
             fill_pair(pair, ends[0], ends[1], loop.rows)
             pair["weight"] = 1.0 / self.length, 1.0
-        for pair, goal in zip(pairs[len(loops) :], tools):
+        for pair, goal in zip(pairs[len(loops) :], tools, strict=True):
             body, placement = self.frame(goal.tool)
             point = pin.SE3(np.eye(3), np.array(goal.point))
             fill_pair(pair, (0, goal.goal), (body, placement * point), goal.rows)
@@ -435,7 +436,7 @@ class MechanismSolver:
     def _command_rows(self, problem: _Problem) -> list[tuple[str, slice]]:
         """Names of commands and their rows, counted from the first command's."""
         names, sizes = [], []
-        for goal, pair in zip(problem.tools, problem.system.pairs[problem.system.loops :]):
+        for goal, pair in zip(problem.tools, problem.system.pairs[problem.system.loops :], strict=True):
             names.append(goal)
             sizes.append(int(pair["rows"]))
         for joint in problem.joints:
@@ -445,7 +446,7 @@ class MechanismSolver:
             names.append("the centre of mass")
             sizes.append(3)
         ends = np.cumsum([0, *sizes])
-        return [(name, slice(int(a), int(b))) for name, a, b in zip(names, ends, ends[1:])]
+        return [(name, slice(int(a), int(b))) for name, a, b in zip(names, ends[:-1], ends[1:], strict=True)]
 
     def _goal(self, command: Command) -> ToolGoal | JointGoal | CentreOfMassGoal:
         if isinstance(command, ToolMotion):
@@ -454,7 +455,7 @@ class MechanismSolver:
 
     def _loop_gaps(self, problem: _Problem) -> dict[str, tuple[float, float]]:
         gaps = {}
-        for loop, pair in zip(self._closed_loops(), problem.system.pairs[: problem.system.loops]):
+        for loop, pair in zip(self._closed_loops(), problem.system.pairs[: problem.system.loops], strict=True):
             row, slides = int(pair["row"]), int(pair["held"][:3].sum())
             of_loop = problem.gap[row : row + int(pair["rows"])]
             gaps[loop.name] = (

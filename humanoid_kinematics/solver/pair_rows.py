@@ -18,6 +18,7 @@ import math
 import numpy as np
 import pinocchio as pin
 from numba import njit
+from numpy.typing import NDArray
 
 from humanoid_kinematics.solver.forward import point_velocity
 from humanoid_kinematics.solver.tree_table import Placed, Tree
@@ -60,7 +61,7 @@ def fill_pair(pair: Records, a: tuple[int, pin.SE3], b: tuple[int, pin.SE3], row
         pair["axis"] = int(np.argmin(held[3:]))
 
 
-def moving_columns(tree: Tree, pairs: Records) -> tuple[Array, Array]:
+def moving_columns(tree: Tree, pairs: Records) -> tuple[NDArray[np.int64], Array]:
     """Velocities that move one body of a pair against the other, pair after pair, and their signs (+1 moves b).
 
     Those that move both, before the bodies' common ancestor, drop out (eq. 3.26). Fills ``begin`` and ``end``.
@@ -78,7 +79,7 @@ def moving_columns(tree: Tree, pairs: Records) -> tuple[Array, Array]:
     return np.array(columns, np.int64), np.array(signs)
 
 
-def _chain(tree: Tree, body: int) -> Array:
+def _chain(tree: Tree, body: int) -> NDArray[np.int64]:
     joint = tree.joints[body]
     return tree.chains[joint["chain_begin"] : joint["chain_end"]]
 
@@ -146,11 +147,11 @@ def _rotation_gap(R: np.ndarray, count: int, axis: int, gap: np.ndarray, G: np.n
         G[k, i] = (q[3] * q[j] + q[k] * q[i]) / n2
         G[k, j] = (q[k] * q[j] - q[3] * q[i]) / n2
         return
-    n = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
-    theta = 2.0 * math.atan2(n, q[3])
-    f = theta / n if n > 1e-9 else 2.0
+    length = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
+    theta = 2.0 * math.atan2(length, q[3])
+    stretch = theta / length if length > 1e-9 else 2.0
     for m in range(3):
-        gap[m] = f * q[m]
+        gap[m] = stretch * q[m]
     # Inverse of the left Jacobian: 1 - [phi] / 2 + h [phi]^2.
     h = (1.0 - 0.5 * theta / math.tan(0.5 * theta)) / (theta * theta) if theta > 1e-3 else 1.0 / 12.0
     p2 = theta * theta

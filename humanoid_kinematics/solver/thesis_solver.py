@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The thesis' solver, faithfully: one pseudo-inverse of the augmented Jacobian in each cycle (specification §3.8-§3.13).
+"""The thesis' solver, faithfully: one pseudo-inverse of the augmented Jacobian a cycle (specification §3.8-§3.13).
 
 Commands and closures weigh the same, units are those of the file, limits aren't looked at, and only the measured gap
 of the loops brings them back (eq. 3.31). It opens loops under commands that can't be met, by half a degree where the
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ToolMotion
@@ -53,7 +53,7 @@ class ThesisSolver:
         self._place()
         blocks = [self._rows(self._frame(tool)) for tool in tools]
         for a, b in self._loops():
-            common = self._moving(a[0]) & self._moving(b[0])
+            common = np.logical_and(self._moving(a[0]), self._moving(b[0]))
             blocks.append(self._rows(a) - self._rows(b))
             blocks[-1][:, common] = 0.0
         return np.vstack(blocks) if blocks else np.zeros((0, self.mechanism.model.nv))
@@ -78,7 +78,7 @@ class ThesisSolver:
         return self.q.copy()
 
     def close(self, tolerance: float = 1e-10, iterations: int = 50, held: ArrayLike = ()) -> list[float]:
-        """Close the loops by whole cycles without commands; the norms of the gaps on the way, the last one the result's.
+        """Close the loops by whole cycles without commands; the norms of the gaps on the way, the result's last.
 
         Args:
             tolerance: norm of the gaps to reach [file's unit, rad].
@@ -109,12 +109,13 @@ class ThesisSolver:
 
     def _loops(self) -> list[tuple[tuple[int, pin.SE3], tuple[int, pin.SE3]]]:
         links = self.mechanism.robot.parts.links
+
+
+        def end(link: str, placement: pin.SE3) -> tuple[int, pin.SE3]:
+            return links[link].joint_id, links[link].placement_joint_link * placement
+
         return [
-            tuple(
-                (links[link].joint_id, links[link].placement_joint_link * placement)
-                for link, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b))
-            )
-            for loop in self.mechanism.loops
+            (end(loop.link_a, loop.placement_a), end(loop.link_b, loop.placement_b)) for loop in self.mechanism.loops
         ]
 
     def _rows(self, frame: tuple[int, pin.SE3]) -> Array:
@@ -125,7 +126,7 @@ class ThesisSolver:
         J[:3] /= self.mechanism.length_unit
         return np.asarray(J * self._unit)
 
-    def _moving(self, body: int) -> Array:
+    def _moving(self, body: int) -> NDArray[np.bool_]:
         """(nv,) velocities that move a body."""
         moving = np.zeros(self.mechanism.model.nv, bool)
         while body > 0:

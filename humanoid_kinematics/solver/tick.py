@@ -140,7 +140,7 @@ def linearise(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J:
 
 @njit(cache=True, error_model="numpy")
 def _bounds(system: System, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Steps that stay within the limits; a position beyond one may come back."""
+    """Bound steps by the limits; a position beyond one may come back."""
     for k in range(len(system.scale)):
         i = system.position_of[k]
         lower[k], upper[k] = -math.inf, math.inf

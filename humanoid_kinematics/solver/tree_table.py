@@ -17,8 +17,8 @@ REVOLUTE, UNBOUNDED, PRISMATIC, HELICAL, BALL, FREE, PLANAR, TRANSLATION = range
 _COLUMNS = {REVOLUTE: 1, UNBOUNDED: 1, PRISMATIC: 1, HELICAL: 1, BALL: 3, FREE: 6, PLANAR: 3, TRANSLATION: 3}
 
 #: A joint and the body that it moves: kind, parent body, rotation (3, 3) and translation (3,) [m] of its fixed frame in
-#: the parent, axis (3,) in that frame, pitch [m/rad] of a screw, where its positions and velocities begin, mass [kg] and
-#: centre of mass (3,) [m] of the body, and where the velocities that move the body are in ``Tree.chains``. 0: the world.
+#: the parent, axis (3,) in that frame, pitch [m/rad] of a screw, where its positions and velocities begin, mass [kg]
+#: and centre of mass (3,) [m] of the body, where the velocities that move it are in ``Tree.chains``. 0 is the world.
 JOINT = np.dtype(
     [
         ("kind", np.int64),

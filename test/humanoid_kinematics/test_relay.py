@@ -65,7 +65,7 @@ def test_efforts_of_the_drives_do_the_work_of_the_joints_that_stand_for_them():
     # The crank drives the forearm through the parallelogram; serially, joint 3 would.
     state = relay.update(start + 0.1 * rng.normal(size=5), speeds, efforts)
     serial = [relay.solver.mechanism.robot.index_v(f"joint_{n}") for n in (1, 2, 3, 4, 5)]
-    own = dict(zip(relay.driven, efforts))
+    own = dict(zip(relay.driven, efforts, strict=True))
     alone = np.linalg.lstsq(relay._following[serial].T, efforts, rcond=None)[0]
     assert alone @ state.v[serial] == pytest.approx(efforts @ speeds)
     assert state.efforts[serial[2]] == pytest.approx(alone[2])
@@ -112,7 +112,8 @@ def test_a_way_of_the_plate_becomes_a_way_of_the_sliders():
     way = drive_trajectory(solver, SLIDERS, "link_5", times, [pin.SE3(np.eye(3), p) for p in points], POSITION)
     x, y, z = points.T / MM
     short = np.sqrt((40 + np.sqrt(1200**2 - (z - 170) ** 2)) ** 2 - x**2)
-    expected = np.column_stack([z + np.sqrt((40 + np.sqrt(1800**2 - y**2)) ** 2 - x**2), y + 100 + short, y - 100 - short])
+    long = np.sqrt((40 + np.sqrt(1800**2 - y**2)) ** 2 - x**2)
+    expected = np.column_stack([z + long, y + 100 + short, y - 100 - short])
     np.testing.assert_allclose(way.positions / MM, expected * [-1, -1, 1], atol=1e-3)
     np.testing.assert_allclose(way.velocities[1:-1], (way.positions[2:] - way.positions[:-2]) / 0.05, atol=1e-9)
     far = [pin.SE3(np.eye(3), start.translation + np.array([-k, 0.0, 0.0])) for k in (0.0, 0.1, 2.0)]

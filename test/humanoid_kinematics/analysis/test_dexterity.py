@@ -54,8 +54,10 @@ def test_joints_follow_the_drives_as_finite_differences_say(name, driven):
         ends = []
         for sign in (1.0, -1.0):
             solver.close(before)
-            goals = [JointGoal(other, before[solver.mechanism.robot.index_v(other)] + (sign * h if other == joint else 0))
-                     for other in driven]  # fmt: skip
+            goals = [
+                JointGoal(other, before[solver.mechanism.robot.index_v(other)] + sign * h * (other == joint))
+                for other in driven
+            ]
             assert solver.command(*goals).status == "reached"
             ends.append(solver.q.copy())
         np.testing.assert_allclose(D[:, i], (ends[0] - ends[1]) / (2 * h), atol=1e-6)

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mobility of the thesis' mechanisms (ORC-19) and of one in a singular posture."""
 
+import dataclasses
+
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import load_mechanism
+from humanoid_kinematics import Mechanism, load_mechanism
 from humanoid_kinematics.analysis.mobility import free_motions, mobility
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
+from humanoid_model.loop_closure import ROWS, LoopClosure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 
@@ -55,13 +59,8 @@ def test_joints_that_cannot_move_are_named():
     solver = MechanismSolver(load_mechanism("hpr"))
     assert mobility(solver).idle == ()
     # With the loop's end welded to the turret as well, the parallelogram can't move.
-    from humanoid_kinematics import Mechanism
-    from humanoid_model.loop_closure import LoopClosure
-    import dataclasses
-    import pinocchio as pin
-
     turret, rod = solver.placement("link_1"), solver.placement("link_7")
-    weld = LoopClosure("weld", "link_1", turret.actInv(rod), "link_7", pin.SE3.Identity(), ("x", "y", "z", "rx", "ry", "rz"))
+    weld = LoopClosure("weld", "link_1", turret.actInv(rod), "link_7", pin.SE3.Identity(), ROWS)
     mechanism = solver.mechanism
     robot = dataclasses.replace(mechanism.robot, loops=(*mechanism.loops, weld))
     stiff = MechanismSolver(Mechanism(robot, solver.q, mechanism.tools))

@@ -5,8 +5,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics.analysis.obstacles import Obstacles
 from humanoid_kinematics import load_mechanism
+from humanoid_kinematics.analysis.obstacles import Obstacles
 from humanoid_kinematics.solver.commands import JointGoal
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model.description import Box, Sphere
@@ -18,7 +18,8 @@ def at(x, y, z):
 
 def test_distance_of_an_arm_to_a_ball_changes_as_it_moves():
     solver = MechanismSolver(load_mechanism("hpr"))
-    obstacles = Obstacles(solver, {"ball": (Sphere(0.05), at(0.8, 0.0, 0.2)), "floor": (Box((4, 4, 0.1)), at(0, 0, -1))})
+    ball, floor = (Sphere(0.05), at(0.8, 0.0, 0.2)), (Box((4, 4, 0.1)), at(0, 0, -1))
+    obstacles = Obstacles(solver, {"ball": ball, "floor": floor})
     nearest = obstacles.nearest()
     assert set(nearest) == {"ball", "floor"}
     ball = nearest["ball"]

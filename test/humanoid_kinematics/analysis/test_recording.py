@@ -81,7 +81,11 @@ def test_spheres_are_as_large_as_the_joints_are_fast_orc_17():
 
 def test_channels_of_a_part_combine_and_smooth():
     channels = Channels(
-        [SPEED_SPHERES, Channel("speed/*", "transparency", "mark", 0.0, 2.0, (1.0, 0.2), smoothing=0.1), DISTANCE_COLOURS]
+        [
+            SPEED_SPHERES,
+            Channel("speed/*", "transparency", "mark", 0.0, 2.0, (1.0, 0.2), smoothing=0.1),
+            DISTANCE_COLOURS,
+        ]
     )
     first = channels.update({"speed/a": 0.0, "distance/tip": 0.25}, 0.01)
     assert first["a", "mark", "size"] == 0.0

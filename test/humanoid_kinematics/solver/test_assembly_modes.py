@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembly modes of the planar 3-RPR robot, and its change of mode without a singularity (ORC-14)."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -76,10 +78,10 @@ def test_a_closed_cycle_of_the_drives_ends_in_another_mode_orc_14(path, start, e
         if np.abs(np.subtract(platform(solver), MODES[start - 1])).max() < 1e-3:
             break
     smallest, passive = np.inf, [solver.mechanism.robot.index_v(f"joint_{n}") for n in (1, 3, 4, 6, 7, 9)]
-    for a, b in zip(path, path[1:]):
+    for a, b in pairwise(path):
         for t in np.linspace(0.0, 1.0, 101)[1:]:
             rho = (1.0 - t) * np.array(a) + t * np.array(b)
-            goals = [JointGoal(joint, MM * value) for joint, value in zip(SLIDERS, (14.98, *rho))]
+            goals = [JointGoal(joint, MM * value) for joint, value in zip(SLIDERS, (14.98, *rho), strict=True)]
             for _ in range(5):
                 motion = solver.command(*goals)
                 if motion.status != "moving":

@@ -16,9 +16,12 @@ from humanoid_kinematics.solver.commands import (
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.tick import linearise
 from humanoid_model import InputError, load_robot
+from humanoid_model.resources import find_resource
 
 MM = 1e-3
-FIXTURES = ("planar_hybrid", "macdac", "cross", "innocenti", "hpr", "syntaxeur_delta", "redont")
+FIXTURES = (
+    "planar_hybrid", "macdac", "cross", "innocenti", "hpr", "syntaxeur_delta", "redont", "gough", "rssr", "fourbar",
+)  # fmt: skip
 EXACT = SolverOptions(reach=1e-11)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
@@ -97,7 +100,7 @@ def test_a_held_joint_stays_while_the_loop_closes_orc_08():
 )
 def test_sliders_of_the_cross_delta_bring_its_plate_where_the_closed_form_says_orc_13(sliders, plate):
     cross = MechanismSolver(load_mechanism("cross"), EXACT)
-    goals = dict(zip(("joint_1", "joint_6", "joint_11"), MM * np.array([-sliders[0], -sliders[1], sliders[2]])))
+    goals = dict(zip(("joint_1", "joint_6", "joint_11"), MM * np.array([-sliders[0], -sliders[1], sliders[2]]), strict=True))
     assert driven_to(cross, goals).status == "reached"
     np.testing.assert_allclose(cross.placement("link_5").translation / MM, plate, atol=1e-4)
 
@@ -148,9 +151,9 @@ def test_small_steps_are_shared_as_the_pseudo_inverse_does_orc_07b_orc_16():
 
 def test_two_tools_at_once_orc_16():
     arm = MechanismSolver(load_mechanism("redont"))
-    tip, elbow = arm.placement("frame_7"), arm.placement("link_4").translation
+    tip, elbow = arm.placement("frame_7"), arm.placement("link_4").translation.copy()
     for _ in range(20):
-        elbow = elbow + [0.0, 0.0, 0.005]
+        elbow[2] += 0.005
         goals = ToolGoal.position("frame_7", tip.translation), ToolGoal.position("link_4", elbow)
         motion = arm.command(*goals)
     assert motion.status == "reached"
@@ -205,9 +208,28 @@ def test_slider_crank_follows_its_closed_form(tmp_path):
 )
 def test_delta_plate_is_at_the_intersection_of_three_spheres_orc_18(angles, plate):
     delta = MechanismSolver(load_mechanism("syntaxeur_delta"), EXACT)
-    goals = dict(zip(("joint_1", "joint_11", "joint_21"), np.radians(angles)))
+    goals = dict(zip(("joint_1", "joint_11", "joint_21"), np.radians(angles), strict=True))
     assert driven_to(delta, goals).status == "reached"
     np.testing.assert_allclose(delta.placement("frame_103").translation / MM, plate, atol=1e-4)
+
+
+def test_legs_of_the_gough_platform_are_as_long_as_the_closed_form_says():
+    gough = MechanismSolver(load_mechanism("gough"), EXACT)
+    plate = gough.placement("frame_1")
+    feet = [gough.placement(f"frame_{10 * leg}").translation for leg in range(1, 7)]
+    ends = [plate.actInv(gough.placement(f"link_{10 * leg + 3}").translation) for leg in range(1, 7)]
+    legs = [gough.mechanism.robot.index_v(f"joint_{10 * leg + 3}") for leg in range(1, 7)]
+    for t in np.linspace(0.0, 1.0, 40)[1:]:
+        turn = pin.exp3(np.array([0.2 * np.sin(5 * t), 0.3 * t, -0.2 * t]))
+        goal = plate * pin.SE3(turn, np.array([0.1 * t, 0.05 * np.sin(6 * t), 0.08 * t]))
+        assert gough.command(ToolGoal("frame_1", goal)).status == "reached"
+        lengths = [np.linalg.norm(goal.act(end) - foot) for end, foot in zip(ends, feet, strict=True)]
+        np.testing.assert_allclose(gough.q[legs], lengths, atol=1e-8)
+    # Direct: the lengths bring the plate back there.
+    there, q = gough.placement("frame_1"), gough.q[legs].copy()
+    gough.command(ToolGoal("frame_1", plate))
+    driven_to(gough, {f"joint_{10 * leg + 3}": length for leg, length in zip(range(1, 7), q, strict=True)})
+    np.testing.assert_allclose(pin.log6(there.actInv(gough.placement("frame_1"))).vector, 0.0, atol=1e-7)
 
 
 def test_driven_and_passive_joints_of_a_stretched_arm_stay_bounded_and_the_tip_gets_as_near_as_it_can(tmp_path):
@@ -323,8 +345,6 @@ def test_direct_and_inverse_operation_alternate_without_a_jump():
 
 @pytest.mark.parametrize("defect", [1.0, 2.0])
 def test_a_parallelogram_off_its_plane_still_works_where_its_gap_is_accepted_orc_15(defect, tmp_path):
-    from humanoid_model.resources import find_resource
-
     text = find_resource("urdf/mechanisms/hpr.mad").read_text()
     rod = "link 7 { parameters { theta -90 r 0 alpha 0"
     assert rod in text
@@ -422,7 +442,7 @@ def test_a_humanoid_reaches_with_its_feet_and_centre_of_mass_where_they_are():
     solver = MechanismSolver(Mechanism.from_robot(robot))
     feet = [ToolGoal(foot, solver.placement(foot)) for foot in ("l_sole", "r_sole")]
     centre = pin.centerOfMass(robot.model, robot.model.createData(), solver.q).copy()
-    hand = solver.placement("RARM_LINK6").translation + [0.1, -0.05, 0.15]
+    hand = solver.placement("RARM_LINK6").translation + np.array([0.1, -0.05, 0.15])
     for _ in range(20):
         goals = *feet, ToolGoal.position("RARM_LINK6", hand), CentreOfMassGoal(centre)
         motion = solver.command(*goals)
@@ -435,11 +455,13 @@ def test_what_is_not_finite_or_not_there_is_refused_and_nothing_moves():
     cross = MechanismSolver(load_mechanism("cross"))
     before = cross.q.copy()
     for command in (
-        ToolGoal.position("link_5", [np.nan, 0.0, 0.0]), JointGoal("joint_1", np.inf), ToolMotion("link_5", (0, 0, np.nan)),
-    ):  # fmt: skip
+        ToolGoal.position("link_5", [np.nan, 0.0, 0.0]),
+        JointGoal("joint_1", np.inf),
+        ToolMotion("link_5", (0, 0, np.nan)),
+    ):
         with pytest.raises(InputError, match="isn't finite"):
             cross.command(command)
-    with pytest.raises(InputError, match="'link_99'.*There are link_5"):
+    with pytest.raises(InputError, match=r"'link_99'.*There are link_5"):
         cross.command(ToolGoal.position("link_99", [0.0, 0.0, 0.0]))
     with pytest.raises(InputError, match="'joint_99'"):
         cross.command(JointGoal("joint_99", 0.0))

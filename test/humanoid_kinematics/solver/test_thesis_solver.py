@@ -98,7 +98,7 @@ def test_frames_of_gap_and_rows_decide_over_convergence_orc_03():
     for _ in range(3):
         J, gaps = cross.jacobian(), cross.gaps()
         blocks = []
-        for loop, (a, b) in enumerate(cross._loops()):
+        for a, b in cross._loops():
             common = cross._moving(a[0]) & cross._moving(b[0])
             own = []
             for end in (a, b):
