@@ -30,7 +30,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_ros.bringup.node_list import NodeEntry, simulator_nodes, stack_nodes
+from humanoid_ros.bringup.node_list import NodeEntry, list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Process
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
@@ -195,7 +195,8 @@ def main() -> None:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     rclpy.init()
     observer = Observer()
-    stack_list = stack_nodes({"port": str(PORT)})
+    alone = list_nodes("sim", {"headless": "true"})
+    stack_list = list_nodes("stack", {"port": str(PORT)})
     print("| HRP-2 standing, 1 ms | µs of processor time per step |\n|---|---:|", flush=True)
 
     def row(name: str, value: float) -> None:
@@ -203,13 +204,14 @@ def main() -> None:
 
     for name, at_once in (("library, many steps a call", True), ("library, step by step", False)):
         row(name, 1e3 * library(5000, at_once))
-    with running(entry(simulator_nodes({}), "simulator")) as pid:
+    with running(entry(alone, "simulator")) as pid:
         row("node, nobody listens", cost(observer, pid, seconds))
         with observer.listening(RVIZ.__contains__):
             row("node, RViz's topics heard", cost(observer, pid, seconds))
         with observer.moving(SETTLE + seconds + 10.0):
             row("node, six controllers move, nobody listens", cost(observer, pid, seconds))
         with running(entry(stack_list, "viewer")):
+            observer.spin(lambda: observer.node.count_subscribers("/joint_states") > 0, 60.0)
             row("node, page", cost(observer, pid, seconds))
             with observer.listening(lambda name: "/_action/" not in name):
                 row("node, page and all topics heard", cost(observer, pid, seconds))
@@ -228,7 +230,7 @@ def main() -> None:
         print(f"| {own.name} | {value:.3f} |")
     print(f"| all | {sum(used):.3f} |")
     print("\n| to the first joint state | s | s of the simulator's processor time |\n|---|---:|---:|")
-    for name, nodes in (("simulator alone", simulator_nodes({})), ("stack", stack_list)):
+    for name, nodes in (("simulator alone", alone), ("stack", stack_list)):
         wall, own_time = first_joint_state(observer, processes(nodes))
         print(f"| {name} | {wall:.1f} | {own_time:.1f} |")
     rclpy.shutdown()

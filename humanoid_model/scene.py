@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
+from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.value_equality import ValueEquality
 
@@ -227,6 +228,40 @@ class Scene(ValueEquality):
             if rule.collide is not None and rule.matches(a, b):
                 answer = rule.collide
         return answer
+
+
+def with_robot(scene: Scene, robot: Robot) -> Scene:
+    """Return a scene with another robot in the place of its only one, in its default posture on the same footprint.
+
+    Surfaces of the old robot's links go with it; so do properties of pairs that name them.
+
+    Raises:
+        InputError: the scene has no robot or several, or a body has the new one's name.
+    """
+    if len(scene.robots) != 1:
+        names = ", ".join(placed.name for placed in scene.robots) or "none"
+        raise InputError(
+            f"the scene '{scene.name}' has {len(scene.robots)} robots ({names})",
+            element="robot",
+            remedy="Give a scene with one robot, or none of another",
+        )
+    if any(body.name == robot.name for body in scene.bodies):
+        raise InputError(f"a body of the scene is called '{robot.name}' too", element="robot", remedy="Rename it")
+    old = scene.robots[0]
+    posture = "half_sitting" if "half_sitting" in robot.postures else "zero"
+    new = SceneRobot(
+        robot.name, robot, posture, old.placement, place_robot(robot, posture, old.placement), robot.name
+    )
+
+    def stays(name: str) -> bool:
+        return name != old.name and not name.startswith(f"{old.name}/")
+
+    return replace(
+        scene,
+        robots=(new,),
+        surfaces=tuple(surface for surface in scene.surfaces if stays(surface.body)),
+        rules=tuple(rule for rule in scene.rules if stays(rule.first) and stays(rule.second)),
+    )
 
 
 def place_robot(robot: Robot, posture: str, placement: pin.SE3) -> np.ndarray:

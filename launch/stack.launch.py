@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole stack: ros2 launch humanoid_stack stack.launch.py scene:=stand rviz:=true."""
 
+from functools import partial
+
 from launch import LaunchDescription
 
 from humanoid_ros.bringup.launch_description import launch_description
-from humanoid_ros.bringup.node_list import STACK_ARGUMENTS, stack_nodes
+from humanoid_ros.bringup.node_list import ARGUMENTS, list_nodes
 
 
 def generate_launch_description() -> LaunchDescription:
-    return launch_description(STACK_ARGUMENTS, stack_nodes)
+    return launch_description(ARGUMENTS["stack"], partial(list_nodes, "stack"))

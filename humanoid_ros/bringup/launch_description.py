@@ -51,7 +51,7 @@ def node_action(node: NodeEntry) -> Node:
         executable=node.executable,
         name=node.name,
         namespace=node.namespace,
-        parameters=[dict(node.parameters)],
+        parameters=[*filter(None, (node.parameter_file, dict(node.parameters)))],
         remappings=list(node.remappings),
         arguments=list(node.arguments),
         output="screen",

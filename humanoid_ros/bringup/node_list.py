@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 
 ParameterValue: TypeAlias = bool | int | float | str | list[str]
+
 
 NodeLister: TypeAlias = Callable[[Mapping[str, str]], tuple["NodeEntry", ...]]
 
@@ -25,6 +26,7 @@ class NodeEntry:
         package: Package that installs the program.
         namespace: Namespace of the node, "" for the root.
         parameters: Parameter values by name; what isn't named keeps the node's default.
+        parameter_file: YAML file of further ones, which these count more than; "" for none.
         remappings: Pairs of names, the node's own and the one used instead.
         arguments: Arguments of the program, before those of ROS.
         required: The whole stack stops when this node ends.
@@ -37,6 +39,7 @@ class NodeEntry:
     package: str = "humanoid_stack"
     namespace: str = ""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    parameter_file: str = ""
     remappings: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
     required: bool = False
@@ -54,95 +57,98 @@ class LaunchArgument:
     choices: tuple[str, ...] = ()
 
 
-SIMULATOR_ARGUMENTS = (
-    LaunchArgument("scene", "stand", "scene to simulate: a name, or the path of an XML or YAML file"),
-    LaunchArgument("namespace", "", "namespace of all nodes"),
+_FLAGS = ("true", "false")
+_SCENE = LaunchArgument("scene", "", "scene: a name, or the path of an XML or YAML file; empty: the nodes' own, stand")
+_RVIZ = LaunchArgument("rviz", "false", "start RViz with the stack's displays", _FLAGS)
+_COMMON = (
+    LaunchArgument("namespace", "", "namespace of all nodes; theirs are then also the clock and the transforms"),
+    LaunchArgument("params_file", "", "YAML file of parameters; an argument that is given counts more"),
 )
-STACK_ARGUMENTS = (
-    *SIMULATOR_ARGUMENTS,
-    LaunchArgument("viewer", "true", "show the scene on a local web page", ("true", "false")),
+_SIMULATED_TIME = LaunchArgument("use_sim_time", "false", "let all but the simulator go by its clock", _FLAGS)
+_LOOK = (
+    LaunchArgument("headless", "false", "start neither page nor RViz", _FLAGS),
+    LaunchArgument("viewer", "true", "show the scene on a local web page", _FLAGS),
     LaunchArgument("host", "127.0.0.1", "address that the page listens on"),
     LaunchArgument("port", "8080", "TCP port of the page; 0 takes any free one"),
-    LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", ("true", "false")),
-    LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", ("true", "false")),
-    LaunchArgument("gait_generator", "true", "offer optimal gaits", ("true", "false")),
-    LaunchArgument("rviz", "false", "start RViz with the stack's displays", ("true", "false")),
+    _RVIZ,
 )
+_SIMULATION = (
+    _SCENE,
+    LaunchArgument("robot", "", "robot in the place of the scene's only one: a name, or the path of a URDF"),
+    *_LOOK,
+    *_COMMON,
+    _SIMULATED_TIME,
+)
+ARGUMENTS: Mapping[str, tuple[LaunchArgument, ...]] = {
+    "sim": _SIMULATION,
+    "planning": (_SCENE, _RVIZ, *_COMMON, _SIMULATED_TIME),
+    "gait": (
+        LaunchArgument("robot", "", "model of requests that name none; empty: the node's own, bip"),
+        _RVIZ,
+        *_COMMON,
+        _SIMULATED_TIME,
+    ),
+    "stack": (
+        *_SIMULATION,
+        LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", _FLAGS),
+        LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", _FLAGS),
+        LaunchArgument("gait_generator", "true", "offer optimal gaits", _FLAGS),
+    ),
+}
+"""Arguments by launch file."""
+_OWN_PER_NAMESPACE = (("/clock", "clock"), ("/tf", "tf"), ("/tf_static", "tf_static"))
+"""Without it two simulators in two namespaces would set one clock, and move one robot."""
 
 
-def simulator_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
-    """Return the simulator alone.
+def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a launch file.
 
     Args:
-        arguments: Values of SIMULATOR_ARGUMENTS by name; those left out have their default.
-
-    Raises:
-        InputError: An argument is unknown, or its value is none of its choices.
-    """
-    values = argument_values(SIMULATOR_ARGUMENTS, arguments)
-    return (_simulator(values),)
-
-
-def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
-    """Return the simulator, what a person looks at it with, and the services of the stack.
-
-    Args:
-        arguments: Values of STACK_ARGUMENTS by name; those left out have their default.
+        name: of the launch file, one of ``ARGUMENTS``.
+        arguments: values of its arguments by name; those left out have their default.
 
     Raises:
         InputError: An argument is unknown, or its value can't be used.
     """
-    values = argument_values(STACK_ARGUMENTS, arguments)
-    nodes = [_simulator(values)]
-    if values["viewer"] == "true":
-        nodes.append(
-            NodeEntry(
-                name="viewer",
-                executable="viewer",
-                namespace=values["namespace"],
-                parameters={"host": values["host"], "port": _port(values["port"])},
-                respawn=True,
-            )
-        )
-    if values["model_generator"] == "true":
-        nodes.append(
-            NodeEntry(
-                name="model_generator",
-                executable="model_generator",
-                namespace=values["namespace"],
-                respawn=True,
-            )
-        )
-    if values["contact_planner"] == "true":
-        nodes.append(
-            NodeEntry(
-                name="contact_planner",
-                executable="contact_planner",
-                namespace=values["namespace"],
-                parameters={"scene": values["scene"]},
-                respawn=True,
-            )
-        )
-    if values["gait_generator"] == "true":
-        nodes.append(
-            NodeEntry(
-                name="gait_generator",
-                executable="gait_generator",
-                namespace=values["namespace"],
-                respawn=True,
-            )
-        )
-    if values["rviz"] == "true":
-        nodes.append(
-            NodeEntry(
-                name="rviz",
-                executable="rviz2",
-                package="rviz2",
-                namespace=values["namespace"],
-                arguments=("-d", str(find_resource("config/humanoid_stack.rviz"))),
-            )
-        )
-    return tuple(nodes)
+    values = argument_values(ARGUMENTS[name], arguments)
+    scene = {"scene": values["scene"]} if values.get("scene") else {}
+    robot = values.get("robot")
+    nodes = []
+    if name in ("sim", "stack"):
+        own = {"robot": robot} if robot else {}
+        nodes.append(NodeEntry("simulator", "simulator", parameters={**scene, **own}, required=True))
+        if values["viewer"] == "true" and values["headless"] == "false":
+            page: dict[str, ParameterValue] = {"host": values["host"], "port": _port(values["port"])}
+            nodes.append(NodeEntry("viewer", "viewer", parameters=page, respawn=True))
+    services: dict[str, Mapping[str, ParameterValue]] = {
+        "model_generator": {},
+        "contact_planner": scene,
+        "gait_generator": {"model": robot} if name == "gait" and robot else {},
+    }
+    for service, parameters in services.items():
+        if values.get(service) == "true" or _SERVICES.get(name) == service:
+            nodes.append(NodeEntry(service, service, parameters=parameters, respawn=True))
+    if values["rviz"] == "true" and values.get("headless") != "true":
+        displays = str(find_resource("config/humanoid_stack.rviz"))
+        nodes.append(NodeEntry("rviz", "rviz2", "rviz2", arguments=("-d", displays)))
+    return tuple(_placed(node, values) for node in nodes)
+
+
+_SERVICES = {"planning": "contact_planner", "gait": "gait_generator"}
+
+
+def _placed(node: NodeEntry, values: Mapping[str, str]) -> NodeEntry:
+    """Return a node with what the arguments say to all nodes."""
+    parameters = dict(node.parameters)
+    if values["use_sim_time"] == "true" and node.name != "simulator":
+        parameters["use_sim_time"] = True
+    return replace(
+        node,
+        namespace=values["namespace"],
+        parameters=parameters,
+        parameter_file=values["params_file"],
+        remappings=_OWN_PER_NAMESPACE if values["namespace"] else (),
+    )
 
 
 def argument_values(
@@ -168,16 +174,6 @@ def argument_values(
                 remedy=f"Give {' or '.join(argument.choices)}",
             )
     return values
-
-
-def _simulator(values: Mapping[str, str]) -> NodeEntry:
-    return NodeEntry(
-        name="simulator",
-        executable="simulator",
-        namespace=values["namespace"],
-        parameters={"scene": values["scene"]},
-        required=True,
-    )
 
 
 def _port(text: str) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start the nodes of the stack without `launch`: ``python -m humanoid_ros.bringup scene=stand``.
+"""Start the nodes of a launch file without `launch`: ``python -m humanoid_ros.bringup sim scene=stand``.
 
-The arguments are those of ``launch/stack.launch.py``, and so are the nodes.
+The arguments are those of ``launch/sim.launch.py``, and so are the nodes; without a name, of ``stack.launch.py``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from ament_index_python import PackageNotFoundError, get_package_prefix
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.bringup.node_list import (
-    STACK_ARGUMENTS,
-    LaunchArgument,
+    ARGUMENTS,
     NodeEntry,
     ParameterValue,
-    stack_nodes,
+    list_nodes,
 )
 from humanoid_ros.bringup.supervisor import Process, Supervisor
 
@@ -32,11 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code, see `Supervisor.run`; 2 for arguments that can't be used.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    listed = words.pop(0) if words and words[0] in ARGUMENTS else "stack"
     if "-h" in words or "--help" in words:
-        print(usage(STACK_ARGUMENTS))
+        print(usage(listed))
         return 0
     try:
-        return Supervisor(processes(stack_nodes(read_arguments(words)))).run()
+        return Supervisor(processes(list_nodes(listed, read_arguments(words)))).run()
     except HumanoidError as error:
         print(f"bringup: {error}", file=sys.stderr)
         return 2
@@ -89,6 +89,8 @@ def ros_arguments(node: NodeEntry) -> list[str]:
     words = ["--ros-args", "-r", f"__node:={node.name}"]
     if node.namespace:
         words += ["-r", f"__ns:=/{node.namespace.strip('/')}"]
+    if node.parameter_file:
+        words += ["--params-file", node.parameter_file]
     for name, value in node.parameters.items():
         words += ["-p", f"{name}:={parameter_text(value)}"]
     for old, new in node.remappings:
@@ -116,10 +118,10 @@ def read_arguments(words: Iterable[str]) -> dict[str, str]:
     return arguments
 
 
-def usage(declared: Iterable[LaunchArgument]) -> str:
-    """Return what the command line accepts."""
-    lines = ["usage: bringup [name=value ...]", ""]
-    for argument in declared:
+def usage(listed: str) -> str:
+    """Return what the command line accepts for a launch file's nodes."""
+    lines = [f"usage: bringup [{'|'.join(ARGUMENTS)}] [name=value ...]", "", f"arguments of {listed}:"]
+    for argument in ARGUMENTS[listed]:
         default = argument.default or "empty"
-        lines.append(f"  {argument.name:<10} {argument.description} (default: {default})")
+        lines.append(f"  {argument.name:<15} {argument.description} (default: {default})")
     return "\n".join(lines)

@@ -27,7 +27,7 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_model.robot import Robot
 from humanoid_planner.posture.motion.squat import LEGS, SquatMotion, squat_motion
-from humanoid_ros.bringup.node_list import ParameterValue, stack_nodes
+from humanoid_ros.bringup.node_list import ParameterValue, list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
@@ -294,7 +294,7 @@ def running_stack(port: int) -> Iterator[Callable[[], None]]:
             respawn=False,
             parameters={**node.parameters, **PARAMETERS.get(node.name, {})},
         )
-        for node in stack_nodes({"scene": SCENE, "port": str(port), "model_generator": "false"})
+        for node in list_nodes("stack", {"scene": SCENE, "port": str(port), "model_generator": "false"})
     ]
     with Supervisor(processes(nodes)) as supervisor:
         yield supervisor.check

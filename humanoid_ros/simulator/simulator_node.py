@@ -10,9 +10,10 @@ from humanoid_stack.srv import ApplyWrench, AttachDevice, LoadScene, RestoreStat
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
-from humanoid_model import Scene, load_scene
+from humanoid_model import Scene, load_robot, load_scene
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.scene import with_robot
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
@@ -48,7 +49,9 @@ class SimulatorNode(AnsweringNode):
             SimulationMarkers(text(self, "world_frame"), number(self, "cone_scale"), number(self, "arrow_scale")),
             SoleMarkers(number(self, "sole_magnification"), number(self, "sole_scale")),
         )
-        scene = load_scene(text(self, "scene"))
+        scene, robot = load_scene(text(self, "scene")), text(self, "robot")
+        if robot:
+            scene = with_robot(scene, load_robot(robot))
         self._session = self._new_session(new_simulation(self, scene), flag(self, "paused"))
         self.offer(Trigger, "reset", self._reset)
         self.offer(SetBool, "pause", self._pause)

@@ -42,6 +42,13 @@ _RATES = {
 def declare_parameters(node: Node) -> None:
     """Declare all parameters of the simulator node."""
     declare_text(node, "scene", "stand", "Scene to simulate: a name or a path", read_only=True)
+    declare_text(
+        node,
+        "robot",
+        "",
+        "Robot in the place of the scene's only one: a name, or the path of a URDF; empty: the scene's own",
+        read_only=True,
+    )
     declare_number(
         node,
         "time_step",

@@ -25,7 +25,7 @@ from launch.launch_description_source import LaunchDescriptionSource  # noqa: E4
 from launch.utilities import perform_substitutions  # noqa: E402
 
 from humanoid_ros.bringup.launch_description import launch_description, node_action  # noqa: E402
-from humanoid_ros.bringup.node_list import LaunchArgument, NodeEntry, stack_nodes  # noqa: E402
+from humanoid_ros.bringup.node_list import LaunchArgument, NodeEntry, list_nodes  # noqa: E402
 from humanoid_ros.bringup.start_stack import processes  # noqa: E402
 
 LAUNCH = Path(__file__).parents[2] / "launch"
@@ -108,16 +108,16 @@ def run(description, arguments=(), stop_after=None):
     return code, lines, exits
 
 
-@pytest.mark.parametrize("name", ["stack", "simulator"])
+@pytest.mark.parametrize("name", ["sim", "planning", "gait", "stack"])
 def test_launch_files_declare_described_arguments(name):
     actions = load(name).entities
     declared = [action for action in actions if isinstance(action, DeclareLaunchArgument)]
-    assert {"scene", "namespace"} <= {argument.name for argument in declared}
+    assert {"rviz", "namespace", "params_file", "use_sim_time"} <= {argument.name for argument in declared}
     assert all(argument.description for argument in declared)
 
 
 def test_launch_starts_the_programs_that_the_bringup_command_starts():
-    nodes = stack_nodes({"namespace": "lab", "port": "0"})
+    nodes = list_nodes("stack", {"namespace": "lab", "port": "0"})
     context = launch.LaunchContext()
     for node, process in zip(nodes, processes(nodes), strict=True):
         action = node_action(node)
@@ -209,3 +209,54 @@ def test_the_stack_comes_up_and_ends_cleanly(monkeypatch, tmp_path):
     assert up({"": lines}, exits)
     names = ("contact_planner", "gait_generator", "model_generator", "simulator", "viewer")
     assert sorted(exits) == [(name, 0) for name in names]
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_two_robots_side_by_side_have_their_own_names_clock_and_transforms(monkeypatch, tmp_path):
+    domain = claim_domain()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
+    parameters = tmp_path / "lab.yaml"
+    parameters.write_text("/**:\n  ros__parameters: {joint_state_rate: 20.0, scene: stand}\n")
+    import rclpy
+    from rosgraph_msgs.msg import Clock
+    from sensor_msgs.msg import JointState
+    from tf2_msgs.msg import TFMessage
+
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("observer", context=context)
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    heard = {}
+    for name in ("left", "right"):
+        for kind, topic in ((JointState, "joint_states"), (Clock, "clock"), (TFMessage, "tf")):
+            topic = f"/{name}/{topic}"
+            node.create_subscription(kind, topic, lambda message, topic=topic: heard.update({topic: message}), 10)
+
+    def all_heard(output, exits):
+        for _ in range(20):
+            executor.spin_once(timeout_sec=0.005)
+        return len(heard) == 6 or bool(exits)
+
+    both = launch.LaunchDescription([
+        IncludeLaunchDescription(
+            LaunchDescriptionSource(load("sim")),
+            launch_arguments=[
+                ("namespace", name), ("robot", robot), ("headless", "true"), ("params_file", str(parameters)),
+            ],
+        )
+        for name, robot in (("left", "hrp2"), ("right", "bip"))
+    ])  # fmt: skip
+    _, _, exits = run(both, stop_after=all_heard)
+    executor.shutdown()
+    node.destroy_node()
+    context.try_shutdown()
+    assert sorted(exits) == [("simulator", 0)] * 2
+    assert len(heard) == 6
+    names = {name: set(heard[f"/{name}/joint_states"].name) for name in ("left", "right")}
+    assert "RLEG_JOINT0" in names["left"]
+    assert names["left"].isdisjoint(names["right"])
+    # The file's rate: 20 Hz are 50 ms.
+    assert all(heard[f"/{name}/joint_states"].header.stamp.nanosec % 50_000_000 == 0 for name in names)

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_ros.bringup.node_list import STACK_ARGUMENTS, simulator_nodes, stack_nodes
+from humanoid_ros.bringup.node_list import ARGUMENTS, list_nodes
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
-    simulator, viewer, generator, planner, gaits = stack_nodes({})
+    simulator, viewer, generator, planner, gaits = list_nodes("stack", {})
     assert (simulator.name, simulator.required) == ("simulator", True)
-    assert simulator.parameters == {"scene": "stand"}
+    assert simulator.parameters == {}
     assert (viewer.name, viewer.respawn, viewer.required) == ("viewer", True, False)
     assert viewer.parameters == {"host": "127.0.0.1", "port": 8080}
     assert (generator.name, generator.respawn, generator.required) == ("model_generator", True, False)
@@ -24,7 +24,9 @@ def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
 
 
 def test_arguments_reach_the_nodes():
-    simulator, viewer, generator, planner, gaits = stack_nodes({"scene": "stairs", "port": "0", "namespace": "lab"})
+    simulator, viewer, generator, planner, gaits = list_nodes(
+        "stack", {"scene": "stairs", "port": "0", "namespace": "lab"}
+    )
     assert simulator.parameters["scene"] == "stairs"
     assert viewer.parameters["port"] == 0
     assert planner.parameters["scene"] == "stairs"
@@ -33,15 +35,14 @@ def test_arguments_reach_the_nodes():
 
 
 def test_all_but_the_simulator_can_be_left_out():
-    names = [node.name for node in stack_nodes({})]
+    names = [node.name for node in list_nodes("stack", {})]
     for left_out in ("viewer", "model_generator", "contact_planner", "gait_generator"):
-        rest = [node.name for node in stack_nodes({left_out: "false"})]
+        rest = [node.name for node in list_nodes("stack", {left_out: "false"})]
         assert rest == [name for name in names if name != left_out]
-    assert [node.name for node in simulator_nodes({})] == ["simulator"]
 
 
 def test_rviz_shows_the_stack():
-    rviz = stack_nodes({"rviz": "true", "viewer": "false"})[-1]
+    rviz = list_nodes("stack", {"rviz": "true", "viewer": "false"})[-1]
     assert (rviz.package, rviz.executable) == ("rviz2", "rviz2")
     assert Path(rviz.arguments[1]).is_file()
 
@@ -49,7 +50,7 @@ def test_rviz_shows_the_stack():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"viewr": "true"}, "there is no argument 'viewr'. Arguments are scene, namespace, viewer"),
+        ({"viewr": "true"}, "there is no argument 'viewr'. Arguments are scene, robot, headless, viewer"),
         ({"viewer": "yes"}, "argument viewer: 'yes' can't be used. Give true or false."),
         ({"port": "-1"}, "argument port: '-1' is no TCP port"),
         ({"port": "65536"}, "'65536' is no TCP port"),
@@ -58,14 +59,45 @@ def test_rviz_shows_the_stack():
 )
 def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(InputError, match=re.escape(message)):
-        stack_nodes(arguments)
+        list_nodes("stack", arguments)
 
 
 def test_every_node_of_this_package_has_an_executable_that_the_build_makes():
     executables = re.search(r"foreach\(node ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
     assert executables is not None
-    everything = {argument.name: "true" for argument in STACK_ARGUMENTS if argument.choices}
-    needed = {
-        node.executable for node in stack_nodes(everything) if node.package == "humanoid_stack"
-    }
+    nodes = [node for name in ARGUMENTS for node in list_nodes(name, {"rviz": "true"})]
+    needed = {node.executable for node in nodes if node.package == "humanoid_stack"}
+    assert {"simulator", "viewer", "contact_planner", "gait_generator", "model_generator"} <= needed
     assert needed <= set(executables[1].split())
+
+
+def test_every_launch_file_has_its_nodes():
+    files = {path.name.removesuffix(".launch.py"): path for path in (ROOT / "launch").iterdir()}
+    assert set(files) == set(ARGUMENTS)
+    for name, path in files.items():
+        assert f'launch_description(ARGUMENTS["{name}"], partial(list_nodes, "{name}"))' in path.read_text()
+    names = {name: [node.name for node in list_nodes(name, {})] for name in ("sim", "planning", "gait")}
+    assert names == {"sim": ["simulator", "viewer"], "planning": ["contact_planner"], "gait": ["gait_generator"]}
+    assert [node.name for node in list_nodes("sim", {"headless": "true", "rviz": "true"})] == ["simulator"]
+
+
+def test_a_robot_is_simulated_or_asked_for():
+    assert list_nodes("sim", {"robot": "talos"})[0].parameters == {"robot": "talos"}
+    assert list_nodes("gait", {"robot": "rabbit"})[0].parameters == {"model": "rabbit"}
+    assert all("model" not in node.parameters for node in list_nodes("stack", {"robot": "talos"}))
+
+
+def test_simulated_time_is_for_all_but_its_source():
+    simulator, *others = list_nodes("stack", {"use_sim_time": "true"})
+    assert "use_sim_time" not in simulator.parameters
+    assert all(node.parameters["use_sim_time"] is True for node in others)
+
+
+def test_a_namespace_has_its_own_clock_and_transforms():
+    for node in list_nodes("stack", {"namespace": "left", "rviz": "true"}):
+        assert node.remappings == (("/clock", "clock"), ("/tf", "tf"), ("/tf_static", "tf_static"))
+    assert all(node.remappings == () for node in list_nodes("stack", {}))
+
+
+def test_a_parameter_file_reaches_every_node():
+    assert {node.parameter_file for node in list_nodes("stack", {"params_file": "lab.yaml"})} == {"lab.yaml"}

@@ -13,7 +13,7 @@ import pytest
 from fixtures.ros_domain import claim_domain
 
 from humanoid_model.errors import InputError
-from humanoid_ros.bringup.node_list import NodeEntry, stack_nodes
+from humanoid_ros.bringup.node_list import NodeEntry, list_nodes
 from humanoid_ros.bringup.start_stack import (
     find_executable,
     main,
@@ -112,7 +112,7 @@ def test_arguments_are_read_in_both_spellings():
 
 def test_usage_lists_the_arguments(capsys):
     assert main(["--help"]) == 0
-    assert "scene to simulate" in capsys.readouterr().out
+    assert "  scene           scene: a name" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize("node", stack_nodes({}), ids=lambda node: node.name)
+@pytest.mark.parametrize("node", list_nodes("stack", {}), ids=lambda node: node.name)
 def test_ctrl_c_while_a_node_starts_ends_it_without_a_traceback(node):
     command = [str(find_executable(node)), *ros_arguments(node)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as popen:
