@@ -59,7 +59,11 @@ def pyramid(friction: float) -> Array:
 
 
 def moving_forces(
-    model: pin.Model, data: pin.Data, points: Sequence[LoadedPoint], state: tuple[Reals, Reals, Reals]
+    model: pin.Model,
+    data: pin.Data,
+    points: Sequence[LoadedPoint],
+    state: tuple[Reals, Reals, Reals],
+    effort: Array | None = None,
 ) -> MovingForces | None:
     """Return forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
 
@@ -71,6 +75,7 @@ def moving_forces(
         data: of the model.
         points: that may bear.
         state: (nq,), (nv,), (nv,) configuration, velocity, acceleration.
+        effort: (nv,) largest torques, those of the base unused; None where they aren't limited.
 
     Returns:
         Forces and torques; None where no forces do.
@@ -96,6 +101,11 @@ def moving_forces(
     A = np.vstack([J[:, :6].T, cones])
     lower = np.concatenate([torques[:6], np.full(4 * count, -np.inf)])
     upper = np.concatenate([torques[:6], np.zeros(4 * count)])
+    if effort is not None:
+        held = 6 + np.flatnonzero(np.isfinite(effort[6:]))
+        A = np.vstack([A, J[:, held].T])
+        lower = np.concatenate([lower, torques[held] - effort[held]])
+        upper = np.concatenate([upper, torques[held] + effort[held]])
     least = np.tile([-np.inf, -np.inf, 0.0], count)
     program = QuadraticProgram(H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf))
     solution = solve_quadratic_program(program)

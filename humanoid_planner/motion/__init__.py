@@ -3,6 +3,7 @@
 
 from humanoid_planner.motion.generate_motion import generate_motion
 from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, PlannedPostures
+from humanoid_planner.motion.references import WaistReferences, stabiliser_events, waist_references
 from humanoid_planner.motion.transitions import Case, Transition, find_transitions
 
 __all__ = [
@@ -12,6 +13,9 @@ __all__ = [
     "MotionStep",
     "PlannedPostures",
     "Transition",
+    "WaistReferences",
     "find_transitions",
     "generate_motion",
+    "stabiliser_events",
+    "waist_references",
 ]

@@ -97,7 +97,7 @@ class BalancedPath:
         points = [
             item._replace(share=share) for items, share in zip(self._whole, shares, strict=True) for item in items
         ]
-        found = moving_forces(self._model, self._data, points, (q, v, a))
+        found = moving_forces(self._model, self._data, points, (q, v, a), self._robot.limits.effort)
         if found is None:
             return None
         owners = [placed for placed, items in zip(self._held, self._whole, strict=True) for _ in items]
@@ -117,7 +117,7 @@ class BalancedPath:
         return BalancedSample(q, v, a, tau, forces, zero_moment_point(forces))
 
     def _share(self, location: str, s: float) -> float:
-        """Return how much of the load a contact is meant to take: what is new takes it over, what goes gives it away."""
+        """Return the share of the load that a contact is meant to take: new ones take it over, others give it away."""
         share = 1.0
         if location in self._transition.fresh:
             share *= s

@@ -63,7 +63,7 @@ class BodyPath:
         points = np.array([a, *(np.asarray(point, dtype=float) for point in via), b])
         chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
         knots = np.concatenate([[0.0], np.cumsum(np.maximum(chords, 1e-9))])
-        # As a Bezier curve: the inner control points lie above the ends by the lift and by what the other end is higher.
+        # As a Bezier curve: its inner points lie above the ends by the lift and by what the other end is higher.
         scale = 3.0 / (knots[1] - knots[0]), 3.0 / (knots[-1] - knots[-2])
         rise_a, rise_b = max(float((b - a) @ up_a), 0.0), max(float((a - b) @ up_b), 0.0)
         tangent_a = scale[0] * (rise_a + lift) * up_a if leaves else (points[1] - points[0]) * scale[0] / 3.0

@@ -27,8 +27,8 @@ from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw,
 from humanoid_planner.motion.transitions import Transition, find_transitions, place_of
 from humanoid_planner.posture import CollisionModel, Task
 
-#: Steps of a walk that is verified: of a joint and of the base, half of what a verification takes.
-_JOINT_STEP, _BASE_STEP = math.radians(0.25), 1e-3
+#: Steps of a walk that is verified: of a joint and of the base, a little less than what a verification takes.
+_JOINT_STEP, _BASE_STEP = math.radians(0.45), 1.8e-3
 #: Grid points of a time law: fewest, most, and way of a joint [rad] or of the base [m] from one to the next.
 _FEWEST, _MOST, _GRID = 30, 100, 0.02
 #: How often a law that nothing carries between its grid points is made slower, and by how much.
@@ -138,8 +138,10 @@ class _Builder:
         result = self.postures.regenerate(stance, q)
         if result.success:
             return result.q
-        worst = "; ".join(str(violation) for violation in result.violations[:2])
-        return f"Posture {index} of the plan can't be had with a reserve of {self.settings.reserve:g} m: {worst}."
+        return (
+            f"Posture {index} of the plan can't be had with a reserve of {self.settings.reserve:g} m "
+            f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
+        )
 
     def _step(
         self, transition: Transition, first: Array, last: Array, start: float
@@ -174,7 +176,7 @@ class _Builder:
             return samples
         rest = balanced.sample(1.0, 0.0, 0.0)
         if rest is None:
-            return "no forces within friction hold the robot at its end"
+            return "no forces within friction and efforts hold the robot at its end"
         samples += [(start + law.duration + wait, rest) for wait in ((0.0, settings.pause) if settings.pause else ())]
         walk = np.array([found.path.at(s) for s in _fine(found.path)])
         return MotionStep(transition, start, law.duration, walk, found.searched), samples
@@ -190,21 +192,9 @@ class _Builder:
             s, rate, bend = law.at(float(at))
             sample = balanced.sample(s, rate, bend)
             if sample is None:
-                return f"no forces within friction carry the robot {at:.2f} s after its beginning"
-            excess = self._weak(sample)
-            if excess:
-                return excess
+                return f"no forces within friction and efforts carry the robot {at:.2f} s after its beginning"
             samples.append((start + float(at), sample))
         return samples
-
-    def _weak(self, sample: BalancedSample) -> str:
-        """Return which joint is too weak for a sample; empty if none is."""
-        robot = self.postures.robot
-        shares = np.abs(sample.tau[6:]) / robot.limits.effort[6:]
-        worst = int(np.argmax(shares))
-        if shares[worst] <= 1.0:
-            return ""
-        return f"{_joint(robot, worst)} needs {shares[worst]:.0%} of its effort limit"
 
     def _limits(self) -> PathLimits:
         settings, limits = self.settings, self.postures.robot.limits
@@ -249,19 +239,26 @@ def _grid(path: JointPath) -> Array:
 
 
 def _fine(path: JointPath) -> Array:
-    """(k,) even parameters for a walk that is verified."""
-    return np.linspace(0.0, 1.0, max(math.ceil(_way(path, _JOINT_STEP, _BASE_STEP)), 1) + 1)
+    """(k,) parameters of a walk that is verified, as near to each other as its steps may be long."""
+    s = np.linspace(0.0, 1.0, 401)
+    ways = np.array([_ways_at(path, float(x)) for x in s])
+    dense = np.maximum(ways[:, 0] / _JOINT_STEP, ways[:, 1] / _BASE_STEP)
+    # Between two of these the way may be faster than at both.
+    dense = 1.05 * np.maximum(dense, np.maximum(np.roll(dense, 1), np.roll(dense, -1)))
+    count = np.concatenate([[0.0], np.cumsum(0.5 * (dense[1:] + dense[:-1]) * np.diff(s))])
+    return np.interp(np.linspace(0.0, count[-1], max(math.ceil(count[-1]), 1) + 1), count, s)
 
 
 def _way(path: JointPath, joint: float, base: float) -> float:
     """Return how often the fastest joint goes a way, or the base another, if it went on as at its fastest."""
-    slopes = np.array([path.slope(s) for s in np.linspace(0.0, 1.0, 101)])
-    return float(max(np.abs(slopes[:, 3:]).max() / joint, np.linalg.norm(slopes[:, :3], axis=1).max() / base))
+    ways = np.array([_ways_at(path, float(s)) for s in np.linspace(0.0, 1.0, 101)])
+    return float(max(ways[:, 0].max() / joint, ways[:, 1].max() / base))
 
 
-def _joint(robot: Robot, index: int) -> str:
-    """Return the name of the joint of a velocity coordinate, the base's left out."""
-    return next(name for name in reversed(robot.joint_names) if robot.index_v(name) <= index + 6)
+def _ways_at(path: JointPath, s: float) -> tuple[float, float]:
+    """Speed per ds/dt of the fastest joint or the base's turn [rad], and of the base [m]."""
+    slope = path.slope(s)
+    return float(np.abs(slope[3:]).max()), float(np.linalg.norm(slope[:3]))
 
 
 def _spans(steps: Sequence[MotionStep], ends: Sequence[float]) -> Iterator[ContactSpan]:

@@ -39,6 +39,8 @@ _PASSES = 8
 _CLOSED = 1e-10
 #: By how much margins of distances may be missed between projected postures [m].
 _NEAR = 2e-3
+#: By how much a joint may be beyond its limit between projected postures, which keep off it [rad] or [m].
+_BEYOND = 1e-5
 
 
 @dataclass
@@ -74,7 +76,8 @@ class StancePostures:
 
     def regenerate(self, stance: Stance, q: NDArray[np.float64], more: Sequence[Task] = ()) -> PostureResult:
         """Return the posture of a stance nearest to one of a plan (nq,), with the reserve."""
-        return self._solve(stance, stance, q, NearReference(self.kinematics, q, base=True), more)
+        criterion = NearReference(self.kinematics, q, base=True)
+        return self._solve(stance, stance, q, criterion, more, explain=True)
 
     def between(
         self,
@@ -102,7 +105,13 @@ class StancePostures:
         return self._solve(held, near, before, NearReference(self.kinematics, goal, base=True), tasks)
 
     def _solve(
-        self, stance: Stance, near: Stance, start: NDArray[np.float64], criterion: Criterion, more: Sequence[Task]
+        self,
+        stance: Stance,
+        near: Stance,
+        start: NDArray[np.float64],
+        criterion: Criterion,
+        more: Sequence[Task],
+        explain: bool = False,
     ) -> PostureResult:
         tasks = [*self.tasks, *more]
         distances: CollisionTask | bool = False
@@ -116,7 +125,7 @@ class StancePostures:
         inner = Stance(tuple(inset_contact(contact, self.reserve) for contact in stance.contacts))
         problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
         self.calls += 1
-        return solve_problem(problem, start, options=_OPTIONS, explain=False, restarts=0)
+        return solve_problem(problem, start, options=_OPTIONS, explain=explain, restarts=0)
 
     def distances(self, stance: Stance) -> CollisionTask | None:
         """Return distances to keep while the robot is in or near a stance."""
@@ -127,11 +136,16 @@ class StancePostures:
         return self._distances[couples]
 
     def clash(self, near: Stance, q: NDArray[np.float64]) -> str:
-        """Return what is too near to what at a posture (nq,) near a stance; empty if nothing is."""
+        """Return what is too near or beyond its limit at a posture (nq,) near a stance; empty if nothing is."""
+        x, tree = self.kinematics.coordinates(q), self.kinematics.tree
+        beyond = np.maximum(tree.lower - x, x - tree.upper)
+        joint = int(np.argmax(beyond))
+        if beyond[joint] > _BEYOND:
+            return f"{self.kinematics.names[joint]} is {beyond[joint]:.3g} beyond its limit"
         distances = None if self.collisions is None else self.distances(near)
         if distances is None:
             return ""
-        self._state.set(self.kinematics.coordinates(q))
+        self._state.set(x)
         missing = distances.lower - distances.value(self._state)
         worst = int(np.argmax(missing))
         return f"{distances.labels[worst]}: {1e3 * missing[worst]:.1f} mm too near" if missing[worst] > _NEAR else ""

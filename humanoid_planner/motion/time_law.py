@@ -10,6 +10,7 @@ within their limits, at the speed that it has, and not only at rest.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Sequence
@@ -82,7 +83,12 @@ class SinusoidalLaw:
         s = np.linspace(0.0, 1.0, len(slopes))
         # ds/dt = pi / T sqrt(s (1 - s)).
         asked = np.pi * np.sqrt(s * (1.0 - s))[:, None] * np.abs(slopes) / speed
-        self.duration = period * max(math.ceil(float(asked.max(initial=0.0)) / period - 1e-9), 1)
+        self._period = period
+        self.duration = self._rounded(float(asked.max(initial=0.0)))
+
+    def _rounded(self, duration: float) -> float:
+        """Return the next multiple of the control period."""
+        return self._period * max(math.ceil(duration / self._period - 1e-9), 1)
 
     def at(self, time: float) -> tuple[float, float, float]:
         """Return s and its first and second derivatives at a time [s]."""
@@ -98,8 +104,8 @@ class SinusoidalLaw:
         """Return the same law for a longer duration; unchanged where it takes as long already."""
         if duration <= self.duration:
             return self
-        law = SinusoidalLaw.__new__(SinusoidalLaw)
-        law.duration = duration
+        law = copy.copy(self)
+        law.duration = self._rounded(duration)
         return law
 
 
@@ -169,8 +175,9 @@ def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | in
 def rests(point: PathPoint, limits: PathLimits) -> bool:
     """Return whether forces within friction and torques within limits hold the robot at a place of the path."""
     end = _End(point, limits)
-    cost = np.zeros(end.edges)
-    solved = linprog(cost, end.rows[:, 2:], end.most, end.equal[:, 2:], end.load, method="highs")
+    bounds = [(0, 0), (0, 0), *([(0, None)] * end.edges)]
+    cost = np.zeros(2 + end.edges)
+    solved = linprog(cost, end.rows, end.most, end.equal, end.load, bounds=bounds, method="highs")
     return bool(solved.status == 0)
 
 
