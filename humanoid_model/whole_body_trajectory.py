@@ -242,6 +242,26 @@ class WholeBodyTrajectory:
             landing,
         )
 
+    def reversed(self) -> WholeBodyTrajectory:
+        """Return the motion backwards: without friction in the joints it takes the same torques and forces."""
+        first, last = float(self.times[0]), float(self.times[-1])
+        backwards = slice(None, None, -1)
+        return WholeBodyTrajectory(
+            self.robot,
+            first + last - self.times[backwards],
+            self.q[backwards],
+            -self.v[backwards],
+            self.a[backwards],
+            [
+                ContactSpan(span.contact, first + last - span.end, first + last - span.start, span.part)
+                for span in reversed(self.contacts)
+            ],
+            tau=self.tau[backwards],
+            forces=self.forces[backwards],
+            zero_moment_point=None if self.zero_moment_point is None else self.zero_moment_point[backwards],
+            base=self.base,
+        )
+
     def _clipped(self, time: float) -> float:
         return min(max(time, float(self.times[0])), float(self.times[-1]))
 
