@@ -5,7 +5,6 @@ from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan, plan_foot
 from humanoid_sim.walking.generator import generate_walk
 from humanoid_sim.walking.preview_control import PreviewController
 from humanoid_sim.walking.walking_pattern import WalkingPattern, load_walking_pattern
-from humanoid_sim.walking.whole_body_motion import WholeBodyMotion
 from humanoid_sim.walking.whole_body_tracking import TrackingGains, WholeBodyTracking
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "PreviewController",
     "TrackingGains",
     "WalkingPattern",
-    "WholeBodyMotion",
     "WholeBodyTracking",
     "generate_walk",
     "load_walking_pattern",
