@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,8 +104,7 @@ class JointPath:
         end = max(min(end, timing.end), start)
         changes = [time for time in timing.changes if start < time < end]
         times = [start, *changes, end]
-        edges = sorted(times)
-        for before, after in zip(edges[:-1], edges[1:], strict=True):
+        for before, after in itertools.pairwise(sorted(times)):
             if timing.at(0.5 * (before + after)).acceleration != 0.0:
                 times.extend(np.arange(before, after, SPACING)[1:])
         first, last = timing.at(start).position, timing.at(end).position
