@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_sim.control.path_timing import PathTiming
 from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
 
+Rows = NDArray[np.float64] | Sequence[NDArray[np.float64]]
+"""(n,) values of each point."""
 SPACING = 0.02
 """Between points where the speed along the path changes [s]: there polynomials between points are approximate."""
 _NEAR = 1e-4
@@ -59,15 +61,15 @@ class JointPath:
         self,
         joint_names: Sequence[str],
         times: ArrayLike,
-        positions: NDArray[np.float64],
-        velocities: NDArray[np.float64] | None = None,
-        accelerations: NDArray[np.float64] | None = None,
-        efforts: NDArray[np.float64] | None = None,
+        positions: Rows,
+        velocities: Rows | None = None,
+        accelerations: Rows | None = None,
+        efforts: Rows | None = None,
     ) -> None:
         """Fit the polynomials; arguments and errors are those of :class:`JointTrajectory`, times strictly increase."""
         self.derivatives = 0 if velocities is None else 1 if accelerations is None else 2
         self.trajectory = JointTrajectory(joint_names, times, positions, velocities, accelerations)
-        self.efforts = efforts
+        self.efforts = None if efforts is None else np.array(efforts)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -99,9 +101,9 @@ class JointPath:
         Args:
             timing: of the path.
             start: [s].
-            end: later than it [s]; what is after the timing's end is left out.
+            end: not before it [s]; infinite: the timing's end.
         """
-        end = max(min(end, timing.end), start)
+        end = max(timing.end, start) if np.isinf(end) else end
         changes = [time for time in timing.changes if start < time < end]
         times = [start, *changes, end]
         for before, after in itertools.pairwise(sorted(times)):
@@ -113,7 +115,7 @@ class JointPath:
         grid = _distinct(np.sort(times))
         samples = [self.at(timing, float(time)) for time in grid]
         rows = [np.array([sample[order] for sample in samples]) for order in range(3)]
-        if end >= timing.end:
+        if end >= timing.end - _NEAR:
             rows[1][-1] = 0.0  # a controller takes no trajectory that ends moving
         efforts = None
         if self.efforts is not None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,8 +66,3 @@ def next_stop(places: tuple[StopPlace, ...], position: float) -> StopPlace | Non
     index = bisect_left([place.brake for place in places], position - 1e-9)
     return places[index] if index < len(places) else None
 
-
-def is_place(places: tuple[StopPlace, ...], position: float) -> bool:
-    """Return whether a position is one of the places to stand at, to the step between them."""
-    nearest = min((abs(place.stand - position) for place in places), default=math.inf)
-    return nearest <= 0.5 * STEP
