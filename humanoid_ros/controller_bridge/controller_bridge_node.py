@@ -210,8 +210,6 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         finally:
             if taken:
                 self._taken, self._execution = False, None
-                if self._guard is not None:
-                    self._guard.disarm()
         self._record_message(f"{NAME}/result", "std_msgs/msg/String", String(data=f"{result.code}: {result.message}"))
         if result.success:
             handle.succeed()
@@ -306,6 +304,8 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         if self._guard is not None:
             self._guard.beat()
         execution.tick()
+        if self._guard is not None and execution.ended.done():
+            self._guard.disarm()
         self._ticks += 1
         if self._ticks % FEEDBACK == 0 and self._handle.is_active:
             self._handle.publish_feedback(_feedback(execution))

@@ -62,8 +62,6 @@ class Execution:
 
     Attributes:
         ended: completed with the result, once.
-        max_error: largest joint error so far [rad or m].
-        max_error_joint: which joint had it.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class Execution:
             tolerances: to watch.
         """
         self.ended: Future = waking_future(node)
-        self.max_error, self.max_error_joint = 0.0, ""
+        self._max_error = 0.0, ""
         self._node = node
         self._settings = settings
         self._motion = motion
@@ -106,7 +104,7 @@ class Execution:
         self._tail: PathTiming | None = None
         self._late = 0
         self._last_now = now(node)
-        self._last_moved = time.monotonic()
+        self._last_tick = self._last_moved = time.monotonic()
         self._begun = False
         self._errors: NDArray[np.float64] = np.zeros(len(self._joints))
 
@@ -132,19 +130,25 @@ class Execution:
             output.begin()
         self._send_goals(self._begin)
         self._stream(self._begin)
+        self._last_tick = time.monotonic()
 
     def tick(self) -> None:
         """Look at everything, and send what is due."""
         if self.ended.done():
             return
-        clock = now(self._node)
+        clock, wall = now(self._node), time.monotonic()
+        hung, self._last_tick = wall - self._last_tick, wall
+        if self._has_goals and hung > self._settings.timing.watchdog:
+            # The guard has cancelled the goals, or is about to.
+            self.stop(Trouble(Fault.CONTROLLER, f"the bridge hung for {hung:.2f} s"), hold=True)
+            return
         if clock < self._last_now - JUMP:
             words = f"time went back from {self._last_now:.3f} to {clock:.3f} s"
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         if clock > self._last_now:
-            self._last_moved = time.monotonic()
-        elif time.monotonic() - self._last_moved > self._settings.timing.clock:
+            self._last_moved = wall
+        elif wall - self._last_moved > self._settings.timing.clock:
             words = f"time has stood still at {clock:.3f} s for {self._settings.timing.clock:g} s"
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
@@ -155,8 +159,7 @@ class Execution:
             if self.ended.done():
                 return
         if clock >= self._begin:
-            self._catch_up(clock)
-            self._stream(clock)
+            self._stream(clock, self._catch_up(clock))
         if clock >= self._timing.end:
             self._finish(clock)
 
@@ -206,9 +209,9 @@ class Execution:
                 reason = f"it didn't answer within {self._settings.timing.lead:g} s"
             if reason:
                 output.hold(self._measured.of(output.settings.joints))
-                if self._last_now < self._begin:
+                if not self._begun:
                     self._hold()
-                    self._end(Trouble(Fault.CONTROLLER, reason, key), "nothing has moved", Result.NO_CONTROLLER)
+                    self._end(Trouble(Fault.CONTROLLER, reason, key), "it never began", Result.NO_CONTROLLER)
                     return None
                 del self._outputs[key]
                 if not self._outputs:
@@ -230,8 +233,8 @@ class Execution:
         desired = self._motion.path.at(self._timing, stamp).positions
         self._errors = desired - self._measured.of(self._joints)
         error, joint = self.worst
-        if stamp > self._begin and error > self.max_error:
-            self.max_error, self.max_error_joint = error, joint
+        if stamp > self._begin and error > self._max_error[0]:
+            self._max_error = error, joint
         if error <= self._tolerances.path or stamp < self._begin:
             return None
         position = self._timing.at(stamp).position
@@ -241,30 +244,41 @@ class Execution:
         )
         return Trouble(Fault.TRACKING, words, self._owner.get(joint, ""))
 
-    def _catch_up(self, clock: float) -> None:
-        """Go on from where controllers that were sent too little really are."""
+    def _catch_up(self, clock: float) -> bool:
+        """Return whether controllers that were sent too little have to come back to the path.
+
+        Where no controller has a goal, all of them have braked on the path, and the motion goes on from there.
+        """
         if self._tail is None or clock <= self._fills_until:
-            return
+            return False
         self._late += 1
+        if self._has_goals:
+            return True
         place = self._tail.at(clock)
         if place.position < self._timing.at(clock).position - 1e-6:
             self._timing.restart(clock, place)
-            self._send_goals(clock)
+        return False
 
-    def _stream(self, clock: float) -> None:
+    def _stream(self, clock: float, behind: bool = False) -> None:
+        """Send windows and set points that are due now; to controllers that are behind, a way back to the path."""
         forms = {output.form for output in self._outputs.values()}
         if Form.WINDOW in forms and clock < self._timing.end:
             timing = self._settings.timing
             run, start = RUN * timing.horizon, max(clock, self._begin)
             self._tail = self._timing.braked(start + run, timing.horizon - run)
             self._fills_until = start + run
-            self._give(Form.WINDOW, self._motion.path.points(self._tail, clock, start + timing.horizon))
+            first = clock + (0.5 * run if behind else 0.0)
+            self._give(Form.WINDOW, self._motion.path.points(self._tail, first, start + timing.horizon))
         if Form.SET_POINT in forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
 
+    @property
+    def _has_goals(self) -> bool:
+        return any(output.form is Form.GOAL for output in self._outputs.values())
+
     def _send_goals(self, clock: float) -> None:
-        if clock < self._timing.end and any(output.form is Form.GOAL for output in self._outputs.values()):
+        if clock < self._timing.end and self._has_goals:
             self._give(Form.GOAL, self._motion.path.points(self._timing, clock, math.inf))
 
     def _give(self, form: Form, points: PathPoints) -> None:
@@ -324,7 +338,7 @@ class Execution:
         result = Result(success=trouble is None, path_time=position)
         result.message = how if trouble is None else f"{trouble.words}; {how}"
         if self._late:
-            result.message += f"; the bridge was late {self._late} times, and the robot waited for it on the path"
+            result.message += f"; windows came too late {self._late} times"
         if trouble is not None:
             result.code = CODES[trouble.fault] if code is None else code
             result.controller = trouble.controller
@@ -332,5 +346,5 @@ class Execution:
             standing = self._motion.balance.margin(position, 0.0)
             result.stable = bool(standing >= self._settings.balance.stop_margin)
             result.stance = list(self._motion.balance.bearing(position))
-        result.max_joint_error, result.max_joint_error_joint = self.max_error, self.max_error_joint
+        result.max_joint_error, result.max_joint_error_joint = self._max_error
         self.ended.set_result(result)

@@ -19,6 +19,10 @@ SPACING = 0.02
 """Between points where the speed along the path changes [s]: there polynomials between points are approximate."""
 _NEAR = 1e-4
 """Points nearer than this are one [s]."""
+_JUST = 1e-9
+"""Before the end [s]."""
+_STEP = 0.002
+"""Before a change of the acceleration along the path [s]."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,8 @@ class JointPath:
         """
         end = max(timing.end, start) if np.isinf(end) else end
         changes = [time for time in timing.changes if start < time < end]
-        times = [start, *changes, end]
+        # Accelerations jump at changes: what a polynomial makes of that stays within the last step before one.
+        times = [start, *changes, *(time - _STEP for time in changes if time - _STEP > start), end]
         for before, after in itertools.pairwise(sorted(times)):
             if timing.at(0.5 * (before + after)).acceleration != 0.0:
                 times.extend(np.arange(before, after, SPACING)[1:])
@@ -113,7 +118,8 @@ class JointPath:
         own = self.trajectory.times
         times.extend(timing.time_at(float(knot)) for knot in own[(own > first) & (own < last)])
         grid = _distinct(np.sort(times))
-        samples = [self.at(timing, float(time)) for time in grid]
+        # At the end as it is reached: accelerations jump to zero there.
+        samples = [self.at(timing, min(float(time), timing.end - _JUST)) for time in grid]
         rows = [np.array([sample[order] for sample in samples]) for order in range(3)]
         if end >= timing.end - _NEAR:
             rows[1][-1] = 0.0  # a controller takes no trajectory that ends moving
