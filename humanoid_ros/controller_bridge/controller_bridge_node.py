@@ -23,6 +23,7 @@ from humanoid_ros.controller_bridge.bridge_log import BridgeLog
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Kind, load_bridge_settings
 from humanoid_ros.controller_bridge.controller_outputs import (
     ControllerOutput,
+    Form,
     TrajectoryOutput,
     controller_outputs,
     now,
@@ -239,9 +240,9 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         unmeasured = [name for output in used.values() for name in output.settings.joints if name not in positions]
         if unmeasured:
             raise RefusedError(f"joints {', '.join(unmeasured)} aren't measured", Result.STALE_STATE)
+        self._check_there(used)
         if goal.dry_run:
             return Result(success=True, message=_told(motion, used, speed))
-        _check_there(used, settings.timing.state_age)
         if handle.is_cancel_requested:
             raise RefusedError("cancelled before it began", Result.STOPPED)
         start, stamped = now(self) + settings.timing.lead, seconds(goal.trajectory.header.stamp)
@@ -258,7 +259,9 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         self._handle = handle
         self._execution.start()
         if self._guard is not None:
-            self._guard.arm()
+            guard = self._guard
+            guard.arm()
+            self._execution.ended.add_done_callback(lambda _: guard.disarm())
         self.get_logger().info(f"executes {_told(motion, used, speed)}")
         result: ExecuteTrajectory.Result = await self._execution.ended
         self._counts["executed" if result.success else "stopped"] += 1
@@ -272,8 +275,6 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             raise RefusedError("another trajectory is being executed: cancel it, or wait", Result.BUSY)
         if self._pressed:
             raise RefusedError("the emergency stop is pressed: release it", Result.EMERGENCY_STOP)
-        if self._guard is not None and not self._guard.alive:
-            raise RefusedError("the bridge's guard is gone: clean the bridge up and configure it", Result.STOPPED)
 
     def _chosen(self, goal: ExecuteTrajectory.Goal) -> dict[str, ControllerOutput]:
         """Return the controllers that a goal may use."""
@@ -286,6 +287,18 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
                     remedy=f"Controllers are {', '.join(self._outputs)}",
                 )
         return {key: output for key, output in self._outputs.items() if not goal.controllers or key in goal.controllers}
+
+    def _check_there(self, used: dict[str, ControllerOutput]) -> None:
+        assert self._settings is not None
+        age = self._settings.timing.state_age
+        for key, output in used.items():
+            reason = output.absent()
+            if not reason and isinstance(output, TrajectoryOutput) and output.silence() > age:
+                reason = f"nobody publishes {output.settings.name}/controller_state"
+            if not reason and output.form is Form.GOAL and self._guard is not None:
+                reason = self._guard.problem
+            if reason:
+                raise RefusedError(f"{key}: {reason}", Result.NO_CONTROLLER, element="controllers")
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         if self._execution is not None and self._handle is handle:
@@ -304,8 +317,6 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         if self._guard is not None:
             self._guard.beat()
         execution.tick()
-        if self._guard is not None and execution.ended.done():
-            self._guard.disarm()
         self._ticks += 1
         if self._ticks % FEEDBACK == 0 and self._handle.is_active:
             self._handle.publish_feedback(_feedback(execution))
@@ -378,15 +389,6 @@ def _used(outputs: dict[str, ControllerOutput], joints: tuple[str, ...]) -> dict
             remedy=f"The controllers {', '.join(outputs)} have {', '.join(sorted(owned))}",
         )
     return {key: output for key, output in outputs.items() if set(output.settings.joints) & set(joints)}
-
-
-def _check_there(used: dict[str, ControllerOutput], age: float) -> None:
-    for key, output in used.items():
-        reason = output.absent()
-        if not reason and isinstance(output, TrajectoryOutput) and output.silence() > age:
-            reason = f"nobody publishes {output.settings.name}/controller_state"
-        if reason:
-            raise RefusedError(f"{key}: {reason}", Result.NO_CONTROLLER, element="controllers")
 
 
 def _told(motion: CheckedMotion, used: dict[str, ControllerOutput], speed: float) -> str:

@@ -16,8 +16,18 @@ import sys
 import time
 from collections.abc import Sequence
 
+import rclpy
+from action_msgs.srv import CancelGoal
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
 ARM, BEAT, DISARM = b"A", b".", b"D"
-READY = b"R"
+READY, FOUND = b"R", b"F"
+GLANCE = 0.05
+"""Between two looks for actions or answers [s]."""
+ANSWER = 1.0
+"""How long answers are waited for [s]."""
 PATIENCE = 20.0
 """How long a guard may take to come up [s]."""
 
@@ -35,6 +45,7 @@ class Guard:
         Raises:
             TimeoutError: it doesn't come up.
         """
+        self._found = False
         self._process = subprocess.Popen(
             [sys.executable, "-m", "humanoid_ros.controller_bridge.guard", str(watchdog), *actions],
             stdin=subprocess.PIPE,
@@ -49,9 +60,15 @@ class Guard:
             raise TimeoutError(f"the bridge's guard didn't come up within {PATIENCE:g} s")
 
     @property
-    def alive(self) -> bool:
-        """Whether it is there."""
-        return self._process.poll() is None
+    def problem(self) -> str:
+        """Why it can't guard now; empty if it can."""
+        if self._process.poll() is not None:
+            return "the bridge's guard is gone: clean the bridge up and configure it"
+        if not self._found:
+            assert self._process.stdout is not None
+            ready, _, _ = select.select([self._process.stdout], [], [], 0.0)
+            self._found = bool(ready) and self._process.stdout.read(1) == FOUND
+        return "" if self._found else "the bridge's guard hasn't found all actions yet"
 
     def arm(self) -> None:
         """Watch from now on."""
@@ -87,10 +104,6 @@ def watch(watchdog: float, actions: Sequence[str]) -> None:
         watchdog: how long no beat may come while armed [s].
         actions: whole names of the actions whose goals are cancelled.
     """
-    import rclpy
-    from action_msgs.srv import CancelGoal
-    from rclpy.signals import SignalHandlerOptions
-
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -98,22 +111,31 @@ def watch(watchdog: float, actions: Sequence[str]) -> None:
     node = rclpy.create_node(f"controller_bridge_guard_{os.getpid()}")
     clients = [node.create_client(CancelGoal, f"{action}/_action/cancel_goal") for action in actions]
     os.write(sys.stdout.fileno(), READY)
-    armed, told, source = False, b".", sys.stdin.fileno()
+    armed, found, told, source = False, False, BEAT, sys.stdin.fileno()
     while told:
-        heard, _, _ = select.select([source], [], [], watchdog if armed else None)
+        if not found and all(client.service_is_ready() for client in clients):
+            found = True
+            os.write(sys.stdout.fileno(), FOUND)
+        patience = watchdog if armed else None if found else GLANCE
+        heard, _, _ = select.select([source], [], [], patience)
         told = os.read(source, 4096) if heard else BEAT
         if armed and (not heard or not told):
-            # A request without goal and time means all goals.
-            answers = [client.call_async(CancelGoal.Request()) for client in clients if client.service_is_ready()]
             node.get_logger().error("the bridge is gone or hangs: its goals are cancelled")
-            end = time.monotonic() + 1.0
-            while not all(answer.done() for answer in answers) and time.monotonic() < end:
-                rclpy.spin_once(node, timeout_sec=0.05)
+            _cancel_all(node, clients)
             armed = False
         for word in told:
             armed = bytes([word]) == ARM or (armed and bytes([word]) != DISARM)
     node.destroy_node()
     rclpy.shutdown()
+
+
+def _cancel_all(node: Node, clients: Sequence[Client]) -> None:
+    """Cancel all goals of all actions; an action that isn't there has none."""
+    # A request without goal and time means all goals.
+    answers = [client.call_async(CancelGoal.Request()) for client in clients if client.service_is_ready()]
+    end = time.monotonic() + ANSWER
+    while not all(answer.done() for answer in answers) and time.monotonic() < end:
+        rclpy.spin_once(node, timeout_sec=GLANCE)
 
 
 if __name__ == "__main__":
