@@ -66,7 +66,15 @@ STACK_ARGUMENTS = (
     LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", ("true", "false")),
     LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", ("true", "false")),
     LaunchArgument("gait_generator", "true", "offer optimal gaits", ("true", "false")),
+    LaunchArgument("bridge", "", "execute trajectories: name of a file in config/bridge, or its path; empty: no"),
     LaunchArgument("rviz", "false", "start RViz with the stack's displays", ("true", "false")),
+)
+BRIDGE_ARGUMENTS = (
+    LaunchArgument("config", "hrp2", "the robot's controllers: name of a file in config/bridge, or its path"),
+    LaunchArgument("namespace", "", "namespace of the bridge, and of what its file names"),
+    LaunchArgument("use_sim_time", "false", "go by /clock, as before the simulator", ("true", "false")),
+    LaunchArgument("autostart", "true", "become active without being told", ("true", "false")),
+    LaunchArgument("log", "", "MCAP file of what is sent and comes back; empty: none"),
 )
 
 
@@ -81,6 +89,20 @@ def simulator_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
     """
     values = argument_values(SIMULATOR_ARGUMENTS, arguments)
     return (_simulator(values),)
+
+
+def bridge_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
+    """Return the bridge alone, as before a robot.
+
+    Args:
+        arguments: Values of BRIDGE_ARGUMENTS by name; those left out have their default.
+
+    Raises:
+        InputError: An argument is unknown, or its value is none of its choices.
+    """
+    values = argument_values(BRIDGE_ARGUMENTS, arguments)
+    flags = {name: values[name] == "true" for name in ("use_sim_time", "autostart")}
+    return (_bridge(values["namespace"], {"config": values["config"], "log": values["log"], **flags}),)
 
 
 def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
@@ -132,6 +154,8 @@ def stack_nodes(arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]:
                 respawn=True,
             )
         )
+    if values["bridge"]:
+        nodes.append(_bridge(values["namespace"], {"config": values["bridge"], "use_sim_time": True}))
     if values["rviz"] == "true":
         nodes.append(
             NodeEntry(
@@ -177,6 +201,13 @@ def _simulator(values: Mapping[str, str]) -> NodeEntry:
         namespace=values["namespace"],
         parameters={"scene": values["scene"]},
         required=True,
+    )
+
+
+def _bridge(namespace: str, parameters: Mapping[str, ParameterValue]) -> NodeEntry:
+    """Return the bridge; it isn't started again by itself: whether a robot may go on is a person's to say."""
+    return NodeEntry(
+        name="controller_bridge", executable="controller_bridge", namespace=namespace, parameters=parameters
     )
 
 

@@ -213,9 +213,10 @@ def _controllers(node: YamlNode, robot: Robot) -> dict[str, ControllerSettings]:
 
 
 def _joints(node: YamlNode, robot: Robot) -> tuple[str, ...]:
-    if not node.is_list:
-        return robot.limbs[node.string(robot.limbs)]
-    names = tuple(item.string(robot.joint_names) for item in node.items())
+    """Return the joints that are named, one by one or by their limbs."""
+    known = (*robot.limbs, *robot.joint_names)
+    words = [item.string(known) for item in node.items()] if node.is_list else [node.string(known)]
+    names = tuple(joint for word in words for joint in robot.limbs.get(word, (word,)))
     for index, name in enumerate(names):
         if name in names[:index]:
             raise node.fail(f"'{name}' occurs twice", "Name each joint once")

@@ -103,6 +103,7 @@ class Execution:
         self._fills_until = math.inf
         self._tail: PathTiming | None = None
         self._late = 0
+        self._streamed = -math.inf
         self._last_now = now(node)
         self._last_tick = self._last_moved = time.monotonic()
         self._begun = False
@@ -158,8 +159,10 @@ class Execution:
             self.stop(trouble)
             if self.ended.done():
                 return
-        if clock >= self._begin:
+        # By the clock of the motion: a simulation that is slow isn't sent more for it.
+        if clock >= max(self._begin, self._streamed + 0.9 / self._settings.timing.rate):
             self._stream(clock, self._catch_up(clock))
+            self._streamed = clock
         if clock >= self._timing.end:
             self._finish(clock)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_ros.bringup.node_list import STACK_ARGUMENTS, simulator_nodes, stack_nodes
+from humanoid_ros.bringup.node_list import STACK_ARGUMENTS, bridge_nodes, simulator_nodes, stack_nodes
 
 ROOT = Path(__file__).parents[3]
 
@@ -38,6 +38,14 @@ def test_all_but_the_simulator_can_be_left_out():
         rest = [node.name for node in stack_nodes({left_out: "false"})]
         assert rest == [name for name in names if name != left_out]
     assert [node.name for node in simulator_nodes({})] == ["simulator"]
+
+
+def test_the_bridge_goes_by_simulated_time_before_the_simulator_and_by_the_robots_alone():
+    bridge = stack_nodes({"bridge": "hrp2", "namespace": "lab"})[-1]
+    assert (bridge.name, bridge.namespace, bridge.respawn) == ("controller_bridge", "lab", False)
+    assert bridge.parameters == {"config": "hrp2", "use_sim_time": True}
+    (alone,) = bridge_nodes({"config": "talos", "autostart": "false"})
+    assert alone.parameters == {"config": "talos", "log": "", "use_sim_time": False, "autostart": False}
 
 
 def test_rviz_shows_the_stack():

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bridge to a robot's controllers: ros2 launch humanoid_stack bridge.launch.py config:=talos."""
+
+from launch import LaunchDescription
+
+from humanoid_ros.bringup.launch_description import launch_description
+from humanoid_ros.bringup.node_list import BRIDGE_ARGUMENTS, bridge_nodes
+
+
+def generate_launch_description() -> LaunchDescription:
+    return launch_description(BRIDGE_ARGUMENTS, bridge_nodes)
