@@ -21,6 +21,8 @@ from humanoid_model.robot import Robot
 
 WHOLE = "sole"
 _PARTS = (WHOLE, "toe", "heel", "tip")
+_SAME = 1e-3
+"""Corners of an edge are level to this [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,18 @@ class ContactSpan:
     def location(self) -> str:
         """Name of the robot's location."""
         return self.contact.location.name
+
+    @property
+    def corners_link(self) -> Array:
+        """(k, 3) corners of the part that touches, in the frame of its link [m]."""
+        location = self.contact.location
+        along = location.patch[:, 0]
+        touches = np.ones(len(along), dtype=bool)
+        if self.part == "toe":
+            touches = along > along.max() - _SAME
+        elif self.part == "heel":
+            touches = along < along.min() + _SAME
+        return np.asarray(location.vertices_link[touches])
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,6 +93,14 @@ ARGUMENTS: Mapping[str, tuple[LaunchArgument, ...]] = {
         LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", _FLAGS),
         LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", _FLAGS),
         LaunchArgument("gait_generator", "true", "offer optimal gaits", _FLAGS),
+        LaunchArgument("bridge", "", "execute trajectories: name of a file in config/bridge, or its path; empty: no"),
+    ),
+    "bridge": (
+        LaunchArgument("config", "hrp2", "the robot's controllers: name of a file in config/bridge, or its path"),
+        LaunchArgument("autostart", "true", "become active without being told", _FLAGS),
+        LaunchArgument("log", "", "MCAP file of what is sent and comes back; empty: none"),
+        *_COMMON,
+        _SIMULATED_TIME,
     ),
 }
 """Arguments by launch file."""
@@ -128,13 +136,23 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
     for service, parameters in services.items():
         if values.get(service) == "true" or _SERVICES.get(name) == service:
             nodes.append(NodeEntry(service, service, parameters=parameters, respawn=True))
-    if values["rviz"] == "true" and values.get("headless") != "true":
+    if name == "bridge":
+        autostart = values["autostart"] == "true"
+        nodes.append(_bridge({"config": values["config"], "log": values["log"], "autostart": autostart}))
+    elif values.get("bridge"):
+        nodes.append(_bridge({"config": values["bridge"], "use_sim_time": True}))
+    if values.get("rviz") == "true" and values.get("headless") != "true":
         displays = str(find_resource("config/humanoid_stack.rviz"))
         nodes.append(NodeEntry("rviz", "rviz2", "rviz2", arguments=("-d", displays)))
     return tuple(_placed(node, values) for node in nodes)
 
 
 _SERVICES = {"planning": "contact_planner", "gait": "gait_generator"}
+
+
+def _bridge(parameters: Mapping[str, ParameterValue]) -> NodeEntry:
+    """Return the bridge; it isn't started again by itself: whether a robot may go on is a person's to say."""
+    return NodeEntry("controller_bridge", "controller_bridge", parameters=parameters)
 
 
 def _placed(node: NodeEntry, values: Mapping[str, str]) -> NodeEntry:

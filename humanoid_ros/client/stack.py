@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from humanoid_ros.client.bridge_methods import BridgeMethods
 from humanoid_ros.client.gait_methods import GaitMethods
 from humanoid_ros.client.model_methods import ModelMethods
 from humanoid_ros.client.planner_methods import PlannerMethods
 from humanoid_ros.client.simulator_methods import SimulatorMethods
 
 
-class HumanoidStack(SimulatorMethods, PlannerMethods, GaitMethods, ModelMethods):
-    """The running stack: simulator, planner, gait and model generator, for plain scripts and notebooks.
+class HumanoidStack(SimulatorMethods, BridgeMethods, PlannerMethods, GaitMethods, ModelMethods):
+    """The running stack: simulator, bridge, planner, gait and model generator, for plain scripts and notebooks.
 
     Every method asks and waits for the answer; calls from several threads don't mix. A node that isn't there, or
     doesn't answer in time, is a StackError; a refused request is an InputError that names the field. Long work tells

@@ -32,7 +32,10 @@ class AnsweringNode(Node):
     Attributes:
         refusals: what it could not serve.
         group: of callbacks of which several may be under way.
+        patience: time that answers to pending requests have to leave when the node ends [s].
     """
+
+    patience = 1.0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         """As :class:`rclpy.node.Node`."""

@@ -20,8 +20,6 @@ from rclpy.signals import SignalHandlerOptions
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.node.answering_node import AnsweringNode
 
-PATIENCE = 1.0
-"""Time that answers to pending requests have to leave when a node ends [s]."""
 GLANCE = 0.02
 """Time between two looks at whether a signal came, or whether the answers have left [s]."""
 END = 10.0
@@ -68,7 +66,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         time.sleep(GLANCE)
     faulthandler.dump_traceback_later(END, exit=True)
     closed = executor.create_task(node.close)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + node.patience
     while (not closed.done() or node.busy) and time.monotonic() < end:
         executor.wake()
         time.sleep(GLANCE)

@@ -248,7 +248,7 @@ class JointTrajectoryServer:
         tolerances = self.settings.tolerances(len(self.controller.joints))
 
         def finish(outcome: Outcome) -> None:
-            if not outcome.successful:
+            if not outcome.successful and not outcome.replaced:
                 self._tell_end(outcome)
 
         self._loop.call(lambda: self.controller.start(request, tolerances, self._loop.simulation.time, finish))

@@ -23,10 +23,12 @@ class Outcome:
     Attributes:
         code: in one word.
         text: in words.
+        replaced: whether another trajectory of the same controller ended it, as of a stream of them.
     """
 
     code: MotionCode
     text: str
+    replaced: bool = False
 
     @property
     def successful(self) -> bool:
@@ -134,7 +136,7 @@ class JointTrajectoryController:
             now: simulated time [s].
             finish: called once, when the motion has ended.
         """
-        preempted = Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory of this controller.")
+        preempted = Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory of this controller.", True)
         motion = _Motion(request, tolerances, finish, request.start)
         self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
         self._end_next(preempted)
@@ -180,7 +182,7 @@ class JointTrajectoryController:
         if later is not None and later.start is not None and now >= later.start - 1e-9:
             self._next = None
             if self._motion is not None:
-                self._end_motion(Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory."))
+                self._end_motion(Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory.", True))
             self._motion = later
         motion = self._motion
         if motion is None:
@@ -266,7 +268,8 @@ class JointTrajectoryController:
         held = np.zeros_like(state)
         held[0] = self._commands.positions[self._indices]
         times = (now if motion.start is None else motion.start) + request.points.times
-        first = int(np.searchsorted(times, now - 1e-9))
+        # One that has ended before it was begun leads to its last point.
+        first = min(int(np.searchsorted(times, now - 1e-9)), len(times) - 1)
         turns = np.zeros(len(self.joints))
         chosen = request.indices
         ahead = request.rows[0][first]

@@ -217,13 +217,13 @@ def _rows(
                 element=f"points[{index}]",
                 remedy="Give each joint one value",
             )
-        for joint, number in zip(joint_names, row, strict=True):
-            if not np.isfinite(number):
-                raise InputError(
-                    f"{field} of joint '{joint}' is {number}",
-                    element=f"points[{index}]",
-                    remedy="Give finite numbers",
-                )
+        if not np.isfinite(row).all():
+            joint = int(np.argmin(np.isfinite(row)))
+            raise InputError(
+                f"{field} of joint '{joint_names[joint]}' is {row[joint]}",
+                element=f"points[{index}]",
+                remedy="Give finite numbers",
+            )
         rows.append(row)
     return rows
 

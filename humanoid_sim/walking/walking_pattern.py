@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import itertools
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
+from humanoid_model.robot import Robot
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_sim.control.trajectory import JointTrajectory
 
 
@@ -59,6 +64,42 @@ class WalkingPattern:
         """What :class:`~humanoid_sim.actuation.TrajectoryPlayer` plays: the cubic spline through all samples."""
         velocities = CubicSpline(self.times, self.positions, bc_type="clamped").derivative()(self.times)
         return JointTrajectory(self.joint_names, self.times, self.positions, velocities)
+
+    def motion(self, robot: Robot, spacing: float = 0.02) -> WholeBodyTrajectory:
+        """Return the walk as a motion of the whole robot, for bridges and players.
+
+        Velocities and accelerations are central differences of the samples.
+
+        Args:
+            robot: that walks.
+            spacing: between samples of the motion [s]; those of the walk are nearer to each other.
+        """
+        model, dt = robot.model, float(self.times[1] - self.times[0])
+        q = np.tile(pin.neutral(model), (len(self.times), 1))
+        q[:, [robot.index_q(name) for name in self.joint_names]] = self.positions
+        for row, base in zip(q, self.base, strict=True):
+            row[:] = robot.place_base(row, pin.XYZQUATToSE3(base))
+        v, a = np.zeros((len(q), model.nv)), np.zeros((len(q), model.nv))
+        for k in range(1, len(q) - 1):
+            v[k] = pin.difference(model, q[k - 1], q[k + 1]) / (2.0 * dt)
+            a[k] = (pin.difference(model, q[k], q[k + 1]) - pin.difference(model, q[k - 1], q[k])) / dt**2
+        every = max(round(spacing / dt), 1)
+        kept = np.unique(np.append(np.arange(0, len(q), every), len(q) - 1))
+        return WholeBodyTrajectory(robot, self.times[kept], q[kept], v[kept], a[kept], self._spans(robot))
+
+    def _spans(self, robot: Robot) -> list[ContactSpan]:
+        """When which sole stands where."""
+        ground, spans = Surface("ground", "", pin.SE3.Identity()), []
+        for i, sole in enumerate(self.soles):
+            changes = np.flatnonzero(np.diff(self.support[:, i].astype(int))) + 1
+            edges = [0, *changes, len(self.times) - 1]
+            for first, last in itertools.pairwise(edges):
+                if not self.support[first, i]:
+                    continue
+                x, y, _, yaw = self.sole_placements[first, i]
+                contact = Contact(robot.contacts[sole], ground, float(x), float(y), float(yaw))
+                spans.append(ContactSpan(contact, float(self.times[first]), float(self.times[last])))
+        return spans
 
     def save(self, path: str | Path) -> None:
         """Write everything into a file of NumPy arrays, ``.npz``."""

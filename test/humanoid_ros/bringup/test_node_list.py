@@ -41,6 +41,14 @@ def test_all_but_the_simulator_can_be_left_out():
         assert rest == [name for name in names if name != left_out]
 
 
+def test_the_bridge_goes_by_simulated_time_before_the_simulator_and_by_the_robots_alone():
+    bridge = list_nodes("stack", {"bridge": "hrp2", "namespace": "lab"})[-1]
+    assert (bridge.name, bridge.namespace, bridge.respawn) == ("controller_bridge", "lab", False)
+    assert bridge.parameters == {"config": "hrp2", "use_sim_time": True}
+    (alone,) = list_nodes("bridge", {"config": "talos", "autostart": "false"})
+    assert alone.parameters == {"config": "talos", "log": "", "autostart": False}
+
+
 def test_rviz_shows_the_stack():
     rviz = list_nodes("stack", {"rviz": "true", "viewer": "false"})[-1]
     assert (rviz.package, rviz.executable) == ("rviz2", "rviz2")

@@ -171,7 +171,7 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize("node", list_nodes("stack", {}), ids=lambda node: node.name)
+@pytest.mark.parametrize("node", list_nodes("stack", {"bridge": "hrp2"}), ids=lambda node: node.name)
 def test_ctrl_c_while_a_node_starts_ends_it_without_a_traceback(node):
     command = [str(find_executable(node)), *ros_arguments(node)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as popen:

@@ -190,6 +190,16 @@ def test_points_that_have_passed_are_left_out() -> None:
     np.testing.assert_allclose(seen[:, 0], np.arange(1, 51) / 50.0, atol=1e-9)
 
 
+def test_one_that_has_passed_before_it_is_begun_leads_to_its_last_point() -> None:
+    """A window of a stream that a busy machine brings too late."""
+    bench = Bench()
+    bench.run(1.0)
+    bench.start([0.0, 0.1], [[0.0, 0.0], [1.0, 2.0]], start=0.5)
+    bench.run(0.05)
+    np.testing.assert_allclose(bench.joints.joint_positions[:2], [1.0, 2.0])
+    assert bench.outcomes[-1].successful
+
+
 def test_later_start_leaves_the_old_motion_until_then() -> None:
     bench = Bench()
     ends: list[str] = []

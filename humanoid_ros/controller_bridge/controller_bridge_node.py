@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller bridge: a managed node that executes whole-body trajectories on a robot's own controllers."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from humanoid_stack.action import ExecuteTrajectory
+from rclpy.action import CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.clock import Clock, ClockType
+from rclpy.expand_topic_name import expand_topic_name
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle.node import LifecycleNodeMixin
+from rclpy.serialization import serialize_message
+from rclpy.subscription import Subscription
+from std_msgs.msg import Bool, String
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.controller_bridge.bridge_log import BridgeLog
+from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Kind, load_bridge_settings
+from humanoid_ros.controller_bridge.controller_outputs import (
+    ControllerOutput,
+    Form,
+    TrajectoryOutput,
+    controller_outputs,
+    now,
+)
+from humanoid_ros.controller_bridge.execution import Execution, Trouble
+from humanoid_ros.controller_bridge.guard import Guard
+from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
+from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
+from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.executor_future import answer_of
+from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, text
+from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.node.run import run
+from humanoid_sim.control.path_timing import PathTiming
+
+NAME = "execute_trajectory"
+FEEDBACK = 5
+"""Looks at the robot from one feedback to the next."""
+Result = ExecuteTrajectory.Result
+
+
+class RefusedError(InputError):
+    """A goal that can't be executed.
+
+    Attributes:
+        code: of the result.
+    """
+
+    def __init__(self, problem: str, code: int, *, element: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(problem, element=element, remedy=remedy)
+        self.code = code
+
+
+class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
+    """Executes trajectories; see docs/bridge.md, and docs/interfaces.md for its interfaces and parameters.
+
+    Unconfigured it has read nothing; inactive it listens to its robot and controllers, and refuses goals; active it
+    executes one at a time.
+
+    Raises:
+        HumanoidError: its file can't be used, and it starts by itself.
+    """
+
+    patience = 6.0
+
+    def __init__(self) -> None:
+        AnsweringNode.__init__(self, "controller_bridge")
+        LifecycleNodeMixin.__init__(self, callback_group=self.group)
+        declare_text(self, "config", "hrp2", "The robot's controllers: name of a file in config/bridge, or its path")
+        declare_text(self, "log", "", "MCAP file of what is sent and comes back; empty: none")
+        declare_flag(self, "autostart", True, "Become active without being told", read_only=True)
+        self._settings: BridgeSettings | None = None
+        self._outputs: dict[str, ControllerOutput] = {}
+        self._measured: MeasuredJoints | None = None
+        self._guard: Guard | None = None
+        self._log: BridgeLog | None = None
+        self._server: AnsweringActionServer | None = None
+        self._emergency: Subscription | None = None
+        self._pressed = self._active = self._taken = False
+        self._execution: Execution | None = None
+        self._problem: HumanoidError | None = None
+        self._counts = {"executed": 0, "stopped": 0}
+        self._checker = ThreadPoolExecutor(1, "check")
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._ticks = 0
+        publish_diagnostics(self, "bridge", self._diagnostics)
+        if flag(self, "autostart"):
+            self.trigger_configure()
+            if self._problem is not None:
+                raise self._problem
+            self.trigger_activate()
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the file, and join the robot's topics."""
+        try:
+            self._settings = settings = load_bridge_settings(text(self, "config"))
+            path = text(self, "log")
+            self._log = BridgeLog(path) if path else None
+        except HumanoidError as problem:
+            self._problem = problem
+            self.refusals.refuse("configure", problem)
+            return TransitionCallbackReturn.FAILURE
+        self._problem = None
+        self._outputs = controller_outputs(self, list(settings.controllers.values()), self._record)
+        self._measured = MeasuredJoints(self, settings.joint_states, self._record)
+        self._emergency = self.create_subscription(
+            Bool, settings.emergency_stop, self._on_emergency, COMMAND, callback_group=self.group
+        )
+        actions = [
+            expand_topic_name(f"{item.name}/follow_joint_trajectory", self.get_name(), self.get_namespace())
+            for item in settings.controllers.values()
+            if item.kind is Kind.TRAJECTORY_ACTION
+        ]
+        self._guard = Guard(actions, settings.timing.watchdog) if actions else None
+        self._server = AnsweringActionServer(
+            self, ExecuteTrajectory, NAME, self._execute, cancel_callback=self._on_cancel, callback_group=self.group
+        )
+        self._timer = self.create_timer(
+            1.0 / settings.timing.rate, self._tick, clock=self._steady, callback_group=self.group
+        )
+        self.get_logger().info(f"bridges to {len(self._outputs)} controllers of {settings.robot.name}")
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take goals."""
+        self._active = True
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take no goals any more; a motion that runs is stopped as the file says."""
+        self._active = False
+        self._stop("the bridge was deactivated")
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Leave the robot's topics; joints of a motion that still runs are held."""
+        self._stop("the bridge was cleaned up", hold=True)
+        self._leave()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """As :meth:`on_cleanup`, for good."""
+        self._active = False
+        return self.on_cleanup(state)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a motion runs."""
+        return self._taken
+
+    async def close(self) -> None:
+        """Stop a motion that runs as the file says, and leave."""
+        self._active = False
+        self._stop("the bridge is shut down")
+        if self._execution is not None:
+            await self._execution.ended
+
+    def destroy_node(self) -> None:
+        """Leave, with the guard and the log."""
+        self._leave()
+        super().destroy_node()
+
+    def _stop(self, words: str, *, hold: bool = False) -> None:
+        if self._execution is not None:
+            self._execution.stop(Trouble(Fault.DEACTIVATE, words), hold=hold)
+
+    def _leave(self) -> None:
+        if self._settings is None:
+            return
+        self._settings = None
+        self.destroy_timer(self._timer)
+        for output in self._outputs.values():
+            output.destroy()
+        self._outputs = {}
+        assert self._measured is not None
+        assert self._emergency is not None
+        self._measured.destroy()
+        self.destroy_subscription(self._emergency)
+        if self._server is not None:
+            self._server.destroy()
+        if self._guard is not None:
+            self._guard.close()
+        if self._log is not None:
+            self._log.close()
+        self._server = self._guard = self._log = None
+
+    # Goals ------------------------------------------------------------------------------------------------------------
+
+    async def _execute(self, handle: ServerGoalHandle) -> ExecuteTrajectory.Result:
+        taken = False
+        try:
+            self._check_free()
+            self._taken = taken = True
+            result = await self._run(handle)
+        except HumanoidError as problem:
+            result = Result(message=self.refusals.refuse(NAME, problem), code=_code(problem))
+        except Exception as problem:
+            self._stop("the bridge failed", hold=True)
+            result = Result(message=self.refusals.refuse(NAME, problem), code=Result.STOPPED)
+        finally:
+            if taken:
+                self._taken, self._execution = False, None
+        self._record_message(f"{NAME}/result", "std_msgs/msg/String", String(data=f"{result.code}: {result.message}"))
+        if result.success:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    async def _run(self, handle: ServerGoalHandle) -> ExecuteTrajectory.Result:
+        goal, settings, measured = handle.request, self._settings, self._measured
+        assert settings is not None
+        assert measured is not None
+        speed = goal.speed_scale or 1.0
+        if not 0.0 < speed <= 1.0:
+            raise InputError(f"is {goal.speed_scale:g}", element="speed_scale", remedy="Give more than 0, up to 1")
+        tolerances = _tolerances(goal, settings)
+        self._record_message(f"{NAME}/goal", "humanoid_stack/msg/WholeBodyTrajectory", goal.trajectory)
+        if measured.age() > settings.timing.state_age:
+            raise RefusedError(f"no joint states come on {settings.joint_states}", Result.STALE_STATE)
+        outputs = self._chosen(goal)
+        positions = dict(measured.positions)
+        motion: CheckedMotion = await answer_of(
+            self, self._checker.submit(check_motion, goal.trajectory, positions, settings, speed)
+        )
+        used = _used(outputs, motion.path.joint_names)
+        unmeasured = [name for output in used.values() for name in output.settings.joints if name not in positions]
+        if unmeasured:
+            raise RefusedError(f"joints {', '.join(unmeasured)} aren't measured", Result.STALE_STATE)
+        self._check_there(used)
+        if goal.dry_run:
+            return Result(success=True, message=_told(motion, used, speed))
+        if handle.is_cancel_requested:
+            raise RefusedError("cancelled before it began", Result.STOPPED)
+        start, stamped = now(self) + settings.timing.lead, seconds(goal.trajectory.header.stamp)
+        if stamped and stamped < now(self):
+            raise InputError(
+                f"is {stamped:.3f} s, now is {now(self):.3f} s",
+                element="trajectory.header.stamp",
+                remedy="Give a later stamp, or 0 to start at once",
+            )
+        timing = PathTiming(
+            max(start, stamped), motion.path.length, speed=speed, acceleration=settings.timing.acceleration
+        )
+        self._execution = Execution(self, settings, motion, timing, used, measured, tolerances)
+        self._handle = handle
+        self._execution.start()
+        if self._guard is not None:
+            guard = self._guard
+            guard.arm()
+            self._execution.ended.add_done_callback(lambda _: guard.disarm())
+        self.get_logger().info(f"executes {_told(motion, used, speed)}")
+        result: ExecuteTrajectory.Result = await self._execution.ended
+        self._counts["executed" if result.success else "stopped"] += 1
+        self.get_logger().info(result.message)
+        return result
+
+    def _check_free(self) -> None:
+        if not self._active:
+            raise RefusedError("the bridge is inactive: activate it", Result.STOPPED)
+        if self._taken:
+            raise RefusedError("another trajectory is being executed: cancel it, or wait", Result.BUSY)
+        if self._pressed:
+            raise RefusedError("the emergency stop is pressed: release it", Result.EMERGENCY_STOP)
+
+    def _chosen(self, goal: ExecuteTrajectory.Goal) -> dict[str, ControllerOutput]:
+        """Return the controllers that a goal may use."""
+        for name in goal.controllers:
+            if name not in self._outputs:
+                raise RefusedError(
+                    f"there is no '{name}'",
+                    Result.NO_CONTROLLER,
+                    element="controllers",
+                    remedy=f"Controllers are {', '.join(self._outputs)}",
+                )
+        return {key: output for key, output in self._outputs.items() if not goal.controllers or key in goal.controllers}
+
+    def _check_there(self, used: dict[str, ControllerOutput]) -> None:
+        assert self._settings is not None
+        age = self._settings.timing.state_age
+        for key, output in used.items():
+            reason = output.absent()
+            if not reason and isinstance(output, TrajectoryOutput) and output.silence() > age:
+                reason = f"nobody publishes {output.settings.name}/controller_state"
+            if not reason and output.form is Form.GOAL and self._guard is not None:
+                reason = self._guard.problem
+            if reason:
+                raise RefusedError(f"{key}: {reason}", Result.NO_CONTROLLER, element="controllers")
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._execution is not None and self._handle is handle:
+            self._execution.stop(Trouble(Fault.CANCEL, "cancelled"))
+        return CancelResponse.ACCEPT
+
+    def _on_emergency(self, message: Bool) -> None:
+        self._pressed = bool(message.data)
+        if self._pressed and self._execution is not None:
+            self._execution.stop(Trouble(Fault.EMERGENCY_STOP, "the emergency stop was pressed"))
+
+    def _tick(self) -> None:
+        execution = self._execution
+        if execution is None or execution.ended.done():
+            return
+        if self._guard is not None:
+            self._guard.beat()
+        execution.tick()
+        self._ticks += 1
+        if self._ticks % FEEDBACK == 0 and self._handle.is_active:
+            self._handle.publish_feedback(_feedback(execution))
+
+    # Tell -------------------------------------------------------------------------------------------------------------
+
+    def _record(self, topic: str, kind: str, data: bytes) -> None:
+        if self._log is not None and self._taken:
+            self._log.write(f"/{topic}", kind, data, self.get_clock().now().nanoseconds)
+            if self._log.failure:
+                self.refusals.refuse("log", self._log.failure)
+                self._log = None
+
+    def _record_message(self, topic: str, kind: str, message: Any) -> None:
+        if self._log is not None:
+            taken, self._taken = self._taken, True
+            self._record(topic, kind, bytes(serialize_message(message)))
+            self._taken = taken
+
+    def _diagnostics(self) -> dict[str, str]:
+        execution = self._execution
+        return {
+            "state": self._state_machine.current_state[1],
+            "robot": self._settings.robot.name if self._settings is not None else "",
+            "controllers absent": ", ".join(key for key, output in self._outputs.items() if output.absent()),
+            "trajectories executed": str(self._counts["executed"]),
+            "trajectories stopped": str(self._counts["stopped"]),
+            "requests refused": str(self.refusals.count),
+            "last refusal": self.refusals.last,
+            "emergency stop": str(self._pressed).lower(),
+            "on the path [s]": "" if execution is None else f"{execution.timing.at(now(self)).position:.2f}",
+        }
+
+
+def _code(problem: HumanoidError) -> int:
+    if isinstance(problem, RefusedError):
+        return problem.code
+    return int(Result.WRONG_START if isinstance(problem, StartError) else Result.INVALID_TRAJECTORY)
+
+
+def _tolerances(goal: ExecuteTrajectory.Goal, settings: BridgeSettings) -> Any:
+    given = {
+        "path": goal.path_tolerance,
+        "goal": goal.goal_tolerance,
+        "goal_time": seconds(goal.goal_time_tolerance),
+    }
+    for name, value in given.items():
+        if not 0.0 <= value < float("inf"):
+            raise InputError(
+                f"is {value:g}",
+                element=f"{name}_tolerance",
+                remedy="Give a number above 0, or 0 for that of the bridge's file",
+            )
+    return replace(settings.tolerances, **{name: value for name, value in given.items() if value})
+
+
+def _used(outputs: dict[str, ControllerOutput], joints: tuple[str, ...]) -> dict[str, ControllerOutput]:
+    """Return the controllers that have joints of a path.
+
+    Raises:
+        RefusedError: a joint has none.
+    """
+    owned = {joint for output in outputs.values() for joint in output.settings.joints}
+    homeless = [joint for joint in joints if joint not in owned]
+    if homeless:
+        raise RefusedError(
+            f"{', '.join(homeless)} have no controller",
+            Result.NO_CONTROLLER,
+            element="trajectory.joints.joint_names",
+            remedy=f"The controllers {', '.join(outputs)} have {', '.join(sorted(owned))}",
+        )
+    return {key: output for key, output in outputs.items() if set(output.settings.joints) & set(joints)}
+
+
+def _told(motion: CheckedMotion, used: dict[str, ControllerOutput], speed: float) -> str:
+    words = f"{motion.path.length:.2f} s of {len(motion.path.joint_names)} joints at {speed:g} of their speed by "
+    words += ", ".join(used)
+    if motion.stops is not None:
+        words += f"; {len(motion.stops)} places to stop at on the way"
+    return words
+
+
+def _feedback(execution: Execution) -> ExecuteTrajectory.Feedback:
+    place = execution.place
+    feedback = ExecuteTrajectory.Feedback(path_time=place.position, duration=execution.timing.length, speed=place.speed)
+    feedback.max_joint_error, feedback.max_joint_error_joint = execution.worst
+    return feedback
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("controller_bridge", ControllerBridgeNode)

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controllers as the bridge commands them: by goals, by windows of a trajectory, or by set points."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
+from humanoid_ros.messages.conversions import duration, stamp
+from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.qos import COMMAND, NEWEST
+from humanoid_sim.control.joint_path import PathPoints
+
+Record = Callable[[str, str, bytes], None]
+"""Takes topic, type and serialised message of what was sent or came back."""
+
+
+def now(node: Node) -> float:
+    """Return the time of a node's clock [s]."""
+    return float(node.get_clock().now().nanoseconds) * 1e-9
+
+
+def floats(row: NDArray[np.float64]) -> array[float]:
+    """Return numbers as fields of messages take them without looking at each."""
+    return array("d", row.tobytes())
+
+
+class Form(Enum):
+    """What a controller is sent."""
+
+    GOAL = "goal"
+    """Once, the rest of the path; again when its timing changes."""
+    WINDOW = "window"
+    """Again and again, the next piece of the path, which ends at rest."""
+    SET_POINT = "set point"
+    """Again and again, where the joints should be next."""
+
+
+class ControllerOutput(ABC):
+    """One controller.
+
+    Attributes:
+        settings: of it.
+        form: what it is sent.
+        lost: why it doesn't follow any more; empty while it does.
+    """
+
+    form = Form.WINDOW
+
+    def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
+        """Join the controller's topics.
+
+        Args:
+            node: that sends.
+            settings: of the controller.
+            record: takes what is sent.
+        """
+        self.settings = settings
+        self.lost = ""
+        self._node = node
+        self._record = record
+
+    @abstractmethod
+    def absent(self) -> str:
+        """Return why it can't take commands now; empty if it can."""
+
+    @abstractmethod
+    def send(self, points: PathPoints) -> None:
+        """Send points of its joints."""
+
+    @abstractmethod
+    def hold(self, positions: NDArray[np.float64]) -> None:
+        """Let it hold its joints, which are at these positions (n,), at once."""
+
+    def begin(self) -> None:
+        """Forget an earlier motion."""
+        self.lost = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it has taken what it was sent; one that doesn't answer is taken to have."""
+        return True
+
+    @property
+    def done(self) -> bool:
+        """Whether it says that it is at the end; one that doesn't answer is taken to be."""
+        return True
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Leave its topics."""
+
+
+class TrajectoryOutput(ControllerOutput):
+    """A joint_trajectory_controller, whose state is listened to: it is lost when none comes any more."""
+
+    def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
+        super().__init__(node, settings, record)
+        self._heard: float | None = None
+        self._listener = node.create_subscription(
+            JointTrajectoryControllerState, f"{settings.name}/controller_state", self._on_state, NEWEST, raw=True
+        )
+
+    def silence(self) -> float:
+        """How long no state has come, by the node's clock [s]; infinite before the first one."""
+        return float("inf") if self._heard is None else now(self._node) - self._heard
+
+    def destroy(self) -> None:
+        """Leave its topics."""
+        self._node.destroy_subscription(self._listener)
+
+    def _on_state(self, message: bytes) -> None:
+        self._heard = now(self._node)
+        self._record(
+            f"{self.settings.name}/controller_state", "control_msgs/msg/JointTrajectoryControllerState", message
+        )
+
+    def _message(self, points: PathPoints) -> JointTrajectory:
+        """Return the message of points, whose stamp is the time of the first one."""
+        message = JointTrajectory(joint_names=list(self.settings.joints))
+        message.header.stamp = stamp(float(points.times[0]))
+        tables = [("positions", points.positions), ("velocities", points.velocities)]
+        tables += [("accelerations", points.accelerations)]
+        if self.settings.efforts:
+            tables += [("effort", points.efforts)]
+        given = [(field, rows) for field, rows in tables if rows is not None]
+        for k, when in enumerate(points.times):
+            point = JointTrajectoryPoint(time_from_start=duration(float(when - points.times[0])))
+            for field, rows in given:
+                setattr(point, field, floats(rows[k]))
+            message.points.append(point)
+        return message
+
+
+class ActionOutput(TrajectoryOutput):
+    """A joint_trajectory_controller that gets its whole trajectory as a goal; another goal replaces it."""
+
+    form = Form.GOAL
+
+    def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
+        super().__init__(node, settings, record)
+        self._action = f"{settings.name}/follow_joint_trajectory"
+        self._client = GuardedActionClient(node, FollowJointTrajectory, self._action)
+        self._number = 0
+        self._handle: Any = None
+        self._done = self._held = False
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it has accepted the newest goal."""
+        return self._handle is not None
+
+    @property
+    def done(self) -> bool:
+        """Whether it has reached the newest goal."""
+        return self._done
+
+    def absent(self) -> str:
+        """Return why it can't take commands now; empty if it can."""
+        return "" if self._client.server_is_ready() else f"nobody offers the action {self._action}"
+
+    def begin(self) -> None:
+        """Forget an earlier motion."""
+        super().begin()
+        self._handle, self._done, self._held = None, False, False
+
+    def send(self, points: PathPoints) -> None:
+        """Send a goal, which replaces the one before."""
+        self._number += 1
+        self._handle, self._done, self._held = None, False, False
+        goal = FollowJointTrajectory.Goal(trajectory=self._message(points))
+        self._record(
+            f"{self._action}/goal", "trajectory_msgs/msg/JointTrajectory", bytes(serialize_message(goal.trajectory))
+        )
+        self._client.send_goal_async(goal).add_done_callback(partial(self._on_answer, self._number))
+
+    def hold(self, positions: NDArray[np.float64]) -> None:
+        """Cancel the goal: the controller then holds its joints where they are."""
+        self._held = True
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+
+    def destroy(self) -> None:
+        """Leave its topics."""
+        super().destroy()
+        self._client.destroy()
+
+    def _on_answer(self, number: int, answer: Future) -> None:
+        handle = answer.result()
+        if number != self._number:
+            return  # another goal has replaced it
+        if not handle.accepted:
+            self.lost = "it rejected the goal; ros2_control tells why in the controller's log alone"
+            return
+        self._handle = handle
+        if self._held:
+            handle.cancel_goal_async()
+        handle.get_result_async().add_done_callback(partial(self._on_result, number))
+
+    def _on_result(self, number: int, answer: Future) -> None:
+        if number != self._number:
+            return
+        status, result = answer.result().status, answer.result().result
+        if status == GoalStatus.STATUS_SUCCEEDED:
+            self._done = True
+        elif not self._held:
+            self.lost = result.error_string or f"its goal ended with status {status}"
+
+
+class TopicOutput(TrajectoryOutput):
+    """A joint_trajectory_controller that gets windows of the path by its topic."""
+
+    def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
+        super().__init__(node, settings, record)
+        self._topic = f"{settings.name}/joint_trajectory"
+        self._publisher = node.create_publisher(JointTrajectory, self._topic, COMMAND)
+
+    def absent(self) -> str:
+        """Return why it can't take commands now; empty if it can."""
+        return _unheard(self._publisher.get_subscription_count(), self._topic)
+
+    def send(self, points: PathPoints) -> None:
+        """Send a window."""
+        message = self._message(points)
+        self._publisher.publish(message)
+        self._record(self._topic, "trajectory_msgs/msg/JointTrajectory", bytes(serialize_message(message)))
+
+    def hold(self, positions: NDArray[np.float64]) -> None:
+        """Send a trajectory that begins and ends at once."""
+        message = JointTrajectory(joint_names=list(self.settings.joints))
+        message.points = [JointTrajectoryPoint(positions=floats(positions), time_from_start=duration(0.001))]
+        self._publisher.publish(message)
+        self._record(self._topic, "trajectory_msgs/msg/JointTrajectory", bytes(serialize_message(message)))
+
+    def destroy(self) -> None:
+        """Leave its topics."""
+        super().destroy()
+        self._node.destroy_publisher(self._publisher)
+
+
+class SetPointOutput(ControllerOutput):
+    """A controller or hardware that gets one set point at a time, and keeps to it when none follows."""
+
+    form = Form.SET_POINT
+
+    def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
+        super().__init__(node, settings, record)
+        forward = settings.kind is Kind.FORWARD_POSITION
+        self._kind: Any = Float64MultiArray if forward else JointState
+        self._topic = f"{settings.name}/commands" if forward else settings.name
+        self._publisher = node.create_publisher(self._kind, self._topic, COMMAND)
+
+    def absent(self) -> str:
+        """Return why it can't take commands now; empty if it can."""
+        return _unheard(self._publisher.get_subscription_count(), self._topic)
+
+    def send(self, points: PathPoints) -> None:
+        """Send the first of the points."""
+        self.hold(points.positions[0])
+
+    def hold(self, positions: NDArray[np.float64]) -> None:
+        """Send these positions."""
+        if self._kind is Float64MultiArray:
+            message: Any = Float64MultiArray(data=floats(positions))
+        else:
+            message = JointState(name=list(self.settings.joints), position=floats(positions))
+            message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+        kind = "std_msgs/msg/Float64MultiArray" if self._kind is Float64MultiArray else "sensor_msgs/msg/JointState"
+        self._record(self._topic, kind, bytes(serialize_message(message)))
+
+    def destroy(self) -> None:
+        """Leave its topics."""
+        self._node.destroy_publisher(self._publisher)
+
+
+def _unheard(listeners: int, topic: str) -> str:
+    return "" if listeners else f"nobody listens to {topic}"
+
+
+_OUTPUTS: dict[Kind, type[ControllerOutput]] = {
+    Kind.TRAJECTORY_ACTION: ActionOutput,
+    Kind.TRAJECTORY_TOPIC: TopicOutput,
+    Kind.FORWARD_POSITION: SetPointOutput,
+    Kind.JOINT_STATE: SetPointOutput,
+}
+
+
+def controller_outputs(
+    node: Node, controllers: Sequence[ControllerSettings], record: Record
+) -> dict[str, ControllerOutput]:
+    """Return the controllers by key."""
+    return {settings.key: _OUTPUTS[settings.kind](node, settings, record) for settings in controllers}

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One motion while it is executed: its commands, what is watched, and how it ends."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from humanoid_stack.action import ExecuteTrajectory
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.task import Future
+
+from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, BridgeTolerances, Fault, Stop
+from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, TrajectoryOutput, now
+from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
+from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
+from humanoid_ros.node.executor_future import waking_future
+from humanoid_sim.control.joint_path import PathPoints
+from humanoid_sim.control.path_timing import PathPlace, PathTiming
+from humanoid_sim.control.soft_stop import next_stop
+
+Result = ExecuteTrajectory.Result
+
+RUN = 0.6
+"""Share of a window's horizon that runs at speed; the rest brakes to rest."""
+JUMP = 0.05
+"""A clock that goes back by more than this was set [s]."""
+CODES = {
+    Fault.CANCEL: Result.STOPPED,
+    Fault.TRACKING: Result.TOLERANCE_VIOLATED,
+    Fault.CONTROLLER: Result.CONTROLLER_LOST,
+    Fault.STALE_STATE: Result.STALE_STATE,
+    Fault.EMERGENCY_STOP: Result.EMERGENCY_STOP,
+    Fault.DEACTIVATE: Result.STOPPED,
+}
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a motion ends early.
+
+    Attributes:
+        fault: of what kind.
+        words: what happened.
+        controller: that failed, or has the joint that did; empty: none.
+    """
+
+    fault: Fault
+    words: str
+    controller: str = ""
+
+
+class Execution:
+    """Commands the controllers along a path until its end, or until something stops it.
+
+    All controllers start at one stamp. Goals and windows are stamped too, so how late a message arrives doesn't matter
+    within the horizon. A window ends at rest: without the next one a controller stands within the horizon.
+
+    Attributes:
+        ended: completed with the result, once.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        settings: BridgeSettings,
+        motion: CheckedMotion,
+        timing: PathTiming,
+        outputs: Mapping[str, ControllerOutput],
+        measured: MeasuredJoints,
+        tolerances: BridgeTolerances,
+    ) -> None:
+        """Prepare; :meth:`start` begins.
+
+        Args:
+            node: whose clock counts.
+            settings: of the bridge.
+            motion: what to execute.
+            timing: of its path, which begins at the common start.
+            outputs: controllers to use, by key.
+            measured: where the joints are.
+            tolerances: to watch.
+        """
+        self.ended: Future = waking_future(node)
+        self._max_error = 0.0, ""
+        self._node = node
+        self._settings = settings
+        self._motion = motion
+        self._timing = timing
+        self._begin = timing.changes[0]
+        self._outputs = dict(outputs)
+        self._measured = measured
+        self._tolerances = tolerances
+        self._joints = motion.path.joint_names
+        self._owner = {joint: key for key, output in outputs.items() for joint in output.settings.joints}
+        held = {key: measured.of(output.settings.joints) for key, output in outputs.items()}
+        self._held: dict[str, NDArray[np.float64]] = held
+        self._trouble: Trouble | None = None
+        self._fills_until = math.inf
+        self._tail: PathTiming | None = None
+        self._late = 0
+        self._streamed = -math.inf
+        self._last_now = now(node)
+        self._last_tick = self._last_moved = time.monotonic()
+        self._begun = False
+        self._errors: NDArray[np.float64] = np.zeros(len(self._joints))
+
+    @property
+    def timing(self) -> PathTiming:
+        """When the motion is where on its path."""
+        return self._timing
+
+    @property
+    def place(self) -> PathPlace:
+        """Where on the path the joints should be now."""
+        return self._timing.at(now(self._node))
+
+    @property
+    def worst(self) -> tuple[float, str]:
+        """Largest joint error at the last look [rad or m], and whose it is."""
+        worst = int(np.argmax(np.nan_to_num(np.abs(self._errors), nan=math.inf)))
+        return abs(float(self._errors[worst])), self._joints[worst]
+
+    def start(self) -> None:
+        """Send all controllers their first commands."""
+        for output in self._outputs.values():
+            output.begin()
+        self._send_goals(self._begin)
+        self._stream(self._begin)
+        self._last_tick = time.monotonic()
+
+    def tick(self) -> None:
+        """Look at everything, and send what is due."""
+        if self.ended.done():
+            return
+        clock, wall = now(self._node), time.monotonic()
+        hung, self._last_tick = wall - self._last_tick, wall
+        if self._has_goals and hung > self._settings.timing.watchdog:
+            # The guard has cancelled the goals, or is about to.
+            self.stop(Trouble(Fault.CONTROLLER, f"the bridge hung for {hung:.2f} s"), hold=True)
+            return
+        if clock < self._last_now - JUMP:
+            words = f"time went back from {self._last_now:.3f} to {clock:.3f} s"
+            self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
+            return
+        if clock > self._last_now:
+            self._last_moved = wall
+        elif wall - self._last_moved > self._settings.timing.clock:
+            words = f"time has stood still at {clock:.3f} s for {self._settings.timing.clock:g} s"
+            self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
+            return
+        self._last_now = clock
+        trouble = self._lost() or self._stale() or self._astray(clock)
+        if trouble is not None:
+            self.stop(trouble)
+            if self.ended.done():
+                return
+        # By the clock of the motion: a simulation that is slow isn't sent more for it.
+        if clock >= max(self._begin, self._streamed + 0.9 / self._settings.timing.rate):
+            self._stream(clock, self._catch_up(clock))
+            self._streamed = clock
+        if clock >= self._timing.end:
+            self._finish(clock)
+
+    def stop(self, trouble: Trouble, *, hold: bool = False) -> None:
+        """End the motion as the bridge's file says.
+
+        Args:
+            trouble: why.
+            hold: at once, whatever the file says.
+        """
+        if self.ended.done():
+            return
+        clock = now(self._node)
+        at_once = hold or self._settings.stops[trouble.fault] is Stop.HOLD or clock < self._begin
+        if self._trouble is not None and not at_once:
+            return  # it is stopping already
+        self._trouble = self._trouble or trouble
+        place = self._timing.at(clock)
+        if at_once:
+            self._hold()
+            self._end(trouble, f"held at once at {place.position:.3f} s of the path")
+            return
+        least = place.position + self._timing.braking_distance(place.speed)
+        if self._motion.stops is None:
+            if least < self._timing.length:
+                self._timing.stop(clock, least)
+        else:
+            found = next_stop(self._motion.stops, place.position)
+            if found is not None:
+                self._timing.stop(clock, found.stand)
+        self._send_goals(clock)
+        self._node.get_logger().warning(
+            f"{trouble.words}; goes on along the path from {place.position:.3f} to {self._timing.end_position:.3f} s"
+        )
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _lost(self) -> Trouble | None:
+        """Return what has become of a controller; a lost one is commanded no more."""
+        for key, output in list(self._outputs.items()):
+            reason = output.lost or output.absent()
+            if not reason and isinstance(output, TrajectoryOutput):
+                silent = output.silence()
+                if silent > self._settings.timing.state_age:
+                    reason = f"no controller_state has come for {silent:.2f} s"
+            if not reason and self._last_now > self._begin and not self._begun and not output.accepted:
+                reason = f"it didn't answer within {self._settings.timing.lead:g} s"
+            if reason:
+                output.hold(self._measured.of(output.settings.joints))
+                if not self._begun:
+                    self._hold()
+                    self._end(Trouble(Fault.CONTROLLER, reason, key), "it never began", Result.NO_CONTROLLER)
+                    return None
+                del self._outputs[key]
+                if not self._outputs:
+                    self._end(Trouble(Fault.CONTROLLER, f"controller '{key}' is lost: {reason}", key), "none is left")
+                return Trouble(Fault.CONTROLLER, f"controller '{key}' is lost: {reason}", key)
+        if self._last_now > self._begin:
+            self._begun = True
+        return None
+
+    def _stale(self) -> Trouble | None:
+        age = self._measured.age()
+        if age <= self._settings.timing.state_age:
+            return None
+        return Trouble(Fault.STALE_STATE, f"the newest joint states are {age:.2f} s old")
+
+    def _astray(self, clock: float) -> Trouble | None:
+        """Compare the joints with where they should have been when they were measured."""
+        stamp = min(self._measured.stamp, clock)
+        desired = self._motion.path.at(self._timing, stamp).positions
+        self._errors = desired - self._measured.of(self._joints)
+        error, joint = self.worst
+        if stamp > self._begin and error > self._max_error[0]:
+            self._max_error = error, joint
+        if error <= self._tolerances.path or stamp < self._begin:
+            return None
+        position = self._timing.at(stamp).position
+        words = (
+            f"joint '{joint}' is off by {error:.4g} at {position:.3f} s of the path, the tolerance is "
+            f"{self._tolerances.path:g}"
+        )
+        return Trouble(Fault.TRACKING, words, self._owner.get(joint, ""))
+
+    def _catch_up(self, clock: float) -> bool:
+        """Return whether controllers that were sent too little have to come back to the path.
+
+        Where no controller has a goal, all of them have braked on the path, and the motion goes on from there.
+        """
+        if self._tail is None or clock <= self._fills_until:
+            return False
+        self._late += 1
+        if self._has_goals:
+            return True
+        place = self._tail.at(clock)
+        if place.position < self._timing.at(clock).position - 1e-6:
+            self._timing.restart(clock, place)
+        return False
+
+    def _stream(self, clock: float, behind: bool = False) -> None:
+        """Send windows and set points that are due now; to controllers that are behind, a way back to the path."""
+        forms = {output.form for output in self._outputs.values()}
+        if Form.WINDOW in forms and clock < self._timing.end:
+            timing = self._settings.timing
+            run, start = RUN * timing.horizon, max(clock, self._begin)
+            self._tail = self._timing.braked(start + run, timing.horizon - run)
+            self._fills_until = start + run
+            first = clock + (0.5 * run if behind else 0.0)
+            self._give(Form.WINDOW, self._motion.path.points(self._tail, first, start + timing.horizon))
+        if Form.SET_POINT in forms and clock >= self._begin:
+            soon = clock + 1.0 / self._settings.timing.rate
+            self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
+
+    @property
+    def _has_goals(self) -> bool:
+        return any(output.form is Form.GOAL for output in self._outputs.values())
+
+    def _send_goals(self, clock: float) -> None:
+        if clock < self._timing.end and self._has_goals:
+            self._give(Form.GOAL, self._motion.path.points(self._timing, clock, math.inf))
+
+    def _give(self, form: Form, points: PathPoints) -> None:
+        for key, output in self._outputs.items():
+            if output.form is form:
+                output.send(self._of(key, points))
+
+    def _of(self, key: str, points: PathPoints) -> PathPoints:
+        """Return a controller's part of the points; its joints that the path doesn't move stay where they were."""
+        joints, count = self._outputs[key].settings.joints, len(points.times)
+        moved = [(i, self._joints.index(joint)) for i, joint in enumerate(joints) if joint in self._joints]
+        to, columns = [i for i, _ in moved], [column for _, column in moved]
+
+        def part(rows: NDArray[np.float64] | None, rest: NDArray[np.float64]) -> NDArray[np.float64] | None:
+            if rows is None:
+                return None
+            full = np.tile(rest, (count, 1))
+            full[:, to] = rows[:, columns]
+            return full
+
+        zero = np.zeros(len(joints))
+        positions = part(points.positions, self._held[key])
+        assert positions is not None
+        rest = (part(rows, zero) for rows in (points.velocities, points.accelerations, points.efforts))
+        return PathPoints(points.times, positions, *rest)
+
+    def _hold(self) -> None:
+        for output in self._outputs.values():
+            output.hold(self._measured.of(output.settings.joints))
+
+    def _finish(self, clock: float) -> None:
+        """End at the path's end or where it was stopped, as soon as the joints are there."""
+        error, joint = self.worst
+        there = all(output.done for output in self._outputs.values()) and self._measured.stamp >= self._timing.end
+        late = clock - self._timing.end > self._tolerances.goal_time
+        if not there and not late:
+            return
+        if self._trouble is not None:
+            place = f"stands at {self._timing.end_position:.3f} s of the path"
+            if self._motion.stops is not None and self._timing.end_position >= self._timing.length:
+                place += ", its end: on the way there was no place to stand"
+            self._end(self._trouble, place)
+        elif error <= self._tolerances.goal and there:
+            self._end(None, "the end is reached")
+        elif late:
+            words = (
+                f"joint '{joint}' is off by {error:.4g}, {clock - self._timing.end:.2f} s after the end; the "
+                f"tolerances are {self._tolerances.goal:g} and {self._tolerances.goal_time:g} s"
+                if error > self._tolerances.goal
+                else "a controller hasn't told that it is at its goal"
+            )
+            self._hold()
+            self._end(Trouble(Fault.TRACKING, words, self._owner.get(joint, "")), "held")
+
+    def _end(self, trouble: Trouble | None, how: str, code: int | None = None) -> None:
+        position = min(self._timing.at(now(self._node)).position, self._timing.end_position)
+        result = Result(success=trouble is None, path_time=position)
+        result.message = how if trouble is None else f"{trouble.words}; {how}"
+        if self._late:
+            result.message += f"; windows came too late {self._late} times"
+        if trouble is not None:
+            result.code = CODES[trouble.fault] if code is None else code
+            result.controller = trouble.controller
+        if self._motion.balance is not None and self._motion.stops is not None:
+            standing = self._motion.balance.margin(position, 0.0)
+            result.stable = bool(standing >= self._settings.balance.stop_margin)
+            result.stance = list(self._motion.balance.bearing(position))
+        result.max_joint_error, result.max_joint_error_joint = self._max_error
+        self.ended.set_result(result)

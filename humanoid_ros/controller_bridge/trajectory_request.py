@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole-body trajectories of clients, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import humanoid_stack.msg as messages
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory
+
+from humanoid_model import Contact, Robot, Surface
+from humanoid_model.contact import ContactKind
+from humanoid_model.errors import InputError
+from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
+from humanoid_planner.equilibrium.motion_balance import MotionBalance
+from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings
+from humanoid_ros.messages.conversions import array, check_finite, placement, seconds
+from humanoid_sim.control.joint_path import JointPath
+from humanoid_sim.control.motion_check import joint_faults, sole_faults, start_faults
+from humanoid_sim.control.soft_stop import StopPlace, stop_places
+
+MOVING = 0.01
+"""Velocity at the start or the end of a trajectory that is none [rad/s or m/s]."""
+SHOWN = 5
+"""Faults that a refusal lists at most."""
+
+
+@dataclass(frozen=True)
+class CheckedMotion:
+    """A trajectory that may be executed.
+
+    Attributes:
+        path: of its joints.
+        balance: along it; None where contacts aren't given.
+        stops: where a robot that stands on contacts can be stopped; None where contacts aren't given.
+    """
+
+    path: JointPath
+    balance: MotionBalance | None
+    stops: tuple[StopPlace, ...] | None
+
+
+class StartError(InputError):
+    """The robot isn't where the trajectory begins."""
+
+
+def check_motion(
+    message: messages.WholeBodyTrajectory, measured: Mapping[str, float], settings: BridgeSettings, speed: float
+) -> CheckedMotion:
+    """Read and check a trajectory.
+
+    Args:
+        message: what a client sent.
+        measured: positions of joints by name [rad or m].
+        settings: of the bridge.
+        speed: along the path, as a share of the trajectory's own.
+
+    Raises:
+        StartError: the robot isn't where it begins.
+        InputError: something else of it can't be executed; field, value and bound are named.
+    """
+    robot = settings.robot
+    if message.robot not in ("", robot.name):
+        raise InputError(f"is '{message.robot}'", element="trajectory.robot", remedy=f"This bridge moves {robot.name}")
+    path = _joint_path(message.joints, measured)
+    faults = joint_faults(path, robot, settings.bounds, speed)
+    motion = _whole_body(message, path, robot, measured)
+    balance, stops = None, None
+    if motion is not None:
+        faults += sole_faults(motion, settings.bounds)
+        if motion.contacts and robot.base_joint is not None:
+            balance = MotionBalance(motion, settings.balance.friction)
+            faults += _unbalanced(motion, balance, settings.balance.margin, speed)
+    _raise(faults, InputError)
+    _raise(start_faults(path, measured, settings.bounds), StartError)
+    if balance is not None:
+        stops = stop_places(
+            path.length, speed, settings.timing.acceleration, balance.margin, settings.balance.stop_margin
+        )
+    return CheckedMotion(path, balance, stops)
+
+
+def _raise(faults: list[InputError], kind: type[InputError]) -> None:
+    """Raise the first of several faults; its remedy names the others."""
+    if not faults:
+        return
+    first, *others = faults
+    remedy = first.remedy
+    if others:
+        more = f"; and {len(others) - SHOWN + 1} more" if len(others) >= SHOWN else ""
+        remedy = f"{remedy}. Likewise {'; '.join(str(fault).rstrip('.') for fault in others[: SHOWN - 1])}{more}"
+    raise kind(first.problem, element=f"trajectory.{_field(first)}", remedy=remedy)
+
+
+def _field(fault: InputError) -> str:
+    element = fault.element or ""
+    return f"joints.{element}" if element.startswith(("points", "joint_names")) else element
+
+
+def _joint_path(message: JointTrajectory, measured: Mapping[str, float]) -> JointPath:
+    """Return the path of a message's joints; from where they are, if its first point comes later."""
+    names, points = list(message.joint_names), message.points
+    if not points:
+        raise InputError("is empty", element="trajectory.joints.points", remedy="Give at least two points")
+    times = [seconds(point.time_from_start) for point in points]
+    if times[0] < 0.0:
+        raise InputError(
+            f"is {times[0]:g} s", element="trajectory.joints.points[0].time_from_start", remedy="Give 0 or more"
+        )
+    positions, velocities, accelerations, efforts = (
+        _rows(points, field) for field in ("positions", "velocities", "accelerations", "effort")
+    )
+    if positions is None:
+        raise InputError("are missing", element="trajectory.joints.points[0].positions", remedy="Give positions")
+    _check_sizes(efforts, len(names), "effort")
+    if velocities is None:
+        accelerations = None
+    else:
+        _check_sizes(velocities, len(names), "velocities")
+        for index in (0, -1) if times[0] == 0.0 else (-1,):
+            _check_rest(names, velocities[index], index % len(points))
+    if times[0] > 0.0:
+        times.insert(0, 0.0)
+        positions.insert(0, np.array([measured.get(name, 0.0) for name in names]))
+        for rows in (velocities, accelerations):
+            if rows is not None:
+                rows.insert(0, np.zeros(len(names)))
+        if efforts is not None:
+            efforts.insert(0, efforts[0])
+    try:
+        return JointPath(names, times, positions, velocities, accelerations, efforts)
+    except InputError as error:
+        raise InputError(error.problem, element=f"trajectory.joints.{error.element}", remedy=error.remedy) from error
+
+
+def _rows(points: Iterable[object], field: str) -> list[NDArray[np.float64]] | None:
+    """Return the values of all points, None where none gives any."""
+    rows = [np.array(getattr(point, field)) for point in points]
+    given = [bool(len(row)) for row in rows]
+    if not any(given):
+        return None
+    if not all(given):
+        raise InputError(
+            f"has no {field}, other points have",
+            element=f"trajectory.joints.points[{given.index(False)}]",
+            remedy="Give them for all points or for none",
+        )
+    return rows
+
+
+def _check_sizes(rows: list[NDArray[np.float64]] | None, count: int, field: str) -> None:
+    for index, row in enumerate(rows or ()):
+        if len(row) != count or not np.isfinite(row).all():
+            raise InputError(
+                f"is {row.tolist()[:SHOWN]}{' ...' if len(row) > SHOWN else ''}, {len(row)} values for {count} joints",
+                element=f"trajectory.joints.points[{index}].{field}",
+                remedy="Give each joint one finite number",
+            )
+
+
+def _check_rest(names: list[str], velocities: NDArray[np.float64], index: int) -> None:
+    for name, velocity in zip(names, velocities, strict=True):
+        if not abs(velocity) <= MOVING:
+            raise InputError(
+                f"joint '{name}' has {velocity:.4g}",
+                element=f"trajectory.joints.points[{index}].velocities",
+                remedy=f"Let a trajectory begin and end at rest: at most {MOVING:g}",
+            )
+
+
+def _whole_body(
+    message: messages.WholeBodyTrajectory, path: JointPath, robot: Robot, measured: Mapping[str, float]
+) -> WholeBodyTrajectory | None:
+    """Return the motion of the whole robot, None where the message has joints alone."""
+    points = message.joints.points
+    count = len(points)
+    for field in ("base", "base_twist", "forces", "zero_moment_point"):
+        given = len(getattr(message, field))
+        if given not in (0, count):
+            raise InputError(
+                f"has {given} items for {count} points", element=f"trajectory.{field}", remedy="Give one per point"
+            )
+    if not message.contacts and not message.forces:
+        return None
+    if robot.base_joint is not None and not message.base:
+        raise InputError(
+            "is empty, contacts or forces are given",
+            element="trajectory.base",
+            remedy="Give the base link's pose at every point",
+        )
+    times = np.array([seconds(point.time_from_start) for point in points])
+    samples = [path.trajectory.sample(float(time)) for time in times]
+    q = np.tile(pin.neutral(robot.model), (count, 1))
+    v, a = np.zeros((count, robot.model.nv)), np.zeros((count, robot.model.nv))
+    for name, position in measured.items():
+        if name in robot.joint_names and robot.model.joints[robot.parts.joint_ids[name]].nv == 1:
+            q[:, robot.index_q(name)] = position
+    for column, name in enumerate(path.joint_names):
+        q[:, robot.index_q(name)] = [sample.positions[column] for sample in samples]
+        v[:, robot.index_v(name)] = [sample.velocities[column] for sample in samples]
+        a[:, robot.index_v(name)] = [sample.accelerations[column] for sample in samples]
+    if robot.base_joint is not None:
+        for k, pose in enumerate(message.base):
+            q[k] = robot.place_base(q[k], placement(pose, f"trajectory.base[{k}]"))
+        _move_base(message, robot, times, q, v, a)
+    spans = _spans(message.contacts, robot)
+    forces = [_forces(item, k, robot, spans) for k, item in enumerate(message.forces)]
+    if count < 2:
+        return None
+    return WholeBodyTrajectory(robot, times, q, v, a, spans, forces=forces)
+
+
+def _move_base(
+    message: messages.WholeBodyTrajectory,
+    robot: Robot,
+    times: NDArray[np.float64],
+    q: NDArray[np.float64],
+    v: NDArray[np.float64],
+    a: NDArray[np.float64],
+) -> None:
+    """Fill the base's velocity, given or by differences, and its acceleration by differences."""
+    start = robot.model.joints[robot.base_joint].idx_v
+    base = slice(start, start + 6)
+    if message.base_twist:
+        for k, twist in enumerate(message.base_twist):
+            v[k, base] = np.concatenate([array(twist.linear), array(twist.angular)])
+            check_finite(v[k, base], f"trajectory.base_twist[{k}]")
+    else:
+        for k in range(1, len(q) - 1):
+            v[k, base] = pin.difference(robot.model, q[k - 1], q[k + 1])[base] / (times[k + 1] - times[k - 1])
+    if len(q) > 2:
+        a[:, base] = np.gradient(v[:, base], times, axis=0)
+
+
+def _spans(phases: list[messages.ContactPhase], robot: Robot) -> list[ContactSpan]:
+    """Return contacts with the whole time that they are held, over phases that follow each other."""
+    spans: list[ContactSpan] = []
+    for i, phase in enumerate(phases):
+        start, end = phase.start, phase.start + phase.duration
+        check_finite(np.array([start, end]), f"trajectory.contacts[{i}]")
+        if not phase.duration > 0.0:
+            raise InputError(
+                f"is {phase.duration:g} s", element=f"trajectory.contacts[{i}].duration", remedy="Give more than 0 s"
+            )
+        for j, contact in enumerate(phase.stance.contacts):
+            span = _span(contact, f"trajectory.contacts[{i}].stance.contacts[{j}]", robot, start, end)
+            before = next((old for old in spans if _goes_on(old, span)), None)
+            if before is not None:
+                spans.remove(before)
+                span = ContactSpan(before.contact, before.start, span.end, span.part)
+            spans.append(span)
+    return spans
+
+
+def _span(message: messages.Contact, field: str, robot: Robot, start: float, end: float) -> ContactSpan:
+    name, _, part = message.location.partition("/")
+    if name not in robot.contacts:
+        raise InputError(
+            f"'{name}' is none of {robot.name}'s",
+            element=f"{field}.location",
+            remedy=f"Use {', '.join(robot.contacts)}",
+        )
+    if part not in ("", "toe", "heel"):
+        raise InputError(f"'/{part}' is no part", element=f"{field}.location", remedy="Use /toe, /heel or none")
+    check_finite(np.array([message.x, message.y, message.theta]), field)
+    contact = Contact(
+        robot.contacts[name],
+        Surface(message.surface, "", pin.SE3.Identity()),
+        message.x,
+        message.y,
+        message.theta,
+        ContactKind(message.kind) if message.kind in list(ContactKind) else ContactKind.FIXED,
+        message.bilateral,
+    )
+    return ContactSpan(contact, start, end, part or "sole")
+
+
+def _goes_on(old: ContactSpan, new: ContactSpan) -> bool:
+    """Return whether a contact is the same one, held on."""
+    same = old.location == new.location and old.part == new.part and old.contact.kind == new.contact.kind
+    return same and abs(old.end - new.start) < 1e-6
+
+
+def _forces(message: messages.ContactForces, k: int, robot: Robot, spans: list[ContactSpan]) -> list[PlannedForce]:
+    forces = []
+    for i, item in enumerate(message.contacts):
+        field = f"trajectory.forces[{k}].contacts[{i}]"
+        force, normal = array(item.force), array(item.normal)
+        check_finite(np.concatenate([force, normal, array(item.position), [item.friction]]), field)
+        if abs(float(np.linalg.norm(normal)) - 1.0) > 1e-3:
+            raise InputError(f"is {normal.tolist()}", element=f"{field}.normal", remedy="Give a unit vector")
+        link = item.body_a.rsplit("/", 1)[-1]
+        location = next((span.location for span in spans if span.contact.location.link == link), link)
+        slips = item.state == messages.ContactForce.SLIP
+        forces.append(PlannedForce(location, item.body_b, array(item.position), normal, force, item.friction, slips))
+    return forces
+
+
+def _unbalanced(
+    motion: WholeBodyTrajectory, balance: MotionBalance, least: float, speed: float
+) -> list[InputError]:
+    """Return the sample with the smallest margin, if that is too small."""
+    margins = [balance.margin(float(time), speed) for time in motion.times]
+    k = int(np.argmin(margins))
+    if margins[k] >= least:
+        return []
+    return [
+        InputError(
+            f"the contacts can't give the forces of the motion at {motion.times[k]:.4g} s at {speed:g} of its speed: "
+            f"margin {margins[k]:.4g} N",
+            element="contacts",
+            remedy=f"The margin has to be {least:g} N",
+        )
+    ]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints along a path: a controller that fits the points is where the path says, at every speed along it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from humanoid_sim.control.joint_path import JointPath, PathPoints
+from humanoid_sim.control.path_timing import PathTiming
+from humanoid_sim.control.trajectory import JointTrajectory
+
+TIMES = np.linspace(0.0, 2.0, 11)
+NAMES = ("a", "b")
+
+
+@pytest.fixture
+def path() -> JointPath:
+    def rows(function: np.ufunc, factor: float) -> np.ndarray:
+        return factor * np.column_stack([function(np.pi * TIMES), function(2.0 * np.pi * TIMES)])
+
+    positions, velocities = rows(np.cos, -1.0), rows(np.sin, np.pi) * [1.0, 2.0]
+    accelerations = rows(np.cos, np.pi**2) * [1.0, 4.0]
+    return JointPath(NAMES, TIMES, positions, velocities, accelerations, np.column_stack([TIMES, -TIMES]))
+
+
+def fitted(points: PathPoints) -> JointTrajectory:
+    """What a controller makes of points."""
+    return JointTrajectory(NAMES, points.times, points.positions, points.velocities, points.accelerations)
+
+
+@pytest.mark.parametrize("speed", [1.0, 0.4])
+def test_at_constant_speed_a_controller_follows_the_trajectorys_own_polynomials(path: JointPath, speed: float) -> None:
+    timing = PathTiming(5.0, path.length, speed=speed)
+    points = path.points(timing, 5.0, np.inf)
+    assert len(points.times) == len(TIMES)
+    for time in np.linspace(5.0, timing.end - 1e-6, 77):
+        expected = path.trajectory.sample((time - 5.0) * speed).positions
+        np.testing.assert_allclose(fitted(points).sample(float(time)).positions, expected, atol=1e-9)
+
+
+def test_while_it_slows_down_a_controller_stays_on_the_path(path: JointPath) -> None:
+    timing = PathTiming(0.0, path.length)
+    timing.stop(0.9, 1.3)
+    controller = fitted(path.points(timing, 0.85, np.inf))
+    for time in np.linspace(0.85, timing.end, 200):
+        place = timing.at(float(time)).position
+        np.testing.assert_allclose(
+            controller.sample(float(time)).positions, path.trajectory.sample(place).positions, atol=2e-5
+        )
+    assert np.abs(controller.sample(timing.end - 1e-9).velocities).max() < 1e-6
+
+
+def test_velocities_and_accelerations_are_those_of_the_slowed_motion(path: JointPath) -> None:
+    timing = PathTiming(0.0, path.length)
+    timing.stop(0.5, 0.9)
+    time, h = 0.8, 1e-5
+    before, here, after = (path.at(timing, time + step) for step in (-h, 0.0, h))
+    np.testing.assert_allclose(here.velocities, (after.positions - before.positions) / (2.0 * h), rtol=1e-6)
+    np.testing.assert_allclose(here.accelerations, (after.velocities - before.velocities) / (2.0 * h), rtol=1e-5)
+
+
+def test_a_window_ends_at_rest_where_the_slow_down_ends(path: JointPath) -> None:
+    timing = PathTiming(0.0, path.length)
+    window = path.points(timing.braked(1.06, 0.04), 1.0, 1.1)
+    assert (window.times[0], window.times[-1]) == (1.0, 1.1)
+    np.testing.assert_allclose(window.positions[-1], path.trajectory.sample(1.08).positions, atol=1e-9)
+    assert window.velocities is not None
+    assert not window.velocities[-1].any()
+    assert window.efforts is not None
+    np.testing.assert_allclose(window.efforts[-1], [1.08, -1.08])
+
+
+def test_joints_of_one_controller_are_columns_in_its_order(path: JointPath) -> None:
+    points = path.points(PathTiming(0.0, path.length), 0.0, 0.5)
+    np.testing.assert_array_equal(points.of([1, 0]).positions, points.positions[:, ::-1])
+    positions_alone = JointPath(NAMES, TIMES, path.points(PathTiming(0.0, 2.0), 0.0, np.inf).positions)
+    assert positions_alone.points(PathTiming(0.0, 2.0), 0.0, np.inf).velocities is None

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places to stop at: standing and braking have to keep their margins."""
+
+from __future__ import annotations
+
+from humanoid_sim.control.soft_stop import next_stop, stop_places
+
+
+def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> None:
+    """Balance standing from 1 to 2 s, and braking from 1.2 s on: braking takes 0.25 s of path."""
+
+    def margin(position: float, speed: float, acceleration: float) -> float:
+        return position - 1.2 if acceleration else min(position - 1.0, 2.0 - position)
+
+    places = stop_places(3.0, 1.0, 2.0, margin)
+    assert min(place.brake for place in places) >= 1.2
+    assert max(place.stand for place in places) <= 2.0
+    assert all(abs(place.stand - place.brake - 0.25) < 1e-9 for place in places)
+    found = next_stop(places, 0.3)
+    assert found == places[0]
+    later = next_stop(places, 1.5)
+    assert later is not None
+    assert 1.5 <= later.brake < 1.541
+    assert next_stop(places, 1.8) is None
