@@ -10,6 +10,7 @@ f  random stances on stairs: Tab. 7.1 of the thesis
 g  a ball followed with the eyes, warm beside cold (X03; the thesis: some 10 ms a step)
 h  warehouse, the left hand anywhere around the body, which provokes self-collisions: STP-BV against plain polyhedra
 i  plausible requests, one start beside random ones after it failed
+j  putting a problem together for another stance, in processor time (bound 2 ms)
 
 Times are wall-clock times of single searches in one process, problems put together beforehand; contestants take turns
 on the same starts. "solved" is what the constraints say at the answer, to 1e-5, not what a solver says of itself.
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +44,8 @@ from posture_problems import (
 from scipy.optimize import minimize
 from tqdm import tqdm
 
-from humanoid_model import Robot, Surface, load_robot, load_scene
+from humanoid_model import Robot, Scene, Stance, Surface, load_robot, load_scene
+from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions
@@ -400,7 +404,67 @@ def part_i(robot: Robot, arguments: argparse.Namespace) -> None:
         print(f"   {name:21}{int(table[:, index, 0].sum()):8}{ms[0]:13.0f}{ms[1]:16.0f}{ms[2]:8.0f}")
 
 
-PARTS = dict(zip("abcdefghi", (part_a, part_b, part_c, part_d, part_e, part_f, part_g, part_h, part_i), strict=True))
+def part_j(robot: Robot, arguments: argparse.Namespace) -> None:
+    scene = load_scene("five_stairs")
+    floor = next(surface for surface in scene.surfaces if surface.name == "floor")
+    makers: dict[str, Callable[[int], PostureProblem]] = {}
+    for one in (robot, _talos()):
+        if one is None:
+            continue
+        model = CollisionModel(one, scene)
+        for what, collisions, forces in (
+            ("polygon", False, False),
+            ("torques", False, True),
+            ("polygon, collisions", model, False),
+            ("torques, collisions", model, True),
+        ):
+            makers[f"{one.name}, {what}"] = _another_stance(one, scene, floor, collisions, forces)
+    seconds: dict[str, list[float]] = {name: [] for name in makers}
+    for number in range(20 * arguments.blocks):
+        for name, make in makers.items():
+            began = time.process_time()
+            make(number)
+            seconds[name].append(time.process_time() - began)
+    print(f"\n{'j  a problem for another stance':38}{'median ms':>11}{'p95 ms':>9}")
+    for name, some in seconds.items():
+        print(f"   {name:35}{1e3 * np.median(some):11.2f}{1e3 * np.percentile(some, 95):9.2f}")
+
+
+def _talos() -> Robot | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RobotWarning)
+            return load_robot("talos")
+    except RobotError:
+        print("j  without TALOS, which needs the package example-robot-data")
+        return None
+
+
+def _another_stance(
+    robot: Robot, scene: Scene, floor: Surface, model: CollisionModel | bool, forces: bool
+) -> Callable[[int], PostureProblem]:
+    """Return what makes the problem of the stance of a number, with all that can be kept kept."""
+    kinematics, q = RobotKinematics(robot), robot.default_posture
+    wanted = PostureRequirements(
+        scene=scene,
+        criterion=NearReference(kinematics, q),
+        collisions=model,
+        stability="forces" if forces else "auto",
+        torque_limits=forces,
+    )
+
+    def make(number: int) -> PostureProblem:
+        x, y, u, v = np.random.default_rng(number).uniform(-0.1, 0.1, 4)
+        left = fixed(robot, "left_sole", floor, x - 0.4, y + 0.1)
+        right = fixed(robot, "right_sole", floor, u - 0.4, v - 0.1)
+        return PostureProblem(robot, Stance((left, right)), wanted, start=q, kinematics=kinematics)
+
+    return make
+
+
+PARTS = dict(
+    zip("abcdefghij", (part_a, part_b, part_c, part_d, part_e, part_f, part_g, part_h, part_i, part_j), strict=True)
+)
 
 
 def main() -> None:

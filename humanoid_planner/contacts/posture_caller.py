@@ -27,7 +27,6 @@ from humanoid_planner.posture import (
     Task,
     solve_problem,
 )
-from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.reach import out_of_reach
 
@@ -86,7 +85,6 @@ class PostureCaller:
 
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
-        self._distances: dict[frozenset[tuple[str, str]], CollisionTask | None] = {}
         self._placed: dict[tuple[Any, ...], PlacedContact] = {}
 
     def call(
@@ -104,7 +102,7 @@ class PostureCaller:
         tasks = [*self._tasks(stance), *more]
         problem = dict(self.problem)
         if self.collisions is not None:
-            problem["collisions"] = self._collisions(stance) or False
+            problem["collisions"] = self.collisions.task(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
         wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
@@ -160,11 +158,3 @@ class PostureCaller:
 
     def _tasks(self, stance: Stance) -> Sequence[Task]:
         return self.tasks(stance) if callable(self.tasks) else self.tasks
-
-    def _collisions(self, stance: Stance) -> CollisionTask | None:
-        # Which pairs may touch depends on what holds on what, not where: a few sets of couples serve a whole search.
-        assert self.collisions is not None
-        couples = frozenset((contact.location.name, contact.surface.name) for contact in stance.contacts)
-        if couples not in self._distances:
-            self._distances[couples] = self.collisions.task(stance)
-        return self._distances[couples]

@@ -318,21 +318,27 @@ def without_contacts(
     """
     name = robot.name if robot_name is None else robot_name
     description = robot.description
-    bodies = [_body_name(description, volume.owner) for volume in volumes]
-    touching = set()
+    bodies = np.array([_body_name(description, volume.owner) for volume in volumes])
+    a, b = pairs[:, 0], pairs[:, 1]
+    touching = np.zeros(len(pairs), dtype=bool)
     for contact in stance.contacts:
         link = _body_name(description, contact.location.link)
         touched = _body_name(description, contact.surface.body.removeprefix(f"{name}/"))
         names = None if bearing is None else bearing(contact)
-        under = [i for i, body in enumerate(bodies) if body == touched and (names is None or volumes[i].name in names)]
-        touching |= {frozenset((i, j)) for i in under for j, body in enumerate(bodies) if body == link}
-    kept = [frozenset((i, j)) not in touching for i, j in pairs]
-    return pairs[np.array(kept, dtype=bool)]
+        holding, under = bodies == link, bodies == touched
+        if names is not None:
+            under &= np.array([volume.name in names for volume in volumes], dtype=bool)
+        touching |= (holding[a] & under[b]) | (holding[b] & under[a])
+    return pairs[~touching]
 
 
 def _body_name(description: RobotDescription, owner: str) -> str:
     """First link of the body that a link belongs to; the name itself for what is no link."""
-    return _chain(description, owner)[0] if owner in description.links else owner
+    joint = description.parent_joint.get(owner)
+    while joint is not None and joint.type == "fixed":
+        owner = joint.parent
+        joint = description.parent_joint.get(owner)
+    return owner
 
 
 @dataclass(frozen=True)
@@ -377,6 +383,8 @@ def pair_margins(
         Margins, shape (m,) [m].
     """
     margins = np.full(len(pairs), float(margin))
+    if not rules:
+        return margins
     for index, (i, j) in enumerate(pairs):
         a, b = volumes[i].name, volumes[j].name
         for rule in rules:

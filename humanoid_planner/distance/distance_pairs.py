@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,23 +55,39 @@ class DistancePairs:
             InputError: a pair has an index out of range, or no strictly convex volume; or the cutoff is not positive.
         """
         self.volumes = tuple(volumes)
-        self.pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        self.cutoff = float(cutoff)
-        if not self.cutoff > 0.0:
-            raise InputError(f"is {cutoff}", element="cutoff", remedy="Give a positive length in metres, or infinity")
         bare = [placed.volume for placed in self.volumes]
-        is_flat = np.array([isinstance(volume, HalfSpace) for volume in bare], dtype=bool)
-        is_plain = np.array([isinstance(volume, RoundedHull) for volume in bare], dtype=bool)
-        self._refuse_impossible_pairs(is_flat | is_plain)
-        place = np.where(is_flat, np.cumsum(is_flat), np.cumsum(~is_flat)) - 1
-
+        self._is_flat = is_flat = np.array([isinstance(volume, HalfSpace) for volume in bare], dtype=bool)
+        self._is_plain = np.array([isinstance(volume, RoundedHull) for volume in bare], dtype=bool)
         bodies = np.array([placed.body for placed in self.volumes], dtype=np.int64)
-        moving, self._half_space_bodies = bodies[~is_flat], bodies[is_flat]
+        self._moving, self._half_space_bodies = bodies[~is_flat], bodies[is_flat]
         self._needed_bodies = int(bodies.max(initial=-1)) + 1
         self._table = volume_table([volume for volume in bare if not isinstance(volume, HalfSpace)])
         flat = [[*volume.normal, volume.offset] for volume in bare if isinstance(volume, HalfSpace)]
         self._half_spaces = np.array(flat, dtype=np.float64).reshape(-1, 4)
+        self._take(pairs, cutoff)
 
+    def with_pairs(self, pairs: ArrayLike, cutoff: float = np.inf) -> DistancePairs:
+        """Return distances of other pairs of the same volumes, which costs next to nothing.
+
+        Args:
+            pairs: indices of first and second volume, shape (m, 2).
+            cutoff: see the class.
+
+        Raises:
+            InputError: as for a new one.
+        """
+        other = copy.copy(self)
+        other._take(pairs, cutoff)
+        return other
+
+    def _take(self, pairs: ArrayLike, cutoff: float) -> None:
+        self.pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        self.cutoff = float(cutoff)
+        if not self.cutoff > 0.0:
+            raise InputError(f"is {cutoff}", element="cutoff", remedy="Give a positive length in metres, or infinity")
+        is_flat, is_plain, moving = self._is_flat, self._is_plain, self._moving
+        self._refuse_impossible_pairs(is_flat | is_plain)
+        place = np.where(is_flat, np.cumsum(is_flat), np.cumsum(~is_flat)) - 1
         touched = place[self.pairs]
         places = np.flatnonzero(~(is_flat | is_plain)[self.pairs].any(axis=1))
         self._round_pairs = PairList(np.ascontiguousarray(touched[places]), places, moving)
@@ -91,19 +108,22 @@ class DistancePairs:
         self._work = workspace()
 
     def _refuse_impossible_pairs(self, not_round: NDArray[np.bool_]) -> None:
-        for row, (a, b) in enumerate(self.pairs):
-            if not (0 <= a < len(self.volumes) and 0 <= b < len(self.volumes)):
-                raise InputError(
-                    f"is ({a}, {b})",
-                    element=f"pair {row}",
-                    remedy=f"Give indices of the {len(self.volumes)} volumes, from 0",
-                )
-            if not_round[a] and not_round[b]:
-                raise InputError(
-                    f"is {self.volumes[a].name} and {self.volumes[b].name}, neither of them strictly convex",
-                    element=f"pair {row}",
-                    remedy="At least one must be a SphereTorusVolume for the distance to be smooth",
-                )
+        beyond = np.flatnonzero(((self.pairs < 0) | (self.pairs >= len(self.volumes))).any(axis=1))
+        if len(beyond):
+            a, b = self.pairs[beyond[0]]
+            raise InputError(
+                f"is ({a}, {b})",
+                element=f"pair {beyond[0]}",
+                remedy=f"Give indices of the {len(self.volumes)} volumes, from 0",
+            )
+        kinked = np.flatnonzero(not_round[self.pairs].all(axis=1))
+        if len(kinked):
+            a, b = self.pairs[kinked[0]]
+            raise InputError(
+                f"is {self.volumes[a].name} and {self.volumes[b].name}, neither of them strictly convex",
+                element=f"pair {kinked[0]}",
+                remedy="At least one must be a SphereTorusVolume for the distance to be smooth",
+            )
 
     def forget(self) -> None:
         """Starts the next evaluation from nothing, as the first one."""

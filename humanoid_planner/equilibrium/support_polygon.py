@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
 from humanoid_model.contact import Contact
 from humanoid_model.convex_polygon import convex_hull
@@ -16,6 +15,9 @@ from humanoid_model.errors import InputError
 
 _SAME = 1e-9
 """Points nearer to each other than this, or nearer to a line, count as the same or as on it, m."""
+
+_Edge = tuple[float, float, float]
+"""Outward unit normal and offset of an edge."""
 
 
 def _half_planes(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -214,15 +216,23 @@ class SupportPolygon:
         if len(self.vertices) < 3:
             return self.vertices.mean(axis=0), 0.0
         origin = self.vertices.mean(axis=0)
+        offsets = self.offsets - self.normals @ origin
+        edges = [(x, y, offset) for (x, y), offset in zip(self.normals.tolist(), offsets.tolist(), strict=True)]
+        # Moving all edges inwards, the one that vanishes first leaves the others as they are; three end in a point.
+        while len(edges) > 3:
+            ends = zip(edges[-1:] + edges[:-1], edges, edges[1:] + edges[:1], strict=True)
+            radii = [_circle_between(*three)[1] for three in ends]
+            del edges[radii.index(min(radii))]
+        place, radius = _circle_between(*edges)
         scale = float(np.abs(self.vertices - origin).max())
-        rows = np.column_stack([self.normals, np.ones(len(self.normals))])
-        answer = linprog(
-            [0.0, 0.0, -1.0],
-            rows,
-            (self.offsets - self.normals @ origin) / scale,
-            bounds=[(None, None), (None, None), (0.0, None)],
-        )
-        radius = float(answer.x[2]) * scale
         centres = _clip(self.vertices, self.normals, self.offsets - radius + 1e-9 * scale)
-        centre = centres.mean(axis=0) if len(centres) else origin + scale * answer.x[:2]
-        return centre, radius
+        return centres.mean(axis=0) if len(centres) else origin + place, radius
+
+
+def _circle_between(a: _Edge, b: _Edge, c: _Edge) -> tuple[tuple[float, float], float]:
+    """Centre and radius of the circle that touches three edges n . p = offset from inside."""
+    ux, uy, u = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, v = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    turn = ux * vy - uy * vx
+    x, y = (u * vy - v * uy) / turn, (ux * v - vx * u) / turn
+    return (x, y), a[2] - a[0] * x - a[1] * y

@@ -136,6 +136,17 @@ class CollisionModel:
         self.limits = known[r, R].limits
         self.overlaps = known[r, R].overlaps
         self._make = make_distances
+        around: NDArray[np.int64] = np.zeros((0, 2), dtype=np.int64)
+        if scene is not None:
+            around = environment_pairs(robot, self._own, scene, self._around, robot_name=self._robot_name())
+        self._pairs: NDArray[np.int64] = np.concatenate([self.self_pairs, around])
+        place = {volume.name: index for index, volume in enumerate(self._own)}
+        # Margins that the robot's own postures leave, by pair of volumes.
+        self._left = np.full((len(self.volumes), len(self.volumes)), np.inf)
+        for one in self.overlaps:
+            ends = place[one.first], place[one.second]
+            self._left[ends] = self._left[ends[::-1]] = one.distance - _PLAY
+        self._distances = DistancePairs([*self.volumes, *self._shapes], [])
 
     def task(self, stance: Stance, *, margin: float = 0.0, rules: Sequence[MarginRule] = ()) -> CollisionTask | None:
         """Return distances that a posture in a stance has to keep; None when nothing can collide.
@@ -153,47 +164,36 @@ class CollisionModel:
             rules: margins of certain pairs; they count beside contacts and in the robot's own postures too.
         """
         name = self._robot_name()
-        pairs = without_contacts(self.robot, self.volumes, self.self_pairs, stance, robot_name=name)
-        if self.scene is not None:
-            around = environment_pairs(
-                self.robot, self._own, self.scene, self._around, robot_name=name, stance=stance, bearing=self._bearing
-            )
-            pairs = np.concatenate([pairs, around])
+        pairs = without_contacts(
+            self.robot, self.volumes, self._pairs, stance, robot_name=name, bearing=self._bearing
+        )
         if not len(pairs):
             return None
-        margins = pair_margins(self.volumes, pairs, np.nan, rules)
-        usual = pair_margins(self.volumes, pairs, margin, self._own_rules(margin))
-        beside = self._beside_contacts(stance, name)
-        volumes, place = list(self.volumes), {}
-        for row in np.flatnonzero(np.isnan(margins)):
-            a, b = (int(i) for i in pairs[row])
-            owners = self.volumes[a].owner, self.volumes[b].owner
-            if owners not in beside and owners[::-1] not in beside:
-                margins[row] = usual[row]
-            elif b < len(self._own):
-                margins[row] = min(usual[row], -2.0 * self._r)
-            else:
-                margins[row] = -self._r
-                if b not in place:
-                    place[b] = len(volumes)
-                    volumes.append(self._shapes[b - len(self._own)])
-                pairs[row, 1] = place[b]
+        ruled = pair_margins(self.volumes, pairs, np.nan, rules)
+        margins = np.where(np.isnan(ruled), np.minimum(margin, self._left[tuple(pairs.T)]), ruled)
+        beside = np.isnan(ruled) & self._beside_contacts(pairs, stance, name)
+        own = pairs[:, 1] < len(self._own)
+        margins[beside & own] = np.minimum(margins[beside & own], -2.0 * self._r)
+        margins[beside & ~own] = -self._r
+        # The shape of a scene's volume comes as many places after it.
+        pairs[beside & ~own, 1] += len(self._around)
         if self._make is not None:
-            return CollisionTask(self._make(volumes, pairs), margins)
-        return CollisionTask(DistancePairs(volumes, pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
+            return CollisionTask(self._make(self._distances.volumes, pairs), margins)
+        return CollisionTask(self._distances.with_pairs(pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
 
-    def _own_rules(self, margin: float) -> list[MarginRule]:
-        """Return margins that the robot's own postures keep."""
-        return [MarginRule(one.first, one.second, min(margin, one.distance - _PLAY)) for one in self.overlaps]
-
-    def _beside_contacts(self, stance: Stance, name: str) -> set[tuple[str, str]]:
-        """Links up to two joints from a contact, and the link or body that it touches."""
+    def _beside_contacts(self, pairs: NDArray[np.int64], stance: Stance, name: str) -> NDArray[np.bool_]:
+        """(m,) whether a pair is a link up to two joints from a contact, and the link or body that it touches."""
         description = self.robot.description
-        return {
-            (link, contact.surface.body.removeprefix(f"{name}/"))
-            for contact in stance.contacts
-            for link in _neighbours(description, _neighbours(description, {contact.location.link}))
-        }
+        owners = [volume.owner for volume in self.volumes]
+        a, b = pairs.T
+        beside = np.zeros(len(pairs), dtype=bool)
+        for contact in stance.contacts:
+            links = _neighbours(description, _neighbours(description, {contact.location.link}))
+            near = np.array([owner in links for owner in owners])
+            body = contact.surface.body.removeprefix(f"{name}/")
+            touched = np.array([owner == body for owner in owners])
+            beside |= (near[a] & touched[b]) | (near[b] & touched[a])
+        return beside
 
     def _bearing(self, contact: Contact) -> set[str] | None:
         """Parts of a scene's body that lie under a contact's surface; None for all: of a link, or where none does.

@@ -83,8 +83,6 @@ class CollisionTask(Task):
         bodies = np.array([volume.body for volume in distances.volumes], dtype=np.int64)
         pairs = np.asarray(distances.pairs, dtype=np.int64).reshape(-1, 2)
         self._bodies = bodies[pairs]
-        names = [volume.name for volume in distances.volumes]
-        self._labels = tuple(f"collision {names[a]} {names[b]}" for a, b in pairs)
         self._version = -1
         self.evaluations = 0
         self.gradients = 0
@@ -92,7 +90,8 @@ class CollisionTask(Task):
     @property
     def labels(self) -> tuple[str, ...]:
         """How messages call the rows."""
-        return self._labels
+        names = [volume.name for volume in self.distances.volumes]
+        return tuple(f"collision {names[a]} {names[b]}" for a, b in self.distances.pairs)
 
     def _update(self, state: PostureState) -> None:
         if self._version != state.version:

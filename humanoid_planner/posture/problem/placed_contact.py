@@ -140,7 +140,12 @@ def _clip(contact: Contact, element: str) -> NDArray[np.float64]:
     placement = contact.placement_surface_patch
     turn = placement.rotation[:2, :2]
     patch = np.asarray(contact.location.patch, dtype=float) @ turn.T + placement.translation[:2]
-    common = clip_convex(patch, np.asarray(polygon, dtype=float))
+    start = np.asarray(polygon, dtype=float)
+    edge = np.roll(start, -1, axis=0) - start
+    away = patch[:, None] - start
+    if ((edge[:, 0] * away[..., 1] - edge[:, 1] * away[..., 0]) >= 0.0).all():
+        return np.asarray(contact.location.patch, dtype=float)
+    common = clip_convex(patch, start)
     if len(common) == 0:
         raise InputError(
             f"the patch at x = {contact.x:g}, y = {contact.y:g} doesn't touch the surface's polygon",

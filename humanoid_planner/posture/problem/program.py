@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,6 @@ class PostureProgram(NonlinearProgram):
         state: evaluated last.
         tasks: that the rows come from.
         row_tasks: (m,) index of each row's task.
-        row_labels: (m,) how messages call the rows.
-        row_units: (m,) units of the values times ``scale``.
         scale: (m,) what the rows were divided by.
         evaluations: of the constraints.
         jacobian_evaluations: of their Jacobian.
@@ -53,8 +52,8 @@ class PostureProgram(NonlinearProgram):
         self._criterion = criterion
         self._fast = [task for task in self.tasks if type(task) is GeometricTask or _only_rows(task)]
         self._others = [task for task in self.tasks if task not in self._fast]
-        ordered = [*self._fast, *self._others]
-        self._table = RowTable([row for task in self._fast for row in task.rows])  # type: ignore[attr-defined]
+        self._ordered = ordered = [*self._fast, *self._others]
+        self._table = RowTable.joined([task.table for task in self._fast])  # type: ignore[attr-defined]
         place = {id(task): index for index, task in enumerate(self.tasks)}
         sizes = [task.size for task in ordered]
         self._starts = np.cumsum([0, *sizes])
@@ -66,12 +65,8 @@ class PostureProgram(NonlinearProgram):
         self._order = np.lexsort((equal, linear))
         scale = np.concatenate([np.ones(0), *(task.scale for task in ordered)])[self._order]
         owners = np.concatenate([np.zeros(0, dtype=int), *(np.full(task.size, place[id(task)]) for task in ordered)])
-        labels = [label for task in ordered for label in task.labels]
-        units = [unit for task in ordered for unit in _units(task)]
         self.scale = scale
         self.row_tasks = owners[self._order].astype(np.int64)
-        self.row_labels = tuple(labels[i] for i in self._order)
-        self.row_units = tuple(units[i] for i in self._order)
         self.linear = linear[self._order]
         self.constraint_lower = lower_rows[self._order] / scale
         self.constraint_upper = upper_rows[self._order] / scale
@@ -87,6 +82,18 @@ class PostureProgram(NonlinearProgram):
         if self._cones is not None:
             begin = self._starts[len(self._fast) + self._others.index(self._cones)]
             self._cone_rows = slice(begin, begin + self._cones.size)
+
+    @cached_property
+    def row_labels(self) -> tuple[str, ...]:
+        """(m,) how messages call the rows."""
+        labels = [label for task in self._ordered for label in task.labels]
+        return tuple(labels[i] for i in self._order)
+
+    @cached_property
+    def row_units(self) -> tuple[str, ...]:
+        """(m,) units of the values times ``scale``."""
+        units = [unit for task in self._ordered for unit in _units(task)]
+        return tuple(units[i] for i in self._order)
 
     @property
     def damping(self) -> NDArray[np.float64]:
@@ -189,7 +196,7 @@ def _only_rows(task: Task) -> bool:
 
 def _linear(task: Task) -> NDArray[np.bool_]:
     if isinstance(task, GeometricTask):
-        return np.array([row.kind == JOINT for row in task.rows], dtype=bool)
+        return np.asarray(task.table.kinds == JOINT)
     return np.full(task.size, task.linear)
 
 

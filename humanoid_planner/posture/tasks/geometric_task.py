@@ -25,6 +25,7 @@ from humanoid_planner.posture.tasks.task import Task
 
 _ZERO = np.zeros(3)
 _EYE = np.eye(3)
+_CURVED = frozenset((DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN))
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class GeometricTask(Task):
 
     Attributes:
         rows: its functions.
+        table: the same as the kernels read them.
     """
 
     def __init__(self, name: str, rows: Sequence[Row]) -> None:
@@ -77,7 +79,7 @@ class GeometricTask(Task):
         )
         self.rows = tuple(rows)
         self.unit = rows[0].unit if rows else ""
-        self._table = RowTable(self.rows)
+        self.table = RowTable.of(self.rows)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -86,12 +88,12 @@ class GeometricTask(Task):
 
     def value(self, state: PostureState) -> NDArray[np.float64]:
         """(m,) values."""
-        return self._table.values(state)
+        return self.table.values(state)
 
     def jacobian(self, state: PostureState) -> NDArray[np.float64]:
         """(m, state.size) derivatives."""
         J = np.zeros((self.size, state.size))
-        self._table.jacobian(state, J)
+        self.table.jacobian(state, J)
         return J
 
 
@@ -100,17 +102,30 @@ class RowTable:
 
     Attributes:
         size: number of rows.
+        kinds: (m,) of the rows.
         curved: whether lengths or angles are among them.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.size = len(rows)
-        self.curved = any(row.kind in (DISTANCE, COM_DISTANCE, ANGLE, AIM, TURN) for row in rows)
-        self._rows = np.zeros(self.size, dtype=ROW)
-        for record, row in zip(self._rows, rows, strict=True):
-            for name in ROW.names or ():
-                record[name] = getattr(row, name)
+    def __init__(self, records: NDArray[np.void]) -> None:
+        self.size = len(records)
+        self._rows = records
+        self.kinds: NDArray[np.int64] = records["kind"]
+        self.curved = not _CURVED.isdisjoint(self.kinds.tolist())
         self._values = np.zeros(self.size)
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> RowTable:
+        """Return the table of rows."""
+        records = np.zeros(len(rows), dtype=ROW)
+        if rows:
+            for name in ROW.names or ():
+                records[name] = [getattr(row, name) for row in rows]
+        return cls(records)
+
+    @classmethod
+    def joined(cls, tables: Sequence[RowTable]) -> RowTable:
+        """Return the rows of several tables in one."""
+        return cls(np.concatenate([np.zeros(0, dtype=ROW), *(table._rows for table in tables)]))
 
     def values(self, state: PostureState) -> NDArray[np.float64]:
         """(m,) values, in an array of the table's own."""

@@ -85,7 +85,7 @@ def polygon_task(
         [placed.placement_ground_contact.act(np.array([x, y, 0.0])) for placed in bearing for x, y in placed.bearing]
     )
     polygon = SupportPolygon.of_points(points)
-    if len(polygon.vertices) > 2 and margin > polygon.largest_circle()[1]:
+    if margin > 0 and len(polygon.vertices) > 2 and margin > polygon.largest_circle()[1]:
         raise InputError(
             f"the stability margin of {margin:g} m leaves nothing of the support polygon",
             element="stability margin",

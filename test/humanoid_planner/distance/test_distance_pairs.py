@@ -54,6 +54,24 @@ def test_distances_are_the_ones_of_the_definition() -> None:
     assert lightly >= 5
 
 
+def test_other_pairs_of_the_same_volumes_are_as_made_anew_and_leave_the_first_alone() -> None:
+    rng = np.random.default_rng(3)
+    every = all_pairs(zoo(rng))
+    placements = random_placements(rng, 0.0, 0.7)
+    every.evaluate(*placements)
+    before = every.values.copy()
+    chosen = every.pairs[rng.permutation(len(every.pairs))[:40]]
+    other, anew = every.with_pairs(chosen, 0.3), DistancePairs(every.volumes, chosen, 0.3)
+    other.evaluate(*placements)
+    anew.evaluate(*placements)
+    for name in ("values", "slopes", "normals", "points_a", "points_b"):
+        assert np.array_equal(getattr(other, name), getattr(anew, name)), name
+    assert np.array_equal(every.values, before)
+    assert (other.cutoff, every.cutoff) == (0.3, np.inf)
+    with pytest.raises(InputError, match="pair 1"):
+        every.with_pairs([(0, 1), (0, len(every.volumes))])
+
+
 def check_deep(trials: int, starts: int) -> None:
     rng = np.random.default_rng(1)
     volumes = zoo(rng)

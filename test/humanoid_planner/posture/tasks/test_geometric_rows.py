@@ -128,7 +128,7 @@ def test_curvature_of_a_length_under_translations_is_exact(kind: str) -> None:
     kinematics = RobotKinematics(HRP2)
     state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
     body = kinematics.body_of("RARM_LINK5")[0]
-    table = RowTable([Row(KINDS[kind], "", 0.0, 1.0, a=body, P=rng.standard_normal(3), Q=rng.standard_normal(3))])
+    table = RowTable.of([Row(KINDS[kind], "", 0.0, 1.0, a=body, P=rng.standard_normal(3), Q=rng.standard_normal(3))])
     state.set(random_variables(kinematics, rng))
     length = table.values(state)[0]
     J = np.zeros((1, state.size))
@@ -162,7 +162,7 @@ def test_curvature_is_that_of_small_lengths_and_angles(kind: str, ground: str) -
     row = Row(
         KINDS[kind], "", 0.0, 1.0, a=a, b=b, P=P, Q=Rb.T @ (target - pb), u=u, w=w / np.linalg.norm(w), frame_b=frame_b
     )
-    table = RowTable([row])
+    table = RowTable.of([row])
 
     def gradient(y: np.ndarray) -> np.ndarray:
         state.set(y)
