@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,11 @@ class PostureCaller:
     def call(
         self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
     ) -> PostureResult:
-        """Look for a posture.
+        """Look for a posture; where the criterion leads to none, for any posture first and then from there.
+
+        A criterion pulls away from what is feasible, into corners where nothing is. The thesis' solver has two phases
+        for that; here the first one serves calls that a plan can't do without. A pre-contact's posture is a start only,
+        and found without a criterion. Of the places of a contact that slides, others are tried.
 
         Args:
             purpose: for the record.
@@ -105,15 +109,31 @@ class PostureCaller:
             problem["collisions"] = self.collisions.task(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+        light = purpose == "pre-contact"
+        wanted = PostureRequirements(
+            scene=self.scene, tasks=tasks, criterion=None if light else self.criterion, **problem
+        )
+        result, building = self._solve(stance, wanted, start)
+        iterations = result.iterations
+        if not result.success and wanted.criterion is not None and purpose != "slide":
+            result, more_building = self._solve(stance, replace(wanted, criterion=None), start)
+            building, iterations = building + more_building, iterations + result.iterations
+            if result.success:
+                better, more_building = self._solve(stance, wanted, result.q)
+                building, iterations = building + more_building, iterations + better.iterations
+                result = better if better.success else result
+        solving = time.perf_counter() - began - building
+        self.calls.append(PostureCall(purpose, result.status, result.success, iterations, building, solving))
+        return result
+
+    def _solve(
+        self, stance: Stance, wanted: PostureRequirements, start: NDArray[np.float64]
+    ) -> tuple[PostureResult, float]:
+        """Return what a search from a posture (nq,) finds, and the time to put its problem together [s]."""
+        began = time.perf_counter()
         made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
-        result = solve_problem(made, start, options=self.options, explain=False, restarts=0)
-        now = time.perf_counter()
-        self.calls.append(
-            PostureCall(purpose, result.status, result.success, result.iterations, built - began, now - built)
-        )
-        return result
+        return solve_problem(made, start, options=self.options, explain=False, restarts=0), built - began
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:
         """Why two contacts, or a contact and a task, are too far apart for any posture; empty where nothing says so.
