@@ -94,6 +94,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         goal_below: U_T at and above which a node isn't tried for the goal.
         way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
+        goal_holds: couples that hold at the end.
     """
 
     couples: Couples
@@ -111,6 +112,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     goal_below: float = np.inf
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
+    goal_holds: frozenset[int] = frozenset()
     counts: SonCounts = field(default_factory=SonCounts)
 
     def __post_init__(self) -> None:
@@ -152,9 +154,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
         that ask for no more than that.
         """
-        if not self.posture_potential(node.state.q) < self.goal_below:
-            return None
         settled = node.state.stance.settled()
+        if not self.goal_holds <= set(settled.couples) or self.posture_potential(node.state.q) >= self.goal_below:
+            return None
         stance = settled.stance(self.couples)
         if self.reach and self.caller.impossible(stance, self.goal):
             return None

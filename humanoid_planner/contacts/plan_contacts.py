@@ -89,6 +89,7 @@ class ContactPlanner:
             asked.goal_below,
             asked.way_exists,
             asked.goal_way_exists,
+            frozenset(couples.number_of(*names) for names in asked.goal_holds),
         )
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
@@ -152,6 +153,10 @@ class ContactPlanner:
         """Return what keeps the nearest stance from the goal."""
         caller, best = self.space.caller, self.search.best.state
         stance = best.stance.settled().stance(self.space.couples)
+        missing = [self.space.couples.names(couple) for couple in self.space.goal_holds - set(best.stance.couples)]
+        if missing:
+            wanted = ", ".join(f"{location} on {surface}" for location, surface in sorted(missing))
+            return f"No plan: {end.value}. The goal asks for contacts that the nearest stance doesn't have: {wanted}."
         apart = caller.impossible(stance, self.space.goal)
         if not apart:
             result = caller.call("goal", stance, best.q, self.space.goal)
