@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planning problems of the planner thesis' chapter 5, for benchmark and tests (specification 001 section 11.4)."""
+"""Planning problems of the planner thesis' chapters 5 to 7 and others (specification 001 sections 11.4 to 11.6)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_model import load_robot, load_scene
 from humanoid_model.contact import Contact, Stance, Surface
@@ -15,16 +19,30 @@ from humanoid_planner.contacts import (
     Attractor,
     CentreOfMassAttractor,
     ContactCount,
+    LocationMalus,
+    PointAlongGuide,
     PredefinedCandidates,
     RandomCandidates,
     SearchVolumes,
 )
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture import NearReference, Task, WeightedSum
-from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at
+from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture import CollisionModel, NearReference, Task, WeightedSum
+from humanoid_planner.posture.motion import NearGuide
+from humanoid_planner.posture.tasks.link_tasks import (
+    axis_along,
+    centre_of_mass_at,
+    point_at,
+    point_beyond,
+    point_in_slab,
+)
 
 #: Where the can's middle is, and where the centre of mass is above the last step and the last slab [m].
 CAN, TOP, END = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53), (8.7, 0.0, 0.78)
+#: Height of the seat, and where the robot's seat is on it when it sits at the table [m].
+SEAT, SEATED = 0.338, 0.10
+#: Margin of the volumes around shapes where a robot squeezes through [m].
+NARROW = 0.004
 
 
 @dataclass
@@ -105,12 +123,117 @@ def slabs_and_bars() -> Scenario:
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
 
 
+def chair_to_standing(beyond: float = 2.0) -> Scenario:
+    """X24: up from a chair at a table and away to its left, by a guide of five key postures.
+
+    The thesis' robot sits on both thighs, which HRP-2-like's can't leave one after the other: it sits on its seat.
+
+    Args:
+        beyond: what the pelvis' y has to exceed at the end [m].
+    """
+    robot, scene = load_robot("hrp2"), load_scene("chair_and_table")
+    kinematics = RobotKinematics(robot)
+    guide = [
+        _seated(robot),
+        *(_standing(robot, *place) for place in ((0.05, 0.0, 0.0), (0.05, 0.15, 0.6), (0.0, 0.45, 1.57))),
+        _standing(robot, 0.0, beyond + 0.15, 1.57),
+    ]
+    options = _along_guide(robot, scene, kinematics, guide, {"seat": 0.3})
+    options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers", "seat"]
+    options["forbidden"] = _at_the_table(options["locations"])
+    start = _feet(robot, scene, "floor", 0.06)
+    seat: Surface = next(one for one in scene.surfaces if one.name == "seat")
+    start = Stance((*start.contacts, Contact(robot.contacts["seat"], seat, SEATED, 0.0, 0.0)))
+    goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, beyond, 0], [0, 1, 0], "pelvis beside")]
+    return Scenario(robot, scene, kinematics, start, goal, 0.5, options)
+
+
+def sitting_with_glass() -> Scenario:
+    """X25: from beside the chair down onto it, a glass in the right hand upright in every posture."""
+    robot, scene = load_robot("hrp2"), load_scene("chair_and_table")
+    kinematics = RobotKinematics(robot)
+    places = ((0.0, 0.75, -1.57), (0.0, 0.45, -1.57), (0.05, 0.15, -0.6), (0.05, 0.0, 0.0))
+    guide = [*(_standing(robot, *place) for place in places), _seated(robot)]
+    options = _along_guide(robot, scene, kinematics, guide, {"seat": -0.3})
+    options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "seat"]
+    options["forbidden"] = _at_the_table(options["locations"])
+    options["tasks"] = [axis_along(kinematics, "RARM_LINK5", [1, 0, 0], [0, 0, 1], name="glass")]
+    floor: Surface = next(one for one in scene.surfaces if one.name == "floor")
+    options["goal_holds"] = [("seat", "seat"), ("left_sole", "floor"), ("right_sole", "floor")]
+    start = Stance(
+        tuple(
+            Contact(robot.contacts[f"{side}_sole"], floor, x, 0.72, -math.pi / 2)
+            for side, x in (("left", 0.095), ("right", -0.095))
+        )
+    )
+    seat = robot.contacts["seat"].placement_link_patch.translation
+    middle: list[Task] = [point_in_slab(kinematics, "WAIST", seat, [0, 0, SEAT], [0, 1, 0], 0.1, "in its middle")]
+    return Scenario(robot, scene, kinematics, start, middle, 0.5, options)
+
+
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
     """Return options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
     potential = WeightedSum([(1.0, scenario.options["potential"]), (0.02, scenario.options["criterion"])])
     volumes = SearchVolumes(size=0.15, angle=math.radians(60))
     changes = {"criterion": None, "potential": potential, "candidates": volumes, "method": method}
     return scenario.options | changes
+
+
+def _along_guide(
+    robot: Robot,
+    scene: Scene,
+    kinematics: RobotKinematics,
+    guide: Sequence[NDArray[np.float64]],
+    malus: Mapping[str, float],
+    links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5"),
+) -> dict[str, Any]:
+    """Options of a search along a guide: VBFP, whose postures and order the guide's valley and those of links give.
+
+    A foot that steps far ahead of the robot, and one foot alone, are no progress: the links' weight is small, single
+    support costs a little. Hands help where they have to. Postures are solved roughly, as most are thrown away; the
+    friction that they may use is a tenth less than the scene's.
+    """
+    valley = NearGuide(kinematics, guide, progress=1.0, switch=1.0)
+    terms = [(1.0, valley), *((1.0, PointAlongGuide(kinematics, guide, link, progress=0.3)) for link in links)]
+    hands = {"left_hand_fingers": 0.15, "right_hand_fingers": 0.15}
+    return {
+        "method": "vbfp",
+        "candidates": SearchVolumes(size=0.3, angle=math.radians(120)),
+        "potential": WeightedSum(terms),
+        "terms": [ContactCount(0.05, 2.0), LocationMalus(hands | dict(malus))],
+        "posture": guide[0],
+        "collisions": CollisionModel(robot, scene, r=NARROW),
+        "torque_limits": True,
+        "friction": 0.45,
+        "goal_below": -0.75 * valley.path.length,
+        "options": SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=5.0),
+    }
+
+
+def _at_the_table(locations: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs that X24 forbids: hands on the floor, feet on the furniture; and the seat on anything but the chair."""
+    hands = [(name, "floor") for name in locations if "sole" not in name]
+    feet = [(name, surface) for name in locations if "sole" in name for surface in ("seat", "table_top")]
+    return [*hands, *feet, ("seat", "table_top")]
+
+
+def _posture(robot: Robot, name: str, place: Sequence[float], yaw: float, joints: Mapping[str, float]) -> NDArray[np.float64]:
+    """(nq,) one of a robot's postures at a place [m], turned [rad], some joints of both sides otherwise."""
+    q = robot.postures[name].copy()
+    q[:3], q[3:7] = place, [0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)]
+    for joint, value in joints.items():
+        for side in "LR":
+            q[robot.model.joints[robot.model.getJointId(f"{side}{joint}")].idx_q] = value
+    return q
+
+
+def _standing(robot: Robot, x: float, y: float, yaw: float) -> NDArray[np.float64]:
+    return _posture(robot, "half_sitting", (x, y, 0.6487), yaw, {})
+
+
+def _seated(robot: Robot) -> NDArray[np.float64]:
+    legs = {"LEG_JOINT2": -1.0, "LEG_JOINT3": 1.8, "LEG_JOINT4": -0.8}
+    return _posture(robot, "sitting", (-0.08, 0.0, 0.4), 0.0, legs)
 
 
 def _usual(robot: Robot, kinematics: RobotKinematics) -> dict[str, Any]:

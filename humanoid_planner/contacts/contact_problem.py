@@ -55,6 +55,7 @@ class ContactProblem:
         goal_below: U_T at and above which a node isn't tried for the goal.
         way_exists: tells whether there is a way from a node to its son; None for always.
         goal_way_exists: likewise from a node to its goal posture.
+        goal_holds: pairs of a location's name and a surface's that hold at the end, whatever the posture.
         options: of the solver for each posture.
         requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
     """
@@ -83,5 +84,6 @@ class ContactProblem:
     goal_below: float = math.inf
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
+    goal_holds: Collection[tuple[str, str]] = ()
     options: SolverOptions = POSTURE
     requirements: dict[str, Any] = field(default_factory=dict)

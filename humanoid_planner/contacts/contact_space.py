@@ -105,6 +105,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
         workers: that answer a node's questions at a time; None answers them here, one after the other.
+        goal_holds: couples that hold at the end.
     """
 
     couples: Couples
@@ -122,6 +123,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     goal_below: float = np.inf
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
+    goal_holds: frozenset[int] = frozenset()
     counts: SonCounts = field(default_factory=SonCounts)
     workers: PostureWorkers | None = None
 
@@ -177,9 +179,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
         that ask for no more than that.
         """
-        if not self.posture_potential(node.state.q) < self.goal_below:
-            return None
         settled = node.state.stance.settled()
+        if not self.goal_holds <= set(settled.couples) or self.posture_potential(node.state.q) >= self.goal_below:
+            return None
         stance = settled.stance(self.couples)
         apart = self.caller.impossible(stance, self.goal) if self.reach else ""
         if apart:

@@ -103,3 +103,7 @@ class Couples:
     def surface(self, number: int) -> Surface:
         """Return the surface of a couple."""
         return self.surfaces[number % len(self.surfaces)]
+
+    def names(self, number: int) -> tuple[str, str]:
+        """Return the names of a couple's location and surface."""
+        return self.location(number).name, self.surface(number).name

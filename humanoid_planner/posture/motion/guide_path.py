@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.checks import check_number
@@ -14,7 +15,8 @@ from humanoid_model.errors import InputError
 
 #: Corners are left by at most this part of the shorter adjacent segment (specification 001 Appendix B).
 DEVIATION = 0.05
-_SAMPLES = np.linspace(0.0, 1.0, 9)
+#: Intervals of a rounded corner that the nearest point is first looked for in.
+_INTERVALS = 8
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -91,16 +93,17 @@ class GuidePath:
             shorter = float(min(lengths[corner - 1], lengths[corner]))
             per_cut = 0.1875 * float(np.linalg.norm(b - a))  # 3/8 sin(angle / 2)
             cuts[corner] = min(0.5 * shorter, deviation * shorter / per_cut if per_cut > 1e-9 else 0.0)
-        self._pieces: list[_Line | _Blend] = []
+        self._pieces: list[_Piece] = []
         for index, direction in enumerate(directions):
             start = points[index] + cuts[index] * direction
             end = points[index + 1] - cuts[index + 1] * direction
             if np.linalg.norm(end - start) > 1e-12:
-                self._pieces.append(_Line(start, end - start))
+                self._pieces.append(_line(start, end - start))
             if index + 1 < len(directions) and cuts[index + 1] > 0:
-                self._pieces.append(_Blend(points[index + 1], cuts[index + 1], direction, directions[index + 1]))
+                self._pieces.append(_blend(points[index + 1], cuts[index + 1], direction, directions[index + 1]))
         totals = [piece.root_length(1.0, self._root) for piece in self._pieces]
         self._before = np.concatenate([[0.0], np.cumsum(totals)])
+        self._of_root = np.ascontiguousarray([piece.coefficients[:, self._root] for piece in self._pieces])
         self.size = points.shape[1]
 
     @property
@@ -111,14 +114,7 @@ class GuidePath:
     def nearest(self, y: NDArray[np.float64]) -> NearestPoint:
         """Return the path's point whose root is nearest to that of (n,) coordinates; of several the first."""
         wanted = y[self._root]
-        best = (math.inf, 0, 0.0)
-        for index, piece in enumerate(self._pieces):
-            s = piece.nearest(wanted, self._root)
-            gap = piece.position(s)[self._root] - wanted
-            square = float(gap @ gap)
-            if square < best[0] - 1e-15:
-                best = (square, index, s)
-        _, index, s = best
+        index, s = _nearest(self._of_root, wanted)
         piece = self._pieces[index]
         point, velocity = piece.position(s), piece.velocity(s)
         length = float(self._before[index]) + piece.root_length(s, self._root)
@@ -134,71 +130,89 @@ class GuidePath:
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
-    """start + s span."""
+class _Piece:
+    """A polynomial of s in [0, 1].
 
-    start: NDArray[np.float64]
-    span: NDArray[np.float64]
+    Attributes:
+        coefficients: (5, n) of s to the powers 0 to 4.
+    """
 
-    def position(self, s: float) -> NDArray[np.float64]:
-        return self.start + s * self.span
-
-    def velocity(self, s: float) -> NDArray[np.float64]:
-        return self.span
-
-    def acceleration(self, s: float) -> NDArray[np.float64]:
-        return np.zeros_like(self.span)
-
-    def root_length(self, s: float, root: NDArray[np.int64]) -> float:
-        return s * float(np.linalg.norm(self.span[root]))
-
-    def nearest(self, wanted: NDArray[np.float64], root: NDArray[np.int64]) -> float:
-        span = self.span[root]
-        return float(np.clip((wanted - self.start[root]) @ span / (span @ span), 0.0, 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Blend:
-    """A rounded corner, see :class:`GuidePath`."""
-
-    corner: NDArray[np.float64]
-    cut: float
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
 
     def position(self, s: float) -> NDArray[np.float64]:
-        r = 1.0 - s
-        return self.corner + self.cut * (self.b * (2 - s) * s**3 - self.a * (2 - r) * r**3)
+        return np.array([1.0, s, s**2, s**3, s**4]) @ self.coefficients
 
     def velocity(self, s: float) -> NDArray[np.float64]:
-        share = (3 - 2 * s) * s * s
-        return 2 * self.cut * (self.a + share * (self.b - self.a))
+        return np.array([0.0, 1.0, 2 * s, 3 * s**2, 4 * s**3]) @ self.coefficients
 
     def acceleration(self, s: float) -> NDArray[np.float64]:
-        return 12 * self.cut * s * (1 - s) * (self.b - self.a)
+        return np.array([0.0, 0.0, 2.0, 6 * s, 12 * s**2]) @ self.coefficients
 
     def root_length(self, s: float, root: NDArray[np.int64]) -> float:
+        if not self.coefficients[2:].any():
+            return s * float(np.linalg.norm(self.coefficients[1, root]))
         nodes = 0.5 * s * (_NODES + 1)
-        speeds = [float(np.linalg.norm(self.velocity(node)[root])) for node in nodes]
-        return 0.5 * s * float(_WEIGHTS @ speeds)
+        powers = np.array([0.0 * nodes, 0.0 * nodes + 1, 2 * nodes, 3 * nodes**2, 4 * nodes**3])
+        return 0.5 * s * float(_WEIGHTS @ np.linalg.norm(powers.T @ self.coefficients[:, root], axis=1))
 
-    def nearest(self, wanted: NDArray[np.float64], root: NDArray[np.int64]) -> float:
-        """Return the best of some samples, refined by Newton's method between its neighbours."""
-        gaps = np.array([self.position(s)[root] for s in _SAMPLES]) - wanted
-        best = int(np.argmin(np.einsum("ij,ij->i", gaps, gaps)))
-        low, high = _SAMPLES[max(best - 1, 0)], _SAMPLES[min(best + 1, len(_SAMPLES) - 1)]
-        s = float(_SAMPLES[best])
-        for _ in range(50):
-            gap, direction = self.position(s)[root] - wanted, self.velocity(s)[root]
-            slope = float(direction @ gap)
-            if slope > 0:
-                high = s
-            else:
-                low = s
-            bend = float(direction @ direction + self.acceleration(s)[root] @ gap)
-            step = s - slope / bend if bend > 0 else math.nan
-            following = step if low < step < high else 0.5 * (low + high)
-            if abs(following - s) < 1e-14:
-                break
-            s = float(following)
-        return min(max(s, 0.0), 1.0)
+
+def _line(start: NDArray[np.float64], span: NDArray[np.float64]) -> _Piece:
+    """Return start + s span."""
+    still = np.zeros_like(start)
+    return _Piece(np.array([start, span, still, still, still]))
+
+
+def _blend(corner: NDArray[np.float64], cut: float, a: NDArray[np.float64], b: NDArray[np.float64]) -> _Piece:
+    """Return a rounded corner, see :class:`GuidePath`."""
+    turn = 2 * cut * (b - a)
+    return _Piece(np.array([corner - cut * a, 2 * cut * a, np.zeros_like(a), turn, -0.5 * turn]))
+
+
+@njit(cache=True)
+def _nearest(pieces: NDArray[np.float64], wanted: NDArray[np.float64]) -> tuple[int, float]:
+    """Return the piece of a curve and its parameter that are nearest to a point; of several the first.
+
+    Args:
+        pieces: (m, 5, k) coefficients.
+        wanted: (k,).
+    """
+    best, best_piece, best_s = math.inf, 0, 0.0
+    for index in range(len(pieces)):
+        c = pieces[index]
+        if not c[2:].any():
+            s = min(max((wanted - c[0]) @ c[1] / (c[1] @ c[1]), 0.0), 1.0)
+        else:
+            s = _nearest_of_blend(c, wanted)
+        gap = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * c[4]))) - wanted
+        square = gap @ gap
+        if square < best - 1e-15:
+            best, best_piece, best_s = square, index, s
+    return best_piece, best_s
+
+
+@njit(cache=True)
+def _nearest_of_blend(c: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
+    """Return the best of some samples, refined by Newton's method between its neighbours."""
+    least, chosen = math.inf, 0
+    for sample in range(_INTERVALS + 1):
+        s = sample / _INTERVALS
+        gap = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * c[4]))) - wanted
+        if gap @ gap < least:
+            least, chosen = gap @ gap, sample
+    low, high, s = max(chosen - 1, 0) / _INTERVALS, min(chosen + 1, _INTERVALS) / _INTERVALS, chosen / _INTERVALS
+    for _ in range(50):
+        gap = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * c[4]))) - wanted
+        direction = c[1] + s * (2 * c[2] + s * (3 * c[3] + s * 4 * c[4]))
+        slope = direction @ gap
+        if slope > 0:
+            high = s
+        else:
+            low = s
+        bend = direction @ direction + (2 * c[2] + s * (6 * c[3] + s * 12 * c[4])) @ gap
+        following = s - slope / bend if bend > 0 else -1.0
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if abs(following - s) < 1e-14:
+            break
+        s = following
+    return min(max(s, 0.0), 1.0)
