@@ -133,7 +133,7 @@ class _Describer:
             "theta": math.degrees(kk.theta), "r": kk.r / unit, "alpha": math.degrees(kk.alpha), "d": kk.d / unit,
             "gamma": math.degrees(kk.gamma), "epsil": kk.epsilon / unit,
         }  # fmt: skip
-        values = {key: 0.0 if abs(value) < 1e-12 else value for key, value in values.items()}
+        values = {key: _rounded(value) for key, value in values.items()}
         for key in ("gamma", "epsil"):
             if values[key] == 0.0:
                 del values[key]
@@ -149,8 +149,8 @@ class _Describer:
         """Add a frame fixed to a link; returns its number."""
         at = self.robot.parts.links[link]
         place = self.frames[at.joint_id].actInv(at.placement_joint_link * placement)
-        x, y, z = (float(value) / self.mechanism.length_unit for value in place.translation)
-        a, b, c = (math.degrees(angle) for angle in pin.rpy.matrixToRpy(place.rotation))
+        x, y, z = (_rounded(value / self.mechanism.length_unit) for value in place.translation)
+        a, b, c = (_rounded(math.degrees(angle)) for angle in pin.rpy.matrixToRpy(place.rotation))
         number = len(self.nodes) + 1
         self.nodes.append(MadFrame(number, (x, y, z), (a, b, c), self.numbers[at.joint_id]))
         return number
@@ -172,3 +172,8 @@ class _Describer:
             step = KleinfingerKhalil(theta=angle, r=slide).placement
             end_a = self.add_link(end_a, step, kind == "slide")
         return MadClosure((min(end_a, end_b), max(end_a, end_b)), ball=kind == "point")
+
+
+def _rounded(value: float) -> float:
+    """Return a number without the dust of rounding: to 12 digits behind the point."""
+    return round(float(value), 12) + 0.0

@@ -127,7 +127,7 @@ class _Reader:
             problem = f"has {nodes} links and frames, more than {_MOST_NODES}"
             self.report("E01", Place(1, 1), problem, "Describe the mechanism in parts")
             return None
-        for fault in structure.faults:
+        for fault in structure.faults[:_MOST_ERRORS]:
             header = structure.header(fault.offset)
             self.report("E01", structure.place(fault.offset), fault.problem, fault.remedy, header)
         if structure.cut_off:

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = ("humanoid_model", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_studies")
+LIBRARIES = (
+    *("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner"),
+    "humanoid_studies",
+)
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {"humanoid_planner/gait/": "casadi", "humanoid_planner/optimisation/ipopt.py": "casadi"}

@@ -34,6 +34,18 @@ def test_a_longer_link_moves_what_it_carries_and_nothing_else():
     assert np.linalg.norm(after["link_3"] - after["link_2"]) == pytest.approx(500)
 
 
+def test_automatic_shapes_follow_a_change():
+    scene = load_scene("planar_hybrid")
+    parameters = dict(scene.mad.robots[0].nodes[2].parameters)
+    longer = changed(scene, 3, parameters={**parameters, "d": 500.0})
+    lengths = []
+    for one in (scene, longer):
+        (mechanism,) = one.mechanisms.values()
+        (bar,) = (shape.shape for shape in mechanism.robot.description.links["link_2"].visuals if shape.name != "hub")
+        lengths.append(1000 * bar.length)
+    assert lengths == pytest.approx([400, 500])
+
+
 def test_another_tool_frame_moves_the_tip_alone():
     scene = load_scene("planar_hybrid")
     before, after = places(scene), places(changed(scene, 9, pos=(300.0, 0.0, 0.0)))

@@ -113,6 +113,20 @@ def test_macdac_and_hpr_are_where_the_tables_say():
     tip = places(macdac, np.radians([0, 30, -60, 120, 180]))["frame_6"]
     assert tip.translation == pytest.approx([983.356221, -73, -127], abs=1e-6)
     assert tip.rotation == pytest.approx(np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]), abs=1e-12)
+    model, scale = macdac.model, np.diag([1000.0] * 3 + [1.0] * 3)  # the file's millimetres
+    data, frame = model.createData(), model.getFrameId("frame_6", pin.FrameType.BODY)
+    printed_jacobian = [
+        [73, 200, 399, 200, 0], [983.356221, 0, 0, 0, 200], [0, 861.356221, 516.678111, 172, 0],
+        [0, 0, 0, 0, 1], [0, -1, -1, -1, 0], [1, 0, 0, 0, 0],
+    ]  # fmt: skip
+    for q, printed_values in (
+        (np.radians([0, 30, -60, 120, 180]), [1103.649993, 1003.895336, 253.276281, 0.999419, 0.490848]),
+        (macdac.initial, [484.318346, 322.487323, 228.632925, 0.781203, 0.255250]),
+    ):
+        jacobian = scale @ pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        assert np.linalg.svd(jacobian)[1] == pytest.approx(printed_values, abs=1e-6)
+        if q is not macdac.initial:
+            assert jacobian == pytest.approx(np.array(printed_jacobian), abs=1e-6)
     hpr = {2: (0, 0, 400), 3: (0, 0, 1000), 4: (800, 0, 1000), 5: (800, 0, 1000), 6: (0, 0, 400), 7: (-200, 0, 400),
            8: (-200, 0, 1000)}  # fmt: skip
     at = places(load_mechanism("hpr"))
@@ -169,6 +183,7 @@ def test_nodes_hang_on_links_frames_and_the_base_in_any_order():
     first = next(index for index, line in enumerate(others) if "constraint" in line)
     shuffled = built("\n".join([*others[:first], *reversed(nodes), *others[first:]]))
     at, again = places(built(text)), places(shuffled)
+    assert at["frame_123"].translation == pytest.approx([0, 0, 195.3785], abs=1e-4)
     for name, place in at.items():
         assert again[name].isApprox(place, 1e-12)
 
@@ -206,6 +221,32 @@ def test_ball_joints_hold_points_and_closures_frames():
     assert [loop.rows for loop in gough.loops] == [KINDS["point"]] * 5
     assert max(np.abs(gap[:3]).max() for gap in gaps(gough)) < 2e-5
     assert gough.driven == tuple(f"joint_{leg}3" for leg in range(1, 7))
+
+
+def test_a_loop_is_the_same_whichever_nodes_it_joins():
+    nodes = [mad_link(1, 0), mad_link(2, 1), mad_link(3, 0, d=0.5), mad_link(4, 3)]
+    nodes += [f"frame {5 + k} {{ pos {{ 0 0 0 }} ori {{ 0 0 0 }} pred {2 + 2 * k} }}" for k in (0, 1)]
+    ways = ["link 2 link 4", "frame 5 frame 6", "link 2 frame 6", "frame 6 link 2"]
+    mechanisms = [built(mad_robot(*nodes, f"constraint {{ {way} }}")) for way in ways]
+    q = np.random.default_rng(0).normal(size=4)
+    found = []
+    for mechanism in mechanisms:
+        at = places(mechanism, q)
+        (loop,) = mechanism.loops
+        found.append(at[loop.link_a].actInv(at[loop.link_b]).homogeneous)
+        assert loop.rows == ROWS
+    for other in found[1:]:
+        assert np.abs(other - found[0]).max() < 1e-9
+
+
+def test_base_links_and_frames_show_their_graphics():
+    link = "link 1 { parameters { theta 0 r 0 alpha 0 d 1 } type 2 pred 0 filename ( auto ) }"
+    frame = "frame 2 { pos { 0 0 1 } ori { 0 0 0 } pred 1 filename ( auto ) }"
+    text = mad_robot(link, frame, base="base { filename ( auto ) }")
+    links = built(text).robot.description.links
+    assert [bool(links[name].visuals) for name in ("base", "link_1", "frame_2")] == [True] * 3
+    none = built(text.replace("auto", "")).robot.description.links
+    assert [bool(none[name].visuals) for name in ("base", "link_1", "frame_2")] == [False] * 3
 
 
 @pytest.mark.parametrize("name", ["fourbar", "rssr", "walking_leg"])

@@ -227,6 +227,7 @@ def test_huge_and_foreign_files_are_refused_quickly(tmp_path):
     foreign.write_bytes(b"RAFF caf\xe9")
     with pytest.raises(RobotError, match=r"x\.mad: is not UTF-8 text \(byte 8\)"):
         read_mad(foreign)
+    assert refused("RAFF x" + "{" * 50_000).count("is never closed") == 20
     ring = mad_robot(*(mad_link(number, number % 2000 + 1) for number in range(1, 2001)))
     assert refused(ring).count("pred goes round") == 1
 
