@@ -62,6 +62,7 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/gait.py
 	@scripts/run python benchmark/equilibrium.py --peers .venv-peers/bin/python
+	@scripts/run python benchmark/kinematics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/distances.py
 	@scripts/run python benchmark/postures.py
 

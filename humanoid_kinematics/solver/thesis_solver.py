@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ToolMotion
 from humanoid_kinematics.solver.tree_table import is_length, tree_of
+from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.loop_closure import ROWS
 
@@ -31,30 +32,45 @@ class ThesisSolver:
     """
 
     def __init__(self, mechanism: Mechanism, threshold: float = 1e-9) -> None:
-        """Load a mechanism in its initial posture, loops as they are."""
+        """Load a mechanism in its initial posture, loops as they are.
+
+        Raises:
+            InputError: a loop that holds neither a frame nor a point.
+        """
         self.mechanism = mechanism
         self.q = np.array(mechanism.initial, float)
         self.threshold = threshold
         self._data = mechanism.model.createData()
+        for loop in mechanism.loops:
+            if loop.rows not in (ROWS, ROWS[:3]):
+                raise InputError(
+                    f"holds {' '.join(loop.rows)}", element=f"loop '{loop.name}'",
+                    remedy="The thesis' loops hold a frame or a point; use MechanismSolver for others",
+                )  # fmt: skip
         # Rows and columns of lengths are in the unit of the file.
         self._unit = np.where(is_length(tree_of(mechanism.model)), mechanism.length_unit, 1.0)
 
     def gaps(self) -> Array:
-        """(6 b,) motion that brings the first end of each loop onto the second, in world axes [file's unit, rad]."""
+        """(rows,) motion that brings the first end of each loop onto the second, in world axes [file's unit, rad].
+
+        Six rows for a frame, three for a ball joint.
+        """
         self._place()
         gaps = []
-        for ends in self._loops():
+        for loop, ends in zip(self.mechanism.loops, self._loops(), strict=True):
             a, b = (self._data.oMi[body] * placement for body, placement in ends)
-            gaps += [(b.translation - a.translation) / self.mechanism.length_unit, pin.log3(b.rotation @ a.rotation.T)]
+            gaps.append((b.translation - a.translation) / self.mechanism.length_unit)
+            if loop.rows == ROWS:
+                gaps.append(pin.log3(b.rotation @ a.rotation.T))
         return np.concatenate(gaps) if gaps else np.zeros(0)
 
     def jacobian(self, tools: tuple[str, ...] = ()) -> Array:
-        """(6 (c + b), nv) augmented Jacobian (eq. 3.24): rows of tools, then of loops, in world axes."""
+        """(rows, nv) augmented Jacobian (eq. 3.24): six rows of each tool, then those of loops, in world axes."""
         self._place()
         blocks = [self._rows(self._frame(tool)) for tool in tools]
-        for a, b in self._loops():
+        for loop, (a, b) in zip(self.mechanism.loops, self._loops(), strict=True):
             common = np.logical_and(self._moving(a[0]), self._moving(b[0]))
-            blocks.append(self._rows(a) - self._rows(b))
+            blocks.append((self._rows(a) - self._rows(b))[: len(loop.rows)])
             blocks[-1][:, common] = 0.0
         return np.vstack(blocks) if blocks else np.zeros((0, self.mechanism.model.nv))
 

@@ -100,7 +100,8 @@ def test_a_held_joint_stays_while_the_loop_closes_orc_08():
 )
 def test_sliders_of_the_cross_delta_bring_its_plate_where_the_closed_form_says_orc_13(sliders, plate):
     cross = MechanismSolver(load_mechanism("cross"), EXACT)
-    goals = dict(zip(("joint_1", "joint_6", "joint_11"), MM * np.array([-sliders[0], -sliders[1], sliders[2]]), strict=True))
+    positions = MM * np.array([-sliders[0], -sliders[1], sliders[2]])
+    goals = dict(zip(("joint_1", "joint_6", "joint_11"), positions, strict=True))
     assert driven_to(cross, goals).status == "reached"
     np.testing.assert_allclose(cross.placement("link_5").translation / MM, plate, atol=1e-4)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thesis' solver against the numbers of specification 002 §10 (oracles ORC-02 to ORC-16), in mm and degrees."""
 
+import dataclasses
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from humanoid_kinematics import load_mechanism
 from humanoid_kinematics.solver.commands import POSITION, ToolMotion
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
+from humanoid_model import InputError
+from humanoid_model.loop_closure import ROWS
 
 MM = 1e-3
 
@@ -299,3 +303,14 @@ def test_parallelogram_of_hpr_orc_15():
     hpr.close(held=(driven,))
     expected = [0, 10, -2.40427, 0, 0, 7.59573, 2.40427, -2.40427]
     np.testing.assert_allclose(degrees(hpr.q - before), expected, atol=1e-5)
+
+
+def test_a_ball_joint_closes_with_three_rows_and_other_loops_are_refused():
+    rssr = solver("rssr", closed=False)
+    assert rssr.gaps().shape == (3,)
+    assert rssr.close()[-1] < 1e-10
+    loop = rssr.mechanism.loops[0]
+    hinge = dataclasses.replace(loop, rows=ROWS[:5])
+    robot = dataclasses.replace(rssr.mechanism.robot, loops=(hinge,))
+    with pytest.raises(InputError, match="holds x y z rx ry"):
+        ThesisSolver(dataclasses.replace(rssr.mechanism, robot=robot))
