@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
@@ -27,12 +29,17 @@ class HeardPublisher:
 
     def look(self) -> bool:
         """Find out who listens; whether someone new does."""
-        before, self._listeners = self._listeners, self._publisher.get_subscription_count()
+        before = self._listeners
+        try:
+            self._listeners = self._publisher.get_subscription_count()
+        except InvalidHandle:  # another thread has taken it off the graph
+            self._listeners = 0
         return self._listeners > before
 
     def publish(self, message: Any) -> None:
         """Publish a message, or a serialised one as bytes."""
-        self._publisher.publish(message)
+        with suppress(InvalidHandle):
+            self._publisher.publish(message)
 
     def destroy(self) -> None:
         """Take it off the graph."""

@@ -68,11 +68,10 @@ class RobotTopics:
         self.odometry: HeardPublisher | None = None
         if model.base_joint is not None:
             self.odometry = HeardPublisher(node, Odometry, f"{prefix}odometry", STATE)
-        self._base_link = next(
-            (name for name, link in model.parts.links.items() if link.joint_id == model.base_joint),
-            model.description.root,
-        )
-        odometry = Odometry(child_frame_id=prefix + self._base_link)
+        links = model.parts.links
+        base = next((name for name, link in links.items() if link.joint_id == model.base_joint), model.description.root)
+        self._placement_joint_base = links[base].placement_joint_link
+        odometry = Odometry(child_frame_id=prefix + base)
         odometry.header.frame_id = world
         self._odometry = SerializedMessage(odometry, 13, _write_odometry)
 
@@ -114,7 +113,8 @@ class RobotTopics:
     def publish_odometry(self, time: Time) -> None:
         """Publish place and velocity of the floating base, the velocity in the base's frame."""
         if self.odometry is not None and self.odometry.heard:
-            place = pin.SE3ToXYZQUAT(self.robot.placement(self._base_link))
+            base = self.robot.robot.placement_base(self.robot.q) * self._placement_joint_base
+            place = pin.SE3ToXYZQUAT(base)
             self.odometry.publish(self._odometry.filled(np.concatenate([place, self.robot.twist_base]), time))
 
     def publish_imus(self, time: Time) -> None:

@@ -224,7 +224,10 @@ class SimulationSession:
             for robot in self.robots:
                 if robot.topics.robot.name == name:
                     robot.restart("The robot's state was set.")
-        self._schedule.publish_all()
+        # Not the sensors: what they feel is of the last step, which the new state has nothing to do with.
+        self._publish_joints()
+        self._publish_transforms()
+        self._publish_odometry()
 
     def save_state(self, path: str) -> float:
         """Keep the state in a file, or in memory if the path is empty.

@@ -33,6 +33,7 @@ class JointCommands:
         self._robot = robot
         self.joint_names = robot.joint_names
         self._index = {name: i for i, name in enumerate(self.joint_names)}
+        self._names: dict[bytes, tuple[str, ...]] = {}
         self._owners: list[Commander | None] = [None] * len(self.joint_names)
         self.positions: NDArray[np.float64] = robot.joint_positions
 
@@ -95,7 +96,10 @@ class JointCommands:
         Raises:
             InputError: wrong length, or a value that is not finite.
         """
-        names = [self.joint_names[i] for i in indices]
+        key = indices.tobytes()
+        names = self._names.get(key)
+        if names is None:
+            names = self._names[key] = tuple(self.joint_names[i] for i in indices)
         self._robot.set_position_target(positions, velocities, names, efforts)
         self.positions[indices] = positions
 

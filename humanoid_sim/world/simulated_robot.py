@@ -379,7 +379,7 @@ def _motion(
 
 def _finite(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
     """Check a vector that a user gave."""
-    array = np.array(values, dtype=float).reshape(-1)
+    array = np.asarray(values, dtype=float).reshape(-1)
     if array.size != size:
         raise InputError(f"{name} has {array.size} values", element=name, remedy=f"Give {size}")
     if not np.isfinite(array).all():

@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from rclpy.exceptions import InvalidHandle
+
 from humanoid_ros.simulator.heard_publisher import HeardPublisher, Schedule
 
 
@@ -18,12 +20,19 @@ class Wire:
 
     def __init__(self) -> None:
         self.listeners = 0
+        self.gone = False
 
     def create_publisher(self, *_: Any) -> Wire:
         return self
 
     def get_subscription_count(self) -> int:
+        if self.gone:
+            raise InvalidHandle
         return self.listeners
+
+    def publish(self, message: object) -> None:
+        if self.gone:
+            raise InvalidHandle
 
 
 @pytest.fixture
@@ -81,6 +90,18 @@ def test_publishes_what_is_due_and_heard(wires: list[Wire]) -> None:
     wires[1].listeners = 1
     made.publish_all()
     assert done[7:] == ["fast", "slow", "own"]
+
+
+def test_one_that_another_thread_destroyed_is_not_heard() -> None:
+    wire = Wire()
+    wire.listeners = 1
+    topic = HeardPublisher(wire, object, "topic", None)  # type: ignore[arg-type]
+    assert topic.look()
+    assert topic.heard
+    wire.gone = True
+    topic.publish(b"")
+    assert not topic.look()
+    assert not topic.heard
 
 
 def test_only_newcomers_are_news(wires: list[Wire]) -> None:
