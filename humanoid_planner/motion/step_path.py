@@ -135,7 +135,7 @@ def _search(
         # Off the surface, along its normal.
         off = postures.placed(contact).placement_ground_contact if contact is not None else None
         way = [q]
-        for share in (0.5, 1.0) if contact is not None and off is not None else ():
+        for share in (0.2, 0.4, 0.6, 0.8, 1.0) if contact is not None and off is not None else ():
             place = off * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
             near = transition.held.adding(contact)
             result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
