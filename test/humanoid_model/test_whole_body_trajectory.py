@@ -91,3 +91,19 @@ def test_bad_motions_are_refused(changes: dict[str, object], words: str) -> None
     given = {"times": [0.0, 1.0], "q": [STANDING, STANDING], "v": STILL, "a": STILL, "contacts": BOTH, **changes}
     with pytest.raises(InputError, match=words):
         WholeBodyTrajectory(BIP, **given)  # type: ignore[arg-type]
+
+
+def test_backwards_it_goes_the_same_way() -> None:
+    moved = pin.integrate(BIP.model, STANDING, np.full(BIP.model.nv, 0.1))
+    v = np.vstack([STILL[0], STILL[0] + 0.2])
+    contacts = [span("right_sole", 0.0, 1.0), span("left_sole", 0.0, 0.3)]
+    motion = WholeBodyTrajectory(BIP, [0.0, 1.0], [STANDING, moved], v, v + 1.0, contacts, tau=v)
+    back = motion.reversed()
+    for time in (0.0, 0.2, 0.75, 1.0):
+        one, other = motion.at(time), back.at(1.0 - time)
+        np.testing.assert_allclose(one.q, other.q, atol=1e-12)
+        np.testing.assert_allclose(one.v, -other.v)
+        np.testing.assert_allclose(one.a, other.a)
+        np.testing.assert_allclose(one.tau, other.tau)
+    assert motion.at(0.1).bearing == back.at(0.9).bearing
+    assert [item.location for item in back.held(0.5)] == ["right_sole"]

@@ -14,7 +14,9 @@ from humanoid_model import Contact, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
 from humanoid_planner.contacts import verify_plan
-from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
+from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at
 
 
 def only(step: SimpleNamespace, first: int, last: int) -> PlannedPostures:
@@ -123,7 +125,23 @@ def test_the_sinusoidal_law_pauses_and_durations(step: SimpleNamespace) -> None:
     assert first.duration / 0.02 == pytest.approx(round(first.duration / 0.02))
 
 
-def test_via_points_and_tasks_are_kept(step: SimpleNamespace) -> None:
+def test_tasks_and_tighter_joint_bounds_are_kept_all_along(step: SimpleNamespace) -> None:
+    """A hand that holds a glass upright, knees bent by half a radian at least."""
+    kinematics = RobotKinematics(step.robot)
+    plan = only(step, 0, 2)
+    hand = step.robot.link_placements(plan.postures[0])["LARM_LINK6"].rotation
+    tasks = [axis_along(kinematics, "LARM_LINK6", hand.T @ [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], 0.05)]
+    tasks += [joint_at(kinematics, f"{side}LEG_JOINT3", 0.9, 0.4) for side in "LR"]
+    motion = made(step, plan, settings=MotionSettings(period=0.02), tasks=tasks)
+    assert motion.success, motion.explanation
+    knees = [step.robot.index_q(f"{side}LEG_JOINT3") for side in "LR"]
+    for q in motion.trajectory.q[::4]:
+        up = step.robot.link_placements(q)["LARM_LINK6"].rotation @ hand.T @ [0.0, 0.0, 1.0]
+        assert math.acos(min(up[2], 1.0)) < 0.05 + 5e-3
+        assert q[knees].min() > 0.5 - 5e-3
+
+
+def test_via_points_are_kept(step: SimpleNamespace) -> None:
     sole = step.robot.contacts["right_sole"]
     settings = MotionSettings(via={0: [[-0.1, -0.16, 0.15]]}, period=0.02)
     motion = made(step, only(step, 1, 2), settings=settings)
@@ -148,6 +166,23 @@ def test_a_foot_through_a_step_is_told(step: SimpleNamespace) -> None:
     assert not motion.success
     assert motion.explanation.startswith("No way at step 0 (right_sole from floor to floor)")
     assert "near step_1" in motion.explanation
+
+
+def test_where_no_straight_way_is_found_one_is_searched_for(
+    step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step_path, "LIFTS", ())
+    settings = MotionSettings(period=0.02)
+    motion = made(step, only(step, 1, 2), settings=settings)
+    assert motion.success, motion.explanation
+    assert motion.steps[0].searched
+    stances, walks = motion.parts()
+    verdict = verify_plan(step.robot, step.scene, stances, walks)
+    assert verdict.violations == ()
+    again = made(step, only(step, 1, 2), settings=settings)
+    np.testing.assert_array_equal(again.trajectory.q, motion.trajectory.q)
+    none = made(step, only(step, 1, 2), settings=MotionSettings(searched=0))
+    assert none.explanation.endswith("no way was found among 0 random postures either.")
 
 
 def test_it_is_cancelled_with_what_there_is(step: SimpleNamespace) -> None:
