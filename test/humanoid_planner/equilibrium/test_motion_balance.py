@@ -23,19 +23,27 @@ def robot() -> Robot:
     return load_robot("hrp2", geometry=False)
 
 
-def swaying(robot: Robot, acceleration: float, *soles: str) -> WholeBodyTrajectory:
-    """A motion that accelerates the whole robot forwards, at its middle."""
+def swaying(robot: Robot, acceleration: float, *soles: str, along: int = 0) -> WholeBodyTrajectory:
+    """A motion that accelerates the whole robot forwards, or along another coordinate of its base."""
     q = np.tile(robot.default_posture, (2, 1))
     v, a = np.zeros((2, robot.model.nv)), np.zeros((2, robot.model.nv))
-    a[:, 0] = acceleration
+    a[:, along] = acceleration
     spans = [ContactSpan(Contact(robot.contacts[name], FLOOR, 0.0, 0.0, 0.0), 0.0, 1.0) for name in soles]
     return WholeBodyTrajectory(robot, [0.0, 1.0], q, v, a, spans)
 
 
-@pytest.mark.parametrize("acceleration", [-3.0, -1.5, -1.0, 0.0, 0.5, 1.0, 1.5, 3.0])
-def test_there_is_balance_where_the_zero_moment_point_is_within_the_soles(robot: Robot, acceleration: float) -> None:
-    """On the level, with friction that doesn't matter, both say the same."""
-    motion = swaying(robot, acceleration, "left_sole", "right_sole")
+@pytest.mark.parametrize(
+    ("along", "acceleration"),
+    [
+        *((0, forwards) for forwards in (-3.0, -1.5, -1.0, 0.0, 0.5, 1.0, 1.5, 3.0)),
+        *((4, pitching) for pitching in (-20.0, -8.0, -4.0, 4.0, 8.0, 20.0)),
+    ],
+)
+def test_there_is_balance_where_the_zero_moment_point_is_within_the_soles(
+    robot: Robot, along: int, acceleration: float
+) -> None:
+    """On the level, with friction that doesn't matter, both say the same; pitching needs a moment."""
+    motion = swaying(robot, acceleration, "left_sole", "right_sole", along=along)
     q, v, a = motion.q[0], motion.v[0], motion.a[0]
     points, _ = multibody_zero_moment_point(robot.model, q[None], v[None], a[None])
     placements = robot.link_placements(q)
