@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs, slabs_and_bars
+from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs, reaching, slabs_and_bars
 
 from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts
 
@@ -23,6 +23,9 @@ CASES: tuple[Case, ...] = (
     ("can", can_on_table, lambda one: one.options),
     ("can, no proofs first", can_on_table, lambda one: one.options | {"reach": False, "balance": False}),
     ("can, collisions", can_on_table, lambda one: one.options | {"collisions": True}),
+    ("can, torques", can_on_table, lambda one: one.options | {"torque_limits": True}),
+    ("can, torques, collisions", can_on_table, lambda one: one.options | {"torque_limits": True, "collisions": True}),
+    ("can, reaching, all of it", can_on_table, reaching),
     ("stairs", five_stairs, lambda one: one.options),
     ("stairs, no proofs first", five_stairs, lambda one: one.options | {"reach": False, "balance": False}),
     ("stairs, pre-contacts", five_stairs, lambda one: one.options | {"pre_contact": True}),

@@ -21,6 +21,7 @@ from humanoid_planner.contacts import (
     ContactCount,
     LocationMalus,
     PointAlongGuide,
+    PointAttractor,
     PredefinedCandidates,
     RandomCandidates,
     SearchVolumes,
@@ -77,12 +78,15 @@ def can_on_table() -> Scenario:
     """X18: a hand has to bear on the table before the other one reaches the can; places are given."""
     robot, scene = load_robot("hrp2"), load_scene("can_on_table")
     kinematics = RobotKinematics(robot)
-    fingers = robot.contacts["left_hand_fingers"].placement_link_patch.translation
     places = {}
     for side, sign in (("left", 1), ("right", -1)):
         places[f"{side}_sole", "platform"] = [(x, sign * y, 0.0) for x in (0.0, 0.1) for y in (0.095, 0.2)]
         places[f"{side}_sole", "floor"] = [(-0.8, sign * 0.095, 0.0)]
-        places[f"{side}_hand_fingers", "table_top"] = [(x, sign * 0.15, 0.0) for x in (-0.5, -0.35, -0.2)]
+        # Hands point inwards: straight ahead, nearer to each other than the shoulders are, they ask for elbows and
+        # wrists at their limits, which a search that starts from stretched arms doesn't find.
+        places[f"{side}_hand_fingers", "table_top"] = [
+            (x, sign * 0.15, -sign * turn) for x in (-0.5, -0.35, -0.2) for turn in (0.5, 0.0)
+        ]
         places[f"{side}_knee", "table_edge"] = [(0.0, sign * 0.12, 0.0)]
     options = {
         "locations": [f"{side}_{part}" for part in ("sole", "hand_fingers", "knee") for side in ("left", "right")],
@@ -91,7 +95,7 @@ def can_on_table() -> Scenario:
         "potential": CentreOfMassAttractor(Attractor(CAN, 0.0)),
         **_usual(robot, kinematics),
     }
-    goal: list[Task] = [point_at(kinematics, "LARM_LINK6", fingers, CAN, 0.005)]
+    goal: list[Task] = [point_at(kinematics, "LARM_LINK6", _fingers(robot), CAN, 0.005)]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "platform", 0.1), goal, 0.5, options)
 
 
@@ -234,6 +238,27 @@ def _standing(robot: Robot, x: float, y: float, yaw: float) -> NDArray[np.float6
 def _seated(robot: Robot) -> NDArray[np.float64]:
     legs = {"LEG_JOINT2": -1.0, "LEG_JOINT3": 1.8, "LEG_JOINT4": -0.8}
     return _posture(robot, "sitting", (-0.08, 0.0, 0.4), 0.0, legs)
+
+
+def reaching(scenario: Scenario, contacts: int = 3) -> dict[str, Any]:
+    """Return options of the can whose postures reach for it, with torque limits and collisions.
+
+    The hand's distance is potential and criterion: postures stretch towards the can, so that the last one is near. The
+    search keeps about so many contacts, instead of trying all places of one foot first.
+    """
+    hand = PointAttractor(Attractor(CAN, 0.0), "LARM_LINK6", _fingers(scenario.robot))
+    potential = WeightedSum([(1.0, hand), (0.02, scenario.options["criterion"])])
+    return scenario.options | {
+        "potential": potential,
+        "criterion": None,
+        "terms": [ContactCount(0.1, preferred=contacts)],
+        "torque_limits": True,
+        "collisions": True,
+    }
+
+
+def _fingers(robot: Robot) -> NDArray[np.float64]:
+    return np.asarray(robot.contacts["left_hand_fingers"].placement_link_patch.translation)
 
 
 def _usual(robot: Robot, kinematics: RobotKinematics) -> dict[str, Any]:

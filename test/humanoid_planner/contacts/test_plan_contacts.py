@@ -5,10 +5,18 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import chosen_footholds, slabs_and_bars
+from benchmark.contact_scenarios import chosen_footholds, reaching, slabs_and_bars
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, End, PredefinedCandidates, Role, plan_contacts
+from humanoid_planner.contacts import (
+    ContactPlanner,
+    End,
+    PlanLimits,
+    PredefinedCandidates,
+    Role,
+    plan_contacts,
+    verify_plan,
+)
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import point_at
 
@@ -37,6 +45,15 @@ def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_pla
     hand = data.oMf[can.robot.model.getFrameId("LARM_LINK6")]
     fingers = hand.act(can.robot.contacts["left_hand_fingers"].placement_link_patch.translation)
     assert np.linalg.norm(fingers - [1.15, 0.1, 0.78]) < 0.005 + 1e-5
+
+
+def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check_plan):
+    plan = plan_contacts(*can.arguments, **reaching(can), max_nodes=80)
+    assert plan.success
+    check_plan(can, plan)
+    # The verifier's friction cones have sides within the round ones.
+    verdict = verify_plan(can.robot, can.scene, plan.stances, plan.postures, PlanLimits(torque=1.01))
+    assert verdict.success, [str(violation) for violation in verdict.violations]
 
 
 def test_the_can_is_out_of_reach_on_both_feet_alone(can):
