@@ -224,7 +224,9 @@ def _at_the_table(locations: Sequence[str]) -> list[tuple[str, str]]:
     return [*hands, *feet, ("seat", "table_top")]
 
 
-def _posture(robot: Robot, name: str, place: Sequence[float], yaw: float, joints: Mapping[str, float]) -> NDArray[np.float64]:
+def _posture(
+    robot: Robot, name: str, place: Sequence[float], yaw: float, joints: Mapping[str, float]
+) -> NDArray[np.float64]:
     """(nq,) one of a robot's postures at a place [m], turned [rad], some joints of both sides otherwise."""
     q = robot.postures[name].copy()
     q[:3], q[3:7] = place, [0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)]
