@@ -175,6 +175,27 @@ def sitting_with_glass() -> Scenario:
     return Scenario(robot, scene, kinematics, start, middle, 0.5, options)
 
 
+def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LINK1", "CHEST_LINK1")) -> Scenario:
+    """X20: crouching through under a table and up again, on feet and, where they help, hands.
+
+    The thesis' robot crawls; HRP-2-like's ankles keep its knees from lying flat, and the table is higher: 0.90 m.
+
+    Args:
+        links: whose own potentials are added to the guide's.
+    """
+    robot, scene = load_robot("hrp2"), load_scene("under_the_table")
+    kinematics = RobotKinematics(robot)
+    guide = [_standing(robot, 0.0, 0.0, 0.0), _crouching(robot, 0.1), _crouching(robot, 1.75)]
+    guide.append(_standing(robot, 2.0, 0.0, 0.0))
+    options = _along_guide(robot, scene, kinematics, guide, {}, links)
+    options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers"]
+    goal: list[Task] = [
+        point_beyond(kinematics, "WAIST", [0, 0, 0], [1.8, 0, 0], [1, 0, 0], "pelvis behind"),
+        point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 0.6], [0, 0, 1], "upright"),
+    ]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
+
+
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
     """Return options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
     potential = WeightedSum([(1.0, scenario.options["potential"]), (0.02, scenario.options["criterion"])])
@@ -221,7 +242,9 @@ def _at_the_table(locations: Sequence[str]) -> list[tuple[str, str]]:
     return [*hands, *feet, ("seat", "table_top")]
 
 
-def _posture(robot: Robot, name: str, place: Sequence[float], yaw: float, joints: Mapping[str, float]) -> NDArray[np.float64]:
+def _posture(
+    robot: Robot, name: str, place: Sequence[float], yaw: float, joints: Mapping[str, float]
+) -> NDArray[np.float64]:
     """(nq,) one of a robot's postures at a place [m], turned [rad], some joints of both sides otherwise."""
     q = robot.postures[name].copy()
     q[:3], q[3:7] = place, [0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)]
@@ -238,6 +261,14 @@ def _standing(robot: Robot, x: float, y: float, yaw: float) -> NDArray[np.float6
 def _seated(robot: Robot) -> NDArray[np.float64]:
     legs = {"LEG_JOINT2": -1.0, "LEG_JOINT3": 1.8, "LEG_JOINT4": -0.8}
     return _posture(robot, "sitting", (-0.08, 0.0, 0.4), 0.0, legs)
+
+
+def _crouching(robot: Robot, x: float) -> NDArray[np.float64]:
+    legs = {"LEG_JOINT2": -1.59, "LEG_JOINT3": 2.2, "LEG_JOINT4": -0.96, "ARM_JOINT0": -0.8}
+    q = _posture(robot, "squat", (x, 0.0, 0.37), 0.0, legs)
+    q[3:7] = 0.0, math.sin(0.175), 0.0, math.cos(0.175)
+    q[robot.model.joints[robot.model.getJointId("CHEST_JOINT1")].idx_q] = 0.87
+    return q
 
 
 def reaching(scenario: Scenario, contacts: int = 3) -> dict[str, Any]:

@@ -121,7 +121,9 @@ def _corners(shape: object) -> Iterator[NDArray[np.float64]] | NDArray[np.float6
         radius, half = shape.radius, shape.halfLength  # type: ignore[attr-defined]
         rings = [(half, radius), (-half, radius)]
         if kind == "Capsule":
-            rings += [(sign * (half + radius * math.sin(a)), radius * math.cos(a)) for sign in (1, -1) for a in (0.6, 1.2)]
+            rings += [
+                (sign * (half + radius * math.sin(a)), radius * math.cos(a)) for sign in (1, -1) for a in (0.6, 1.2)
+            ]
         return np.array([[*(r * point), z] for z, r in rings for point in _CIRCLE])
     if kind == "Sphere":
         ball = [[*(math.cos(b) * point), math.sin(b)] for b in np.linspace(-1.4, 1.4, 7) for point in _CIRCLE]

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations that are free, near to contacts and stable (specification 001 sections 7.6.1 and 7.6.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import coal
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.checks import check_known, check_number
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.contact import ContactLocation, Surface
+from humanoid_model.errors import InputError
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.equilibrium import ContactPoints, in_equilibrium
+from humanoid_planner.kinematics import RobotKinematics
+
+#: epsilon_contact (specification 001 Appendix B) [m].
+THICKNESS = 0.05
+#: How far below a surface a contact may be: those of start and end touch it [m].
+_TOUCHING = 2e-3
+_ITERATIONS = 20
+
+#: A location that comes near, and the surface.
+Near = tuple[ContactLocation, Surface]
+
+
+class GuideSpace:
+    """C_guide: nothing in the scene's bodies, and forces at what is near the surfaces carry the robot.
+
+    A location is near a surface where all vertices of its patch are within the thickness above it. The robot's own
+    links may pass through each other, and torques have no limits: a guide is a rough way.
+
+    Attributes:
+        kinematics: of the robot.
+        thickness: epsilon_contact [m].
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene,
+        locations: Sequence[str],
+        *,
+        thickness: float = THICKNESS,
+        relaxation: float = 0.0,
+        redundant: bool = False,
+    ) -> None:
+        """Take what may come near to what.
+
+        Args:
+            robot: that moves.
+            scene: around it; its surfaces bear.
+            locations: names of the robot's locations.
+            thickness: epsilon_contact [m].
+            relaxation: how deep links may be in bodies [m].
+            redundant: let one location more come near than the robot needs.
+
+        Raises:
+            InputError: an unknown location, no surface, or numbers that can't be used.
+        """
+        if not scene.surfaces:
+            raise InputError(f"scene '{scene.name}' has none", element="surfaces", remedy="Give a scene with surfaces")
+        for name in locations:
+            check_known(name, list(robot.contacts), "guide", "location")
+        self.kinematics = RobotKinematics(robot)
+        self.thickness = check_number(thickness, "thickness of contacts", lower=1e-6)
+        self._scene, self._redundant = scene, redundant
+        self._locations = [robot.contacts[name] for name in locations]
+        bodies = {body.name: body.placement_world_body for body in scene.bodies}
+        self._surfaces = [(one, bodies[one.body] * one.placement_body_surface) for one in scene.surfaces]
+        self._patches = [
+            np.array([one.placement_link_patch.act(np.array([x, y, 0.0])) for x, y in one.patch])
+            for one in self._locations
+        ]
+        self._data, self._links = robot.model.createData(), robot.collision_model.createData()
+        self._shapes = [
+            (coal_geometry(one.shape), coal.Transform3s(place.rotation, place.translation))
+            for body in scene.bodies
+            for one in body.geometries
+            for place in [body.placement_world_body * one.placement]
+        ]
+        self._request = coal.CollisionRequest()
+        self._request.security_margin = -check_number(relaxation, "relaxation of collisions")
+
+    def contains(self, q: NDArray[np.float64]) -> bool:
+        """Return whether a configuration (nq,) is free and stable."""
+        return self.free(q) and self.stable(q)
+
+    def free(self, q: NDArray[np.float64]) -> bool:
+        """Return whether no link is in a body of the scene."""
+        robot = self.kinematics.robot
+        pin.updateGeometryPlacements(robot.model, self._data, robot.collision_model, self._links, q)
+        result = coal.CollisionResult()
+        for item, place in zip(robot.collision_model.geometryObjects, self._links.oMg, strict=True):
+            where = coal.Transform3s(place.rotation, place.translation)
+            for shape, there in self._shapes:
+                result.clear()
+                if coal.collide(item.geometry, where, shape, there, self._request, result):
+                    return False
+        return True
+
+    def near(self, q: NDArray[np.float64]) -> list[Near]:
+        """Locations that are near a surface, with it (6.10)."""
+        self.kinematics.set(self.kinematics.coordinates(q))
+        found = []
+        for index, location in enumerate(self._locations):
+            gap = self._gap(index)
+            if gap is not None and self._in_layer(gap[1]):
+                found.append((location, self._surfaces[gap[0]][0]))
+        return found
+
+    def stable(self, q: NDArray[np.float64]) -> bool:
+        """Return whether forces in the friction cones at what is near carry the weight (6.11, 6.12)."""
+        kinematics, points, normals, friction = self.kinematics, [], [], []
+        for location, surface in self.near(q):
+            index = self._locations.index(location)
+            normal = next(place.rotation[:, 2] for one, place in self._surfaces if one is surface)
+            points += list(self._vertices(index))
+            normals += [normal] * len(self._patches[index])
+            pair = self._scene.pairs(f"{kinematics.robot.name}/{location.link}", surface.body)
+            friction += [pair.friction] * len(self._patches[index])
+        if not points:
+            return False
+        contacts = ContactPoints.of_normals(points, normals, friction)
+        return in_equilibrium(contacts, kinematics.total_mass, kinematics.centre_of_mass(), gravity=self._scene.gravity)
+
+    def project(self, q: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a stable configuration near another one, with as few locations near surfaces as it takes (Fig. 6.9).
+
+        The locations nearest to surfaces come first; those that can't be brought there are left out.
+
+        Args:
+            q: (nq,) to begin with.
+        """
+        kinematics = self.kinematics
+        x = kinematics.coordinates(q)
+        kinematics.set(x)
+        gaps = [(index, self._gap(index)) for index in range(len(self._locations))]
+        order = sorted((float(np.abs(gap[1]).max()), index, gap[0]) for index, gap in gaps if gap is not None)
+        active: list[tuple[int, int]] = []
+        spare = self._redundant
+        for _, index, surface in order:
+            moved = self._newton(x, [*active, (index, surface)])
+            if moved is None:
+                continue
+            active.append((index, surface))
+            x = moved
+            found = kinematics.configuration(x)
+            if self.stable(found):
+                if not spare:
+                    return found
+                spare = False
+        found = kinematics.configuration(x)
+        return found if active and self.stable(found) else None
+
+    def _newton(self, x: NDArray[np.float64], active: Sequence[tuple[int, int]]) -> NDArray[np.float64] | None:
+        """Bring locations into the middle of the layer above their surfaces, the first with priority (6.18)-(6.22)."""
+        kinematics, x = self.kinematics, x.copy()
+        for _ in range(_ITERATIONS):
+            kinematics.set(x)
+            step, null, done = np.zeros(kinematics.size), np.eye(kinematics.size), True
+            for index, surface in active:
+                heights = self._heights(index, surface)
+                done = done and self._in_layer(heights)
+                normal = self._surfaces[surface][1].rotation[:, 2]
+                link = self._locations[index].link
+                J = np.array([normal @ kinematics.point_jacobian(link, point) for point in self._patches[index]])
+                inverse = np.linalg.pinv(J @ null, rcond=1e-4)
+                step += inverse @ (0.5 * self.thickness - heights - J @ step)
+                null -= inverse @ (J @ null)
+            if done:
+                return x
+            x = np.clip(x + step, kinematics.lower, kinematics.upper)
+        return None
+
+    def _vertices(self, index: int) -> NDArray[np.float64]:
+        R, p = self.kinematics.placement(self._locations[index].link)
+        return np.asarray(self._patches[index] @ R.T + p)
+
+    def _heights(self, index: int, surface: int) -> NDArray[np.float64]:
+        place = self._surfaces[surface][1]
+        return np.asarray((self._vertices(index) - place.translation) @ place.rotation[:, 2])
+
+    def _gap(self, index: int) -> tuple[int, NDArray[np.float64]] | None:
+        """Return the surface nearest to a location that the location is over, and its vertices' heights above it."""
+        best: tuple[int, NDArray[np.float64]] | None = None
+        vertices = self._vertices(index)
+        for number, (surface, place) in enumerate(self._surfaces):
+            local = (vertices - place.translation) @ place.rotation
+            if surface.polygon is not None and not _over(local[:, :2], np.asarray(surface.polygon, dtype=float)):
+                continue
+            if best is None or np.abs(local[:, 2]).max() < np.abs(best[1]).max():
+                best = number, local[:, 2]
+        return best
+
+    def _in_layer(self, heights: NDArray[np.float64]) -> bool:
+        return bool(heights.min() >= -_TOUCHING and heights.max() < self.thickness)
+
+
+def _over(points: NDArray[np.float64], polygon: NDArray[np.float64]) -> bool:
+    """Return whether points (k, 2) are in a convex polygon."""
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    away = points[:, None, :] - polygon
+    return bool((edges[:, 0] * away[..., 1] - edges[:, 1] * away[..., 0]).min() >= -1e-9) and math.isfinite(
+        points.sum()
+    )

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_model import load_robot, load_scene
+from humanoid_model.errors import InputError
+from humanoid_planner.contacts.guides.guide_space import GuideSpace
+
+SOLES = ["left_sole", "right_sole"]
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return load_robot("hrp2")
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return load_scene("under_the_table")
+
+
+@pytest.fixture(scope="module")
+def space(robot, scene):
+    return GuideSpace(robot, scene, SOLES, thickness=0.04)
+
+
+@pytest.fixture
+def standing(robot):
+    q = robot.postures["half_sitting"].copy()
+    q[:3] = 0.0, 0.0, 0.648702
+    return q
+
+
+def soles(robot, q):
+    """Heights of the soles' middles by Pinocchio."""
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    found = {}
+    for name in SOLES:
+        location = robot.contacts[name]
+        place = data.oMf[robot.model.getFrameId(location.link)] * location.placement_link_patch
+        found[name] = place.translation[2]
+    return found
+
+
+def test_a_location_is_near_between_its_surface_and_the_thickness(space, standing):
+    for height, count in ((-0.01, 0), (0.0, 2), (0.039, 2), (0.041, 0)):
+        q = standing.copy()
+        q[2] += height
+        assert len(space.near(q)) == count
+
+
+def test_standing_in_the_layer_is_in_the_space_and_leaning_over_is_not(space, standing):
+    standing[2] += 0.02
+    assert space.contains(standing)
+    falling = standing.copy()
+    falling[8:] = 0.0
+    falling[standing.size - 1] = 0.0
+    turned = pin.Quaternion(pin.exp3(np.array([0.0, 0.06, 0.0])))
+    falling[3:7] = turned.coeffs()
+    falling[:3] = turned.matrix() @ falling[:3]
+    assert not space.stable(falling)
+
+
+def test_a_link_in_a_body_is_not_free_unless_that_is_relaxed(robot, scene, space, standing):
+    standing[2] -= 0.005
+    assert not space.free(standing)
+    assert GuideSpace(robot, scene, SOLES, relaxation=0.01).free(standing)
+    standing[0] = 1.0  # under the table, upright: the trunk is in its top
+    assert not space.free(standing)
+
+
+def test_projection_ends_in_the_layer_with_the_first_task_kept(robot, space, standing):
+    """Feet at different heights, the robot tilted: after it both soles are flat in the layer, and it stands."""
+    rng = np.random.default_rng(1)
+    done = 0
+    for _ in range(10):
+        q = pin.integrate(robot.model, standing, rng.normal(scale=0.06, size=robot.model.nv))
+        found = space.project(q)
+        if found is None:
+            continue
+        done += 1
+        assert space.stable(found)
+        assert all(height + 2e-3 >= 0 and height < 0.04 for height in soles(robot, found).values())
+        assert (found[7:] >= robot.limits.lower[7:] - 1e-9).all()
+    assert done >= 7
+
+
+def test_as_few_locations_come_near_as_it_takes_and_one_more_if_asked(robot, scene, standing):
+    """On one foot's middle, one sole is enough; the redundant option brings the other one too."""
+    names = ["left_sole", "right_sole"]
+    q = standing.copy()
+    q[2] += 0.03
+    com = pin.centerOfMass(robot.model, robot.model.createData(), q)
+    q[robot.model.joints[robot.model.getJointId("RLEG_JOINT3")].idx_q] += 0.9
+    # The centre of mass above the left sole: the robot leans sideways about it.
+    roll = np.arctan2(0.095 - com[1], com[2])
+    for joint in ("LLEG_JOINT1", "LLEG_JOINT5"):
+        sign = 1.0 if joint == "LLEG_JOINT5" else -1.0
+        q[robot.model.joints[robot.model.getJointId(joint)].idx_q] += sign * roll
+    q[1] += 0.06
+    few = GuideSpace(robot, scene, names).project(q)
+    more = GuideSpace(robot, scene, names, redundant=True).project(q)
+    assert few is not None
+    assert more is not None
+    assert len(GuideSpace(robot, scene, names).near(few)) == 1
+    assert len(GuideSpace(robot, scene, names).near(more)) == 2
+
+
+def test_bad_spaces_are_named(robot, scene):
+    with pytest.raises(InputError, match="tail"):
+        GuideSpace(robot, scene, ["tail"])
+    with pytest.raises(InputError, match="thickness"):
+        GuideSpace(robot, scene, SOLES, thickness=0.0)
+    with pytest.raises(InputError, match="surfaces"):
+        GuideSpace(robot, load_scene("beam"), SOLES)
