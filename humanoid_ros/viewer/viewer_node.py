@@ -49,6 +49,7 @@ from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines
 from humanoid_ros.viewer.gait_studio import GaitStudio
 from humanoid_ros.viewer.handles.posture_editor import PostureEditor
+from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.page import Page
@@ -134,9 +135,11 @@ class ViewerNode(AnsweringNode):
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
+        self._present = PresentRobot()
         self._editor = PostureEditor(
             server.scene,
             self._panel.posture,
+            self._present,
             self.create_client(GeneratePosture, "generate_posture"),
             period=1.0 / number(self, "posture_rate"),
             time_limit=number(self, "posture_time_limit"),
@@ -259,7 +262,7 @@ class ViewerNode(AnsweringNode):
     def _on_joints(self, prefix: str, message: bytes) -> None:
         robot = self._robots.get(prefix)
         if robot is not None and robot is self._robots.first:
-            self._editor.set_joints(message)
+            self._present.joints = message
 
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
@@ -320,7 +323,8 @@ class ViewerNode(AnsweringNode):
             self._take_soles()
             self._soles.update(self._tree.placement)
             self._pulling.update(self._stamp)
-            self._update_editor()
+            self._update_present()
+            self._editor.update(time.monotonic())
             self._studio.update(time.monotonic())
         if not self._aimed:
             self._aim()
@@ -407,14 +411,10 @@ class ViewerNode(AnsweringNode):
         else:
             self._robots.show(request.part, request.visible)
 
-    def _update_editor(self) -> None:
+    def _update_present(self) -> None:
         robot = self._robots.first
-        if robot is None:
-            self._editor.set_robot("", {})
-        else:
-            self._editor.set_robot(robot.drawing.description.name, robot.placements)
-        self._editor.set_scene("" if self._status is None else self._status.scene)
-        self._editor.update(time.monotonic())
+        name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
+        self._present.update(name, placements, "" if self._status is None else self._status.scene)
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
