@@ -181,7 +181,7 @@ class ContactPlannerNode(ServingNode):
         if self._shown_plan is None or self._plan_markers.get_subscription_count() == 0:
             return
         plan, stamp = self._shown_plan
-        settings = whole(self, "ghosts"), number(self, "cone_scale"), number(self, "arrow_scale")
+        settings = whole(self, "ghosts"), number(self, "arrow_scale")
 
         def draw() -> None:
             read = read_plan(self._cache, plan, "plan")

@@ -56,16 +56,22 @@ from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.panel import Panel
 from humanoid_ros.viewer.panels.request import (
     CancelGait,
+    CancelPlan,
     GenerateGait,
     PickLink,
+    PlaceGoal,
+    PlanContacts,
     Request,
     ResetPosture,
+    SetGoal,
     SetPostureOptions,
     Show,
     ShowGait,
+    ShowPlan,
     ShowPosture,
     UsePlace,
 )
+from humanoid_ros.viewer.plans.plan_studio import PlanStudio
 from humanoid_ros.viewer.shown_robots import ShownRobots
 from humanoid_ros.viewer.simulation_view import simulation_view
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
@@ -153,6 +159,15 @@ class ViewerNode(AnsweringNode):
             arrow_scale=number(self, "gait_arrow_scale"),
             time_limit=number(self, "gait_time_limit"),
         )
+        self._plans = PlanStudio(
+            self,
+            self.page,
+            self._panel.plan,
+            self._present,
+            self._requests.put,
+            time_limit=number(self, "plan_time_limit"),
+            scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
+        )
         self.create_timer(1.0 / number(self, "rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
@@ -179,6 +194,7 @@ class ViewerNode(AnsweringNode):
         bounded("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
         bounded("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
         bounded("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
+        bounded("plan_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a plan may take [s]")
 
     # Messages in ----------------------------------------------------------------------------------
 
@@ -326,6 +342,7 @@ class ViewerNode(AnsweringNode):
             self._update_present()
             self._editor.update(time.monotonic())
             self._studio.update(time.monotonic())
+            self._plans.update(time.monotonic())
         if not self._aimed:
             self._aim()
 
@@ -393,6 +410,8 @@ class ViewerNode(AnsweringNode):
                 self._editor.answer(request)
             elif isinstance(request, GenerateGait | CancelGait | ShowGait):
                 self._studio.answer(request)
+            elif isinstance(request, SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan):
+                self._plans.answer(request)
             else:
                 self._simulator.call(request)
 

@@ -145,7 +145,7 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
     numbers = [marker.text for marker in markers if marker.ns == "contact_numbers"]
     places = {(c.location, c.surface, c.x, c.y) for step in plan.steps for c in step.stance.contacts}
     assert numbers == [str(number) for number in range(1, len(places) + 1)]
-    assert {"stances", "contacts", "contact_forces", "friction_cones", "centre_of_mass"} <= {m.ns for m in markers}
+    assert {"stances", "contacts", "contact_forces", "surfaces", "centre_of_mass"} <= {m.ns for m in markers}
     checked = contact_planner.call(VerifyPlan, "verify_plan", VerifyPlan.Request(plan=plan))
     assert checked.success, checked.message
     assert checked.valid, checked.violations
