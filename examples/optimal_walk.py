@@ -28,17 +28,19 @@ from humanoid_planner.gait import MAX_CYCLES, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
     LiftedGait,
+    LiftSettings,
     level_lift,
     level_walk,
     lift_gait,
     whole_trajectory,
     with_reserves,
 )
+from humanoid_planner.gait.trajectory.gait_motion import gait_motion
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import BalanceMonitor
-from humanoid_sim.walking import WholeBodyMotion, WholeBodyTracking
+from humanoid_sim.walking import WholeBodyTracking
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -167,9 +169,7 @@ def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = Non
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
     if stabilise:
-        motion = WholeBodyMotion(
-            walker.robot, trajectory.times, trajectory.q, trajectory.v, trajectory.acceleration, trajectory.contacts
-        )
+        motion = gait_motion(trajectory, walker.robot, LiftSettings().friction, gait)
         simulation.add_module(WholeBodyTracking(name, motion))
         return simulation
     plan = JointTrajectory(

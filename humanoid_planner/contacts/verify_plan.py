@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactKind, Stance
@@ -25,6 +26,8 @@ from humanoid_model.scene import Scene
 #: Edges of the pyramids inside the friction cones. A posture on its very limit is found up to 2 % beyond it.
 _FACETS = 16
 _DIRECTIONS = 8
+#: Cosine of the angle between a level surface's normal and the vertical, and gravity along z.
+_LEVEL = 1.0 - 1e-9
 #: The centre of mass is moved no farther than this when its margin is measured [m].
 _FARTHEST = 0.5
 
@@ -81,7 +84,8 @@ class PlanVerdict:
         violations: all that was found.
         postures: number that was looked at.
         drift: largest of a contact [m].
-        margin: smallest of the centre of mass [m]; minus infinity where a posture doesn't balance.
+        margin: smallest of the centre of mass [m], to the contacts' hull where they are level; minus infinity where a
+            posture doesn't balance.
         torque: largest effort as a part of its limit.
     """
 
@@ -146,7 +150,7 @@ class _Look:
             self._links.addCollisionPair(pin.CollisionPair(*pair))
         self._own = self._links.createData()
         self._shapes = [
-            (body.name, coal_geometry(geometry.shape), body.placement_world_body * geometry.placement)
+            (body.name, coal_geometry(geometry.shape), _transform(body.placement_world_body * geometry.placement))
             for body in scene.bodies
             for geometry in body.geometries
         ]
@@ -273,10 +277,10 @@ class _Look:
         request = coal.CollisionRequest()
         request.num_max_contacts = 20
         for i, item in enumerate(self._links.geometryObjects):
-            place = self._own.oMg[i]
+            place = _transform(self._own.oMg[i])
             for body, shape, where in self._shapes:
                 result = coal.CollisionResult()
-                coal.collide(item.geometry, _transform(place), shape, _transform(where), request, result)
+                coal.collide(item.geometry, place, shape, where, request, result)
                 allowed = self._limits.seat if (self._of_link[i], body) in seats else self._limits.penetration
                 if result.isCollision() and _depth(result) > allowed:
                     yield f"{self._of_link[i]} is {_depth(result):.4g} m in {body}"
@@ -286,31 +290,37 @@ class _Look:
         model, data = self._robot.model, self._data
         com, mass = data.com[0], pin.computeTotalMass(model)
         gravity = np.asarray(self._scene.gravity, dtype=float)
-        forces, points, jacobians = [], [], []
+        forces, points, jacobians = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, model.nv))]
+        level = True
         for contact in stance.contacts:
             if not contact.kind.bears:
                 continue
             friction = self._scene.pairs(f"{self._name}/{contact.location.link}", contact.surface.body).friction
             seat, frame = self._seat(contact), model.getFrameId(contact.location.link)
+            upright = float(seat.rotation[:, 2] @ gravity) <= -_LEVEL * float(np.linalg.norm(gravity))
+            level = level and upright and gravity[2] < 0.0 and not contact.bilateral
             J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
-            origin = data.oMf[frame].translation
-            for x, y in contact.location.patch:
-                point = seat.act(np.array([x, y, 0.0]))
-                for angle in 2 * np.pi * np.arange(_FACETS) / _FACETS:
-                    force = seat.rotation @ [friction * np.cos(angle), friction * np.sin(angle), 1.0]
-                    forces.append(force)
-                    points.append(point)
-                    jacobians.append(J[:3].T @ force + J[3:].T @ np.cross(point - origin, force))
-        if not forces:
+            angle = 2 * np.pi * np.arange(_FACETS) / _FACETS
+            edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(_FACETS)])
+            patch = np.column_stack([contact.location.patch, np.zeros(len(contact.location.patch))])
+            corners = patch @ seat.rotation.T + seat.translation
+            forces.append(np.tile(edges @ seat.rotation.T, (len(corners), 1)))
+            points.append(np.repeat(corners, _FACETS, axis=0))
+            moments = np.cross(points[-1] - data.oMf[frame].translation, forces[-1])
+            jacobians.append(forces[-1] @ J[:3] + moments @ J[3:])
+        F, X, jacobian = np.vstack(forces), np.vstack(points), np.vstack(jacobians)
+        if not len(F):
             return -np.inf, np.inf
-        F, X = np.array(forces), np.array(points)
         wrench = np.vstack([F.T, np.cross(X - com, F).T])
         unit = mass * max(float(np.linalg.norm(gravity)), 1e-9)
         load = np.concatenate([-mass * gravity, np.zeros(3)]) / unit
-        margin = min(_farthest(wrench, load, np.cross(-mass * gravity / unit, d)) for d in _around())
+        # On level contacts vertical forces hold what is above their hull: a margin that needs no linear programs.
+        margin = _above_hull(com, X) if level else -np.inf
+        if margin < self._limits.margin:
+            margin = min(_farthest(wrench, load, np.cross(-mass * gravity / unit, d)) for d in _around())
         if margin == -np.inf:
             return margin, np.inf
-        return margin, self._effort(wrench, load, np.array(jacobians).T, unit, q)
+        return margin, self._effort(wrench, load, jacobian.T, unit, q)
 
     def _effort(
         self,
@@ -335,6 +345,15 @@ class _Look:
         equal = np.hstack([wrench, np.zeros((6, 1))])
         solved = linprog(cost, A_ub=A, b_ub=b, A_eq=equal, b_eq=load, bounds=[(0, None)] * (count + 1), method="highs")
         return float(solved.fun) if solved.status == 0 else np.inf
+
+
+def _above_hull(com: NDArray[np.float64], points: NDArray[np.float64]) -> float:
+    """Distance of the centre of mass from the edge of the points' hull, seen from above; negative outside [m]."""
+    try:
+        hull = ConvexHull(points[:, :2])
+    except QhullError:  # points on a line
+        return -np.inf
+    return float(-(hull.equations[:, :2] @ com[:2] + hull.equations[:, 2]).max())
 
 
 def _around() -> Iterator[NDArray[np.float64]]:

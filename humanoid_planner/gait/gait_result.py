@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 
 from humanoid_model import Robot
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.lift.exceeded_limits import exceeded_limits
 from humanoid_planner.gait.lift.lifted_figure import lifted_figure
@@ -20,6 +21,7 @@ from humanoid_planner.gait.specification.gait_model import GaitModel
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
+from humanoid_planner.gait.trajectory.gait_motion import gait_motion
 from humanoid_planner.gait.trajectory.moving_figure import MovingFigure, chain_figure, walk_figure
 
 JOINS = 1e-3
@@ -121,6 +123,13 @@ class GaitResult:
             exchanged=self.exchanged,
             tolerance=JOINS,
         )
+
+    @functools.cached_property
+    def motion(self) -> WholeBodyTrajectory | None:
+        """The trajectory as a motion of the whole robot; None where there is no trajectory."""
+        if self.trajectory is None or self.robot is None:
+            return None
+        return gait_motion(self.trajectory, self.robot, self.spec.friction, self.lifted)
 
     @functools.cached_property
     def figure(self) -> MovingFigure | None:

@@ -12,7 +12,7 @@ from humanoid_model.arrays import Reals
 from humanoid_planner.gait import GaitResult
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_ros.gait_generator.gait_figure import figure_message
-from humanoid_ros.gait_generator.gait_trajectory_message import trajectory_message
+from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 
 WORLD = "world"
 STATUSES = {
@@ -46,7 +46,8 @@ def gait_message(result: GaitResult) -> Gait:
     message.max_velocity_jump = result.max_velocity_jump
     if result.figure is not None:
         message.figure = figure_message(result.figure)
-    message.trajectory = trajectory_message(result, WORLD)
+    if result.motion is not None:
+        message.trajectory = whole_body_message(result.motion, WORLD)
     if result.lifted is not None:
         message.margin = result.lifted.margin
     return message

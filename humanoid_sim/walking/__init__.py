@@ -3,20 +3,21 @@
 
 from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan, plan_footsteps
 from humanoid_sim.walking.generator import generate_walk
+from humanoid_sim.walking.motion_playback import PlayedMotion, play_motion
 from humanoid_sim.walking.preview_control import PreviewController
 from humanoid_sim.walking.walking_pattern import WalkingPattern, load_walking_pattern
-from humanoid_sim.walking.whole_body_motion import WholeBodyMotion
 from humanoid_sim.walking.whole_body_tracking import TrackingGains, WholeBodyTracking
 
 __all__ = [
     "Footstep",
     "FootstepPlan",
+    "PlayedMotion",
     "PreviewController",
     "TrackingGains",
     "WalkingPattern",
-    "WholeBodyMotion",
     "WholeBodyTracking",
     "generate_walk",
     "load_walking_pattern",
     "plan_footsteps",
+    "play_motion",
 ]

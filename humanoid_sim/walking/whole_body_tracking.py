@@ -27,8 +27,8 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_trajectory import TrajectorySample, WholeBodyTrajectory
 from humanoid_sim.module import Module
-from humanoid_sim.walking.whole_body_motion import MotionSample, WholeBodyMotion
 from humanoid_sim.walking.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class TrackingGains:
 
 
 class WholeBodyTracking(Module):
-    """Walks a robot along a :class:`WholeBodyMotion` by torques.
+    """Walks a robot along a :class:`WholeBodyTrajectory` by torques.
 
     It reads the ideal state of the robot, and which soles press.
 
@@ -94,7 +94,7 @@ class WholeBodyTracking(Module):
         offset: (3,) how far the plan has been moved along with the soles [m].
     """
 
-    def __init__(self, robot: str, motion: WholeBodyMotion, gains: TrackingGains | None = None) -> None:
+    def __init__(self, robot: str, motion: WholeBodyTrajectory, gains: TrackingGains | None = None) -> None:
         """Choose the motion.
 
         Args:
@@ -127,6 +127,14 @@ class WholeBodyTracking(Module):
                 element="robot",
                 remedy=f"Give a '{self._motion.robot.name}' on a free base",
             )
+        for sole in self._motion.locations:
+            if sole not in robot.contacts or not robot.contacts[sole].support:
+                soles = [name for name, contact in robot.contacts.items() if contact.support]
+                raise InputError(
+                    f"'{sole}' is no sole of '{robot.name}'",
+                    element="contacts",
+                    remedy=f"Use {', '.join(soles) or 'a robot that has soles'}",
+                )
         self._model, self._base = robot.model, robot.base_joint
         self._root = robot.model.joints[robot.base_joint].idx_v
         self._data, self._planned = robot.model.createData(), robot.model.createData()
@@ -135,7 +143,7 @@ class WholeBodyTracking(Module):
         efforts, gains = robot.limits.effort[self._columns], self._gains
         self._body = BodyLimits(self._root, self._columns, efforts, gains.friction, gains.force_weight)
         self._links, self._joints, self._corners, self._edges = {}, {}, {}, {}
-        for sole in self._motion.soles:
+        for sole in self._motion.locations:
             contact = robot.contacts[sole]
             link = robot.parts.links[contact.link]
             placed, along = link.placement_joint_link, contact.patch[:, 0]
@@ -176,7 +184,7 @@ class WholeBodyTracking(Module):
         assert isinstance(state, tuple)
         self._bearing, self.offset = dict(state[0]), state[1].copy()
 
-    def _look(self, q: Array, v: Array, sample: MotionSample) -> None:
+    def _look(self, q: Array, v: Array, sample: TrajectorySample) -> None:
         """Kinematics and dynamics of the robot and of its plan; accelerations without those of joints."""
         model, data, planned = self._model, self._data, self._planned
         pin.computeAllTerms(model, data, q, v)
@@ -184,16 +192,16 @@ class WholeBodyTracking(Module):
         pin.centerOfMass(model, planned, sample.q, sample.v, sample.a)
         pin.forwardKinematics(model, planned, sample.q, sample.v, sample.a)
 
-    def _update_bearing(self, simulation: Simulation, sample: MotionSample) -> None:
+    def _update_bearing(self, simulation: Simulation, sample: TrajectorySample) -> None:
         """Soles bear when the plan says so and they press; one that lands takes the plan along."""
-        presses = dict.fromkeys(self._motion.soles, 0.0)
+        presses = dict.fromkeys(self._motion.locations, 0.0)
         contacts = simulation.contacts
         for force, bodies in zip(contacts.normal_force, contacts.bodies, strict=True):
             for body in bodies:
                 if body in self._links:
                     presses[self._links[body]] += float(force)
         bearing = {}
-        for sole in self._motion.soles:
+        for sole in self._motion.locations:
             if sole in sample.bearing:
                 late = simulation.time > 0.0 and sole not in self._bearing and presses[sole] < _PRESSES
                 if not late:
@@ -213,7 +221,7 @@ class WholeBodyTracking(Module):
                 self.offset = self._data.oMi[joint].translation - goal.oMi[joint].translation
         self._bearing = bearing
 
-    def _program(self, q: Array, v: Array, sample: MotionSample, time: float) -> WholeBodyProgram:
+    def _program(self, q: Array, v: Array, sample: TrajectorySample, time: float) -> WholeBodyProgram:
         """Tasks in the order of their weights, within what the robot can do; after :meth:`_look`."""
         tasks, corners = WeightedTasks(self._model.nv), [np.zeros((0, self._model.nv))]
         for sole in self._joints:
@@ -240,7 +248,7 @@ class WholeBodyTracking(Module):
         tasks.add(J_corners, -self._gains.contact * (J_corners @ v) - drifts.ravel(), self._gains.weights[0])
         return np.asarray(J_corners)
 
-    def _swing(self, tasks: WeightedTasks, sole: str, sample: MotionSample, time: float) -> None:
+    def _swing(self, tasks: WeightedTasks, sole: str, sample: TrajectorySample, time: float) -> None:
         """A sole in the air follows its plan; one that should have landed is led down."""
         data, planned, joint, k = self._data, self._planned, self._joints[sole], self._gains.swing
         J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
@@ -264,7 +272,7 @@ class WholeBodyTracking(Module):
         speed = planned.vcom[0] - data.Jcom @ v
         tasks.add(data.Jcom, planned.acom[0] + k**2 * error + 2.0 * k * speed - drift, self._gains.weights[1])
 
-    def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: MotionSample) -> None:
+    def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: TrajectorySample) -> None:
         """The base turns as planned."""
         base, k = self._base, self._gains.trunk
         angular = slice(self._root + 3, self._root + 6)
@@ -274,11 +282,11 @@ class WholeBodyTracking(Module):
         target = sample.a[angular] + k**2 * error + 2.0 * k * (sample.v[angular] - v[angular])
         tasks.add(J, target, self._gains.weights[2])
 
-    def _pose(self, tasks: WeightedTasks, q: Array, v: Array, sample: MotionSample) -> None:
+    def _pose(self, tasks: WeightedTasks, q: Array, v: Array, sample: TrajectorySample) -> None:
         """Driven joints keep to the plan."""
         tasks.add_single(self._columns, self._wanted(q, v, sample)[self._columns], self._gains.weights[4])
 
-    def _wanted(self, q: Array, v: Array, sample: MotionSample) -> Array:
+    def _wanted(self, q: Array, v: Array, sample: TrajectorySample) -> Array:
         """(nv,) accelerations that bring all coordinates back to the plan."""
         k = self._gains.joint
         difference = pin.difference(self._model, q, sample.q)

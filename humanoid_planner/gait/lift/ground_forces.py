@@ -10,11 +10,10 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.arrays import Reals
+from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
-from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
-_MIN_SHARE = 1e-3
-"""Of a foot that has all but handed over its load: the program stays strictly convex."""
+_LEVEL = np.eye(3)
 
 
 class GroundForces(NamedTuple):
@@ -57,34 +56,14 @@ def ground_forces(
     Returns:
         Forces and torques; None where no forces do.
     """
-    q, v, a = state
-    torques = np.array(pin.rnea(model, data, q, v, a))
-    pin.computeJointJacobians(model, data, q)
-    rows: list[Reals] = []
-    places: list[Reals] = []
-    weights: list[float] = []
-    for bearing, share in zip(bearings, shares, strict=True):
-        sole = soles[bearing.sole]
-        own = data.oMi[sole.joint]
-        jacobian = pin.getJointJacobian(model, data, sole.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        corners = sole.corners(bearing.part)
-        for corner in corners:
-            lever = own.rotation @ corner
-            rows.append(jacobian[:3] - pin.skew(lever) @ jacobian[3:])
-            places.append(own.translation + lever)
-            weights.append(1.0 / max(share, _MIN_SHARE))
-    J = np.vstack(rows)
-    count = len(places)
-    # Tangential forces are dearer than normal ones: none is used that only strains the closed chain of the legs.
-    H = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count))
-    inner = friction / np.sqrt(2.0)
-    pyramid = np.array([[1.0, 0.0, -inner], [-1.0, 0.0, -inner], [0.0, 1.0, -inner], [0.0, -1.0, -inner]])
-    A = np.vstack([J[:, :6].T, np.kron(np.eye(count), pyramid)])
-    lower = np.concatenate([torques[:6], np.full(4 * count, -np.inf)])
-    upper = np.concatenate([torques[:6], np.zeros(4 * count)])
-    least = np.tile([-np.inf, -np.inf, 0.0], count)
-    program = QuadraticProgram(H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf))
-    solution = solve_quadratic_program(program)
-    if solution is None:
+    pin.forwardKinematics(model, data, state[0])
+    points = [
+        LoadedPoint(sole.joint, data.oMi[sole.joint].act(corner), _LEVEL, friction, share)
+        for bearing, share in zip(bearings, shares, strict=True)
+        for sole in (soles[bearing.sole],)
+        for corner in sole.corners(bearing.part)
+    ]
+    found = moving_forces(model, data, points, state)
+    if found is None:
         return None
-    return GroundForces(np.array(places), solution.x.reshape(-1, 3), torques - J.T @ solution.x)
+    return GroundForces(np.array([point.place for point in points]), found.forces, found.torques)

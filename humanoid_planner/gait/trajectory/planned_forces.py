@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_model.arrays import Reals
+from humanoid_model.whole_body_trajectory import PlannedForce
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait, corner_forces
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 
@@ -19,21 +18,9 @@ PRESSES = 1e-6
 """Least normal force that counts as one [N]."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlannedForce:
-    """A force of the ground.
-
-    Attributes:
-        foot: support contact that it acts on.
-        place: (3,) in the world [m].
-        force: (3,) [N].
-        slips: whether its foot needs more friction than the ground has.
-    """
-
-    foot: str
-    place: Reals
-    force: Reals
-    slips: bool
+GROUND = "ground"
+"""What the feet stand on."""
+_UP = np.array([0.0, 0.0, 1.0])
 
 
 def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> list[PlannedForce]:
@@ -60,16 +47,21 @@ def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> 
                 continue
             along = tangential * float(normal) / carried if holds and carried else 0.0
             force = np.array([along, 0.0, float(normal)])
-            found.append(PlannedForce(foot, np.array([place[0], 0.0, place[1]]), force, slips))
+            found.append(PlannedForce(foot, GROUND, np.array([place[0], 0.0, place[1]]), _UP, force, friction, slips))
     return found
 
 
-def lifted_forces(lifted: LiftedGait) -> Iterator[list[PlannedForce]]:
-    """Yield forces at the corners that press, of every sample of a lifted gait; planned within the friction cone."""
+def lifted_forces(lifted: LiftedGait, friction: float) -> Iterator[list[PlannedForce]]:
+    """Yield forces at the corners that press, of every sample of a lifted gait; planned within the friction cone.
+
+    Args:
+        lifted: the gait.
+        friction: coefficient of the ground.
+    """
     for phase in lifted.phases:
         for sample in range(len(phase.t)):
             yield [
-                PlannedForce(sole.name, place, force, False)
+                PlannedForce(sole.name, GROUND, np.asarray(place), _UP, np.asarray(force), friction)
                 for sole, force, place in corner_forces(lifted, phase, sample)
                 if force[2] > PRESSES
             ]

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from types import SimpleNamespace
 
 import casadi
 import numpy as np
@@ -12,9 +12,11 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import load_robot
+from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_sim import Simulation
-from humanoid_sim.walking import TrackingGains, WholeBodyMotion, WholeBodyTracking
+from humanoid_sim.walking import TrackingGains, WholeBodyTracking
 from humanoid_sim.walking.whole_body_program import WholeBodyProgram
 
 BIP = load_robot("bip")
@@ -23,15 +25,18 @@ STILL = np.zeros((2, BIP.model.nv))
 BACK = [-350.0, 0.0, 0.0]
 
 
-def span(foot: str, start: float, end: float, part: str = "sole") -> SimpleNamespace:
-    return SimpleNamespace(foot=foot, part=part, start=start, end=end)
+GROUND = Surface("ground", "ground", pin.SE3.Identity())
+
+
+def span(foot: str, start: float, end: float, part: str = "sole") -> ContactSpan:
+    return ContactSpan(Contact(BIP.contacts[foot], GROUND, 0.0, 0.0, 0.0), start, end, part)
 
 
 BOTH = [span("right_sole", 0.0, 1.0), span("left_sole", 0.0, 1.0)]
 
 
-def standing() -> WholeBodyMotion:
-    return WholeBodyMotion(BIP, [0.0, 1.0], [STANDING, STANDING], STILL, STILL, BOTH)
+def standing() -> WholeBodyTrajectory:
+    return WholeBodyTrajectory(BIP, [0.0, 1.0], [STANDING, STANDING], STILL, STILL, BOTH)
 
 
 def stabilised(gains: TrackingGains | None = None) -> Simulation:
@@ -174,47 +179,6 @@ def test_servos_hold_the_robot_when_it_is_taken_away() -> None:
     assert np.abs(simulation.robots["bip"].q - STANDING).max() < 2e-3
 
 
-def test_a_motion_runs_straight_between_its_samples_and_stands_beyond_them() -> None:
-    moved = pin.integrate(BIP.model, STANDING, np.full(BIP.model.nv, 0.1))
-    v = np.vstack([STILL[0], STILL[0] + 0.2])
-    motion = WholeBodyMotion(BIP, [0.0, 1.0], [STANDING, moved], v, 2.0 * v, BOTH)
-    half = motion.at(0.5)
-    np.testing.assert_allclose(half.q, pin.integrate(BIP.model, STANDING, np.full(BIP.model.nv, 0.05)), atol=1e-12)
-    np.testing.assert_allclose(half.v, 0.1)
-    np.testing.assert_allclose(half.a, 0.2)
-    after = motion.at(3.0)
-    np.testing.assert_allclose(after.q, moved)
-    np.testing.assert_allclose([after.v, after.a], 0.0)
-    assert after.bearing == {"right_sole": "sole", "left_sole": "sole"}
-
-
-def test_a_motion_tells_what_bears_and_what_will() -> None:
-    contacts = [span("right_sole", 0.0, 1.0), span("left_sole", 0.0, 0.3), span("left_sole", 0.7, 1.0, "heel")]
-    motion = WholeBodyMotion(BIP, [0.0, 1.0], [STANDING, STANDING], STILL, STILL, contacts)
-    assert motion.at(0.5).bearing == {"right_sole": "sole"}
-    assert motion.at(0.5).landing == {"left_sole": 0.7}
-    assert motion.at(0.8).bearing == {"right_sole": "sole", "left_sole": "heel"}
-    assert motion.at(0.8).landed == {"right_sole": 0.0, "left_sole": 0.7}
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"times": [0.0, math.nan]}, "times"),
-        ({"times": [1.0, 0.0]}, "fall"),
-        ({"q": [STANDING]}, "shape"),
-        ({"v": STILL[:, :3]}, "shape"),
-        ({"a": STILL * math.nan}, "finite"),
-        ({"contacts": [span("pelvis", 0.0, 1.0)]}, "no sole"),
-        ({"contacts": [span("left_sole", 0.0, 1.0, "middle")]}, "part"),
-    ],
-)
-def test_bad_motions_are_refused(changes: dict[str, object], words: str) -> None:
-    given = {"times": [0.0, 1.0], "q": [STANDING, STANDING], "v": STILL, "a": STILL, "contacts": BOTH, **changes}
-    with pytest.raises(InputError, match=words):
-        WholeBodyMotion(BIP, **given)  # type: ignore[arg-type]
-
-
 def test_bad_gains_and_robots_are_refused() -> None:
     with pytest.raises(InputError, match=r"gains\.centre"):
         TrackingGains(centre=-1.0)
@@ -224,3 +188,11 @@ def test_bad_gains_and_robots_are_refused() -> None:
         Simulation("bip_stand").add_module(WholeBodyTracking("bop", standing()))
     with pytest.raises(InputError, match="robot of the motion"):
         Simulation("stand").add_module(WholeBodyTracking("hrp2", standing()))
+
+
+def test_a_contact_that_is_no_sole_is_refused() -> None:
+    pelvis = dataclasses.replace(BIP.contacts["left_sole"], name="pelvis")
+    contact = ContactSpan(Contact(pelvis, GROUND, 0.0, 0.0, 0.0), 0.0, 1.0)
+    motion = WholeBodyTrajectory(BIP, [0.0, 1.0], [STANDING, STANDING], STILL, STILL, [contact])
+    with pytest.raises(InputError, match="no sole"):
+        Simulation("bip_stand").add_module(WholeBodyTracking("bip", motion))

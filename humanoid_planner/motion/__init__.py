@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motions along plans of contacts: ways between postures, time laws, forces and torques."""
+
+from humanoid_planner.motion.generate_motion import generate_motion
+from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, PlannedPostures
+from humanoid_planner.motion.references import WaistReferences, stabiliser_events, waist_references
+from humanoid_planner.motion.transitions import Case, Transition, find_transitions
+
+__all__ = [
+    "Case",
+    "Motion",
+    "MotionSettings",
+    "MotionStep",
+    "PlannedPostures",
+    "Transition",
+    "WaistReferences",
+    "find_transitions",
+    "generate_motion",
+    "stabiliser_events",
+    "waist_references",
+]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a plan of contacts to a motion over time (specification 001 section 8)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from humanoid_model.arrays import Array
+from humanoid_model.contact import Contact
+from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
+from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
+from humanoid_planner.motion.joint_path import JointPath
+from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, Plan
+from humanoid_planner.motion.stance_postures import StancePostures
+from humanoid_planner.motion.step_path import find_step_path
+from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw, fastest_law, rests
+from humanoid_planner.motion.transitions import Transition, find_transitions, place_of
+from humanoid_planner.posture import CollisionModel, Task
+
+#: Steps of a walk that is verified: of a joint and of the base, a little less than what a verification takes.
+_JOINT_STEP, _BASE_STEP = math.radians(0.45), 1.8e-3
+#: Grid points of a time law: fewest, most, and way of a joint [rad] or of the base [m] from one to the next.
+_FEWEST, _MOST, _GRID = 30, 100, 0.02
+#: How often a law that nothing carries between its grid points is made slower, and by how much.
+_SLOWER, _STRETCH = 5, 1.25
+#: Distance from the joint limits where none is asked for [rad] or [m].
+JOINT_MARGIN = 0.01
+
+
+def generate_motion(
+    robot: Robot,
+    scene: Scene,
+    plan: Plan,
+    *,
+    settings: MotionSettings | None = None,
+    collisions: bool | CollisionModel = True,
+    tasks: Sequence[Task] = (),
+    progress: ProgressCallback | None = None,
+    **requirements: Any,
+) -> Motion:
+    """Turn a plan into a motion of the whole robot.
+
+    Each posture of the plan is found again with a reserve of balance. Between two of them the robot holds the contacts
+    that both have; a hand or foot that moves follows a path along the normals and a spline, and the rest of the robot
+    stays as near to the straight line as contacts, limits, balance and collisions allow (7.2). The robot is at rest
+    where contacts change.
+
+    Args:
+        robot: that moves.
+        scene: around it.
+        plan: stances and postures.
+        settings: how it moves.
+        collisions: keep clear of itself and of the scene; a model made before, or False.
+        tasks: that all postures keep to, a glass that stays upright for example.
+        progress: told before every step; returns True to cancel.
+        **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
+
+    Returns:
+        The motion; after a failure or a cancel the part before it, with the reason.
+
+    Raises:
+        InputError: something can't be used; it names field, value and remedy.
+    """
+    settings = settings or MotionSettings()
+    if robot.base_joint is None:
+        raise InputError(f"'{robot.name}' has a fixed base", element="robot", remedy="Give one with a floating base")
+    if len(plan.stances) != len(plan.postures):
+        raise InputError(
+            f"has {len(plan.postures)} postures for {len(plan.stances)} stances",
+            element="plan",
+            remedy="Give a posture for each stance",
+        )
+    model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
+    wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
+    postures = StancePostures(robot, scene, settings.reserve, settings.effort, model, tasks, wanted)
+    return _Builder(postures, settings, find_transitions(plan.stances), plan).build(progress)
+
+
+@dataclass
+class _Builder:
+    postures: StancePostures
+    settings: MotionSettings
+    transitions: list[Transition]
+    plan: Plan
+
+    def build(self, progress: ProgressCallback | None) -> Motion:
+        began = time.perf_counter()
+        count = len(self.transitions)
+        walked: list[tuple[MotionStep, list[tuple[float, BalancedSample]]]] = []
+        reached: list[Array] = []
+        explanation, now = "", 0.0
+        for index in range(count + 1):
+            if progress is not None:
+                label = self.transitions[index].label if index < count else "trajectory"
+                if progress(Progress(label, index / (count + 1), index)):
+                    explanation = f"Cancelled before {label}."
+                    break
+            found = self._reserved(index)
+            if isinstance(found, str):
+                explanation = found
+                break
+            reached.append(found)
+            if not index:
+                continue
+            transition = self.transitions[index - 1]
+            made = self._step(transition, reached[-2], reached[-1], now)
+            if isinstance(made, str):
+                explanation = f"No way at {transition.label}: {made}."
+                reached.pop()
+                break
+            walked.append(made)
+            now = made[0].start + made[0].duration + self.settings.pause
+        steps = tuple(step for step, _ in walked)
+        success = not explanation
+        return Motion(
+            success,
+            explanation or f"Found: {len(steps)} steps in {now:.1f} s.",
+            self._trajectory(walked) if walked else None,
+            steps,
+            tuple(self.plan.stances[: len(reached)]),
+            tuple(reached),
+            time.perf_counter() - began,
+        )
+
+    def _reserved(self, index: int) -> Array | str:
+        """(nq,) posture of a stance with the reserve, or why there is none."""
+        stance, q = self.plan.stances[index], np.asarray(self.plan.postures[index], dtype=float)
+        result = self.postures.regenerate(stance, q)
+        if result.success:
+            return result.q
+        return (
+            f"Posture {index} of the plan can't be had with a reserve of {self.settings.reserve:g} m "
+            f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
+        )
+
+    def _step(
+        self, transition: Transition, first: Array, last: Array, start: float
+    ) -> tuple[MotionStep, list[tuple[float, BalancedSample]]] | str:
+        """Return one step with its samples, or why there is none."""
+        settings, robot = self.settings, self.postures.robot
+        held = [self.postures.placed(contact) for contact in transition.held.contacts]
+
+        def balanced_path(path: JointPath) -> BalancedPath:
+            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve)
+
+        def restless(path: JointPath) -> float | None:
+            balanced, limits = balanced_path(path), self._limits()
+            return next((float(s) for s in _grid(path) if not rests(balanced.point(float(s)), limits)), None)
+
+        found = find_step_path(self.postures, transition, first, last, settings, restless)
+        if isinstance(found, str):
+            return found
+        balanced = balanced_path(found.path)
+        law = self._law(balanced, _grid(found.path))
+        if isinstance(law, str):
+            return law
+        law = law.slower(settings.durations.get(transition.index, 0.0))
+        samples = self._samples(balanced, law, start)
+        for _ in range(_SLOWER):
+            # Between grid points of a bent path the fastest law may ask a little more than at them.
+            if not isinstance(samples, str):
+                break
+            law = law.slower(_STRETCH * law.duration)
+            samples = self._samples(balanced, law, start)
+        if isinstance(samples, str):
+            return samples
+        rest = balanced.sample(1.0, 0.0, 0.0)
+        if rest is None:
+            return "no forces within friction and efforts hold the robot at its end"
+        samples += [(start + law.duration + wait, rest) for wait in ((0.0, settings.pause) if settings.pause else ())]
+        walk = np.array([found.path.at(s) for s in _fine(found.path)])
+        return MotionStep(transition, start, law.duration, walk, found.searched), samples
+
+    def _samples(
+        self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw, start: float
+    ) -> list[tuple[float, BalancedSample]] | str:
+        """Samples at each control period, or what keeps the robot from them."""
+        period = self.settings.period
+        times = [*np.arange(0.0, law.duration - 0.5 * period, period), law.duration]
+        samples: list[tuple[float, BalancedSample]] = []
+        for at in times:
+            s, rate, bend = law.at(float(at))
+            sample = balanced.sample(s, rate, bend)
+            if sample is None:
+                return f"no forces within friction and efforts carry the robot {at:.2f} s after its beginning"
+            samples.append((start + float(at), sample))
+        return samples
+
+    def _limits(self) -> PathLimits:
+        settings, limits = self.settings, self.postures.robot.limits
+        speed = np.minimum(settings.speed * limits.velocity[6:], settings.joint_speed)
+        return PathLimits(speed, np.full(len(speed), settings.acceleration), settings.effort * limits.effort[6:])
+
+    def _law(self, balanced: BalancedPath, grid: Array) -> TimeLaw | SinusoidalLaw | str:
+        limits = self._limits()
+        if self.settings.law == "sinusoidal":
+            slopes = np.array([balanced.path.slope(s)[6:] for s in grid])
+            return SinusoidalLaw(slopes, limits.speed, self.settings.period)
+        law = fastest_law([balanced.point(s) for s in grid], limits)
+        return law if isinstance(law, TimeLaw) else f"the time law stands still at {grid[law]:.0%} of the way"
+
+    def _trajectory(
+        self, walked: Sequence[tuple[MotionStep, list[tuple[float, BalancedSample]]]]
+    ) -> WholeBodyTrajectory:
+        samples = [item for _, items in walked for item in items]
+        last_time, last = samples[-1]
+        still = np.zeros_like(last.v)
+        if last.a.any():
+            samples.append(
+                (last_time, BalancedSample(last.q, still, still, last.tau, last.forces, last.zero_moment_point))
+            )
+        ends = [step.start for step, _ in walked[1:]] + [last_time]
+        return WholeBodyTrajectory(
+            self.postures.robot,
+            [at for at, _ in samples],
+            [item.q for _, item in samples],
+            [item.v for _, item in samples],
+            [item.a for _, item in samples],
+            list(_spans([step for step, _ in walked], ends)),
+            tau=[item.tau for _, item in samples],
+            forces=[item.forces for _, item in samples],
+            zero_moment_point=[item.zero_moment_point for _, item in samples],
+        )
+
+
+def _grid(path: JointPath) -> Array:
+    """(m,) even parameters for a time law."""
+    return np.linspace(0.0, 1.0, int(np.clip(_way(path, 1.0, 1.0) / _GRID, _FEWEST, _MOST)) + 1)
+
+
+def _fine(path: JointPath) -> Array:
+    """(k,) parameters of a walk that is verified, as near to each other as its steps may be long."""
+    s = np.linspace(0.0, 1.0, 401)
+    ways = np.array([_ways_at(path, float(x)) for x in s])
+    dense = np.maximum(ways[:, 0] / _JOINT_STEP, ways[:, 1] / _BASE_STEP)
+    # Between two of these the way may be faster than at both.
+    dense = 1.05 * np.maximum(dense, np.maximum(np.roll(dense, 1), np.roll(dense, -1)))
+    count = np.concatenate([[0.0], np.cumsum(0.5 * (dense[1:] + dense[:-1]) * np.diff(s))])
+    return np.interp(np.linspace(0.0, count[-1], max(math.ceil(count[-1]), 1) + 1), count, s)
+
+
+def _way(path: JointPath, joint: float, base: float) -> float:
+    """Return how often the fastest joint goes a way, or the base another, if it went on as at its fastest."""
+    ways = np.array([_ways_at(path, float(s)) for s in np.linspace(0.0, 1.0, 101)])
+    return float(max(ways[:, 0].max() / joint, ways[:, 1].max() / base))
+
+
+def _ways_at(path: JointPath, s: float) -> tuple[float, float]:
+    """Speed per ds/dt of the fastest joint or the base's turn [rad], and of the base [m]."""
+    slope = path.slope(s)
+    return float(np.abs(slope[3:]).max()), float(np.linalg.norm(slope[:3]))
+
+
+def _spans(steps: Sequence[MotionStep], ends: Sequence[float]) -> Iterator[ContactSpan]:
+    """Contacts from the steps that hold them, each as long as it holds without a break."""
+    held: dict[tuple[str, str, float, float, float], tuple[Contact, float]] = {}
+    for step, end in zip(steps, ends, strict=True):
+        now = {place_of(contact): contact for contact in step.transition.held.contacts}
+        for key in [key for key in held if key not in now]:
+            contact, start = held.pop(key)
+            yield ContactSpan(contact, start, step.start)
+        for key, contact in now.items():
+            held.setdefault(key, (contact, step.start))
+        last = end
+    for contact, start in held.values():
+        yield ContactSpan(contact, start, last)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a motion along a plan is asked to be, and what it came out as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from numpy.typing import ArrayLike, NDArray
+
+from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known, check_number, check_positive
+from humanoid_model.contact import Stance
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+from humanoid_planner.motion.transitions import Transition
+
+LAWS = ("fastest", "sinusoidal")
+
+
+class Plan(Protocol):
+    """Stances and a posture of each; a :class:`humanoid_planner.contacts.ContactPlan` is one."""
+
+    @property
+    def stances(self) -> Sequence[Stance]:
+        """Contacts; those that are new or about to go are of the kind RELEASED."""
+
+    @property
+    def postures(self) -> Sequence[NDArray]:
+        """(nq,) each."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedPostures:
+    """A plan given by its stances and postures."""
+
+    stances: Sequence[Stance]
+    postures: Sequence[NDArray]
+
+
+@dataclass(frozen=True)
+class MotionSettings:
+    """How a plan becomes a motion.
+
+    Attributes:
+        law: "fastest" within the limits, or "sinusoidal", the thesis' (7.3).
+        approach: length of the straight pieces along the normals [m].
+        clearance: of a moving body from what it isn't about to touch [m].
+        samples: projected postures between two of the plan; 0 for as many as the way is long.
+        speed: share of the joints' speed limits.
+        joint_speed: largest joint speed beside [rad/s or m/s].
+        acceleration: largest of a joint [rad/s² or m/s²].
+        effort: share of the joints' effort limits.
+        reserve: that forces keep from the edges of contacts in the plan's postures and between them [m]; half of it at
+            speed.
+        pause: at rest after each step [s].
+        period: between two samples of the trajectory, the control period [s].
+        durations: least ones of steps, by their index [s].
+        via: points that a moving body passes through, by the step's index [m].
+    """
+
+    law: str = "fastest"
+    approach: float = 0.02
+    clearance: float = 0.01
+    samples: int = 0
+    speed: float = 0.5
+    joint_speed: float = float("inf")
+    acceleration: float = 5.0
+    effort: float = 0.9
+    reserve: float = 0.015
+    pause: float = 0.0
+    period: float = 0.005
+    durations: Mapping[int, float] = field(default_factory=dict)
+    via: Mapping[int, Sequence[ArrayLike]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: one can't be used.
+        """
+        check_known(self.law, LAWS, "law", "time law")
+        for name in ("approach", "clearance", "reserve", "pause", "samples"):
+            check_number(getattr(self, name), name)
+        for name in ("speed", "effort"):
+            check_positive(getattr(self, name), name, "share, at most 1")
+            check_number(getattr(self, name), name, upper=1.0)
+        for name in ("acceleration", "period"):
+            check_positive(getattr(self, name), name)
+        if self.joint_speed != float("inf"):
+            check_positive(self.joint_speed, "joint_speed")
+        for index, duration in self.durations.items():
+            check_number(duration, f"durations[{index}]")
+
+
+@dataclass(frozen=True, eq=False)
+class MotionStep:
+    """From one posture of the plan to the next.
+
+    Attributes:
+        transition: what the contacts do.
+        start: [s].
+        duration: [s].
+        walk: (k, nq) postures along it, near enough to each other to be verified.
+        searched: whether the straight projection failed and a way was searched for.
+    """
+
+    transition: Transition
+    start: float
+    duration: float
+    walk: Array
+    searched: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What became of a plan.
+
+    Attributes:
+        success: whether it is the whole plan.
+        explanation: in words; after a failure, which step and what keeps it.
+        trajectory: the motion, after a failure the part before it; None where there is none.
+        steps: that are in it.
+        stances: of the plan as far as the steps go.
+        postures: (nq,) of these stances, with the reserve.
+        time: wall-clock time that it took [s].
+    """
+
+    success: bool
+    explanation: str
+    trajectory: WholeBodyTrajectory | None
+    steps: tuple[MotionStep, ...]
+    stances: tuple[Stance, ...]
+    postures: tuple[Array, ...]
+    time: float
+
+    def parts(self) -> tuple[list[Stance], list[Array]]:
+        """Return stances and postures along them in the order of time: what :func:`verify_plan` takes."""
+        stances, walks = list(self.stances[:1]), list(self.postures[:1])
+        for step, stance, q in zip(self.steps, self.stances[1:], self.postures[1:], strict=True):
+            stances += [step.transition.held, stance]
+            walks += [step.walk, q]
+        return stances, walks

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postures along a motion: those of the plan with a reserve of balance, and those between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model.arrays import Array
+from humanoid_model.contact import Contact, ContactLocation, Stance
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.posture import (
+    CollisionModel,
+    Criterion,
+    NearReference,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    Task,
+    solve_problem,
+)
+from humanoid_planner.posture.collision.collision_task import CollisionTask
+from humanoid_planner.posture.problem.force_model import ForceModel
+from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
+from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.link_tasks import frame_at
+
+_OPTIONS = SolverOptions(max_iterations=150, time_limit=10.0)
+#: Passes of Newton's method onto contacts; from a spline through postures that hold them two or three do.
+_PASSES = 8
+_CLOSED = 1e-10
+#: By how much margins of distances may be missed between projected postures [m].
+_NEAR = 2e-3
+#: By how much a joint may be beyond its limit between projected postures, which keep off it [rad] or [m].
+_BEYOND = 1e-5
+
+
+@dataclass
+class StancePostures:
+    """Postures of one robot in one scene.
+
+    Attributes:
+        robot: whose postures they are.
+        scene: around it.
+        reserve: that forces keep from the edges of contact patches [m].
+        effort: share of the joints' effort limits.
+        collisions: None to let bodies pass through each other.
+        tasks: that all postures fulfil.
+        requirements: more of what a :class:`PostureRequirements` takes.
+        calls: of the posture generator.
+    """
+
+    robot: Robot
+    scene: Scene
+    reserve: float
+    effort: float
+    collisions: CollisionModel | None
+    tasks: Sequence[Task]
+    requirements: dict[str, Any]
+    calls: int = 0
+    _distances: dict[tuple[tuple[str, str], ...], CollisionTask | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.kinematics = RobotKinematics(self.robot)
+        self.kinematics.tree.effort[:] *= self.effort
+        gravity = np.asarray(self.scene.gravity, dtype=float)
+        self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
+
+    def regenerate(self, stance: Stance, q: NDArray[np.float64], more: Sequence[Task] = ()) -> PostureResult:
+        """Return the posture of a stance nearest to one of a plan (nq,), with the reserve."""
+        criterion = NearReference(self.kinematics, q, base=True)
+        return self._solve(stance, stance, q, criterion, more, explain=True)
+
+    def between(
+        self,
+        held: Stance,
+        near: Stance,
+        goal: NDArray[np.float64],
+        before: NDArray[np.float64],
+        moving: Sequence[tuple[ContactLocation, pin.SE3]],
+    ) -> PostureResult:
+        """Return the posture that is nearest to a point of the straight line between two (7.2).
+
+        Args:
+            held: contacts that hold and bear.
+            near: the same and contacts that a moving body is near to, whose surfaces it may come close to.
+            goal: (nq,) of the line.
+            before: (nq,) posture before, where the search begins.
+            moving: contact frames that are led, in the world.
+        """
+        tasks = [
+            frame_at(
+                self.kinematics, location.link, location.placement_link_patch, place, name=f"way of {location.name}"
+            )
+            for location, place in moving
+        ]
+        return self._solve(held, near, before, NearReference(self.kinematics, goal, base=True), tasks)
+
+    def _solve(
+        self,
+        stance: Stance,
+        near: Stance,
+        start: NDArray[np.float64],
+        criterion: Criterion,
+        more: Sequence[Task],
+        explain: bool = False,
+    ) -> PostureResult:
+        tasks = [*self.tasks, *more]
+        distances: CollisionTask | bool = False
+        if self.collisions is not None:
+            distances = self.distances(near) or False
+            compound = self.collisions.compound_task(self.kinematics)
+            tasks += [] if compound is None else [compound]
+        wanted = PostureRequirements(
+            scene=self.scene, tasks=tasks, criterion=criterion, collisions=distances, **self.requirements
+        )
+        inner = Stance(tuple(inset_contact(contact, self.reserve) for contact in stance.contacts))
+        problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
+        self.calls += 1
+        return solve_problem(problem, start, options=_OPTIONS, explain=explain, restarts=0)
+
+    def distances(self, stance: Stance) -> CollisionTask | None:
+        """Return distances to keep while the robot is in or near a stance."""
+        assert self.collisions is not None
+        couples = tuple((contact.location.name, contact.surface.name) for contact in stance.contacts)
+        if couples not in self._distances:
+            self._distances[couples] = self.collisions.task(stance)
+        return self._distances[couples]
+
+    def clash(self, near: Stance, q: NDArray[np.float64]) -> str:
+        """Return what is too near or beyond its limit at a posture (nq,) near a stance; empty if nothing is."""
+        x, tree = self.kinematics.coordinates(q), self.kinematics.tree
+        beyond = np.maximum(tree.lower - x, x - tree.upper)
+        joint = int(np.argmax(beyond))
+        if beyond[joint] > _BEYOND:
+            return f"{self.kinematics.names[joint]} is {beyond[joint]:.3g} beyond its limit"
+        distances = None if self.collisions is None else self.distances(near)
+        if distances is None:
+            return ""
+        self._state.set(x)
+        missing = distances.lower - distances.value(self._state)
+        worst = int(np.argmax(missing))
+        return f"{distances.labels[worst]}: {1e3 * missing[worst]:.1f} mm too near" if missing[worst] > _NEAR else ""
+
+    def placed(self, contact: Contact) -> PlacedContact:
+        """Return a contact with its place in the world and its friction."""
+        return place_contact(contact, self.kinematics, self.scene, self.requirements.get("friction"))
+
+
+def inset_contact(contact: Contact, reserve: float) -> Contact:
+    """Return a contact whose patch is smaller by a reserve all around [m]; points and edges stay as they are."""
+    patch = inset_patch(contact.location.patch, reserve)
+    return replace(contact, location=replace(contact.location, patch=patch))
+
+
+def inset_patch(patch: Array, reserve: float) -> Array:
+    """(k, 2) vertices of a convex patch moved inwards such that all edges are a reserve farther in [m].
+
+    A patch that is too narrow for that keeps a fifth of its width.
+    """
+    if len(patch) < 3 or reserve <= 0.0:
+        return np.array(patch)
+    edges = np.roll(patch, -1, axis=0) - patch
+    normals = np.column_stack([-edges[:, 1], edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
+    middle = patch.mean(axis=0)
+    depth = float(np.einsum("ij,ij->i", middle - patch, normals).min())
+    offset = np.einsum("ij,ij->i", normals, patch) + min(reserve, 0.8 * depth)
+    corners = [
+        np.linalg.solve(np.array([normals[k - 1], normals[k]]), [offset[k - 1], offset[k]]) for k in range(len(patch))
+    ]
+    return np.array(corners)
+
+
+def pull_onto(
+    robot: Robot, data: pin.Data, q: NDArray[np.float64], frames: Sequence[tuple[ContactLocation, pin.SE3]]
+) -> NDArray[np.float64] | None:
+    """Return the nearest configuration with frames at their places, by Newton's method; None where it doesn't close.
+
+    Args:
+        robot: that holds them.
+        data: of its model.
+        q: (nq,) to begin with.
+        frames: of locations, and where they have to be in the world.
+    """
+    for _ in range(_PASSES):
+        errors, rows = frame_errors(robot, data, q, frames)
+        if np.abs(errors).max(initial=0.0) < _CLOSED:
+            return q
+        q = pin.integrate(robot.model, q, np.linalg.lstsq(rows, errors, rcond=1e-8)[0])
+    return None
+
+
+def frame_errors(
+    robot: Robot, data: pin.Data, q: NDArray[np.float64], frames: Sequence[tuple[ContactLocation, pin.SE3]]
+) -> tuple[Array, Array]:
+    """(6k,) motions that frames lack to their places, and (6k, nv) how the robot moves them."""
+    pin.computeJointJacobians(robot.model, data, q)
+    errors, rows = [np.zeros(0)], [np.zeros((0, robot.model.nv))]
+    for location, place in frames:
+        link = robot.parts.links[location.link]
+        own = link.placement_joint_link * location.placement_link_patch
+        errors.append(pin.log6((data.oMi[link.joint_id] * own).actInv(place)).vector)
+        J = pin.getJointJacobian(robot.model, data, link.joint_id, pin.ReferenceFrame.LOCAL)
+        rows.append(own.toActionMatrixInverse() @ J)
+    return np.concatenate(errors), np.vstack(rows)

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A way from one posture of a plan to the next that keeps to the contacts of both (section 8.2)."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model.arrays import Array
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.contact import Contact, ContactLocation, Stance
+from humanoid_model.robot import Robot
+from humanoid_model.scene import Scene
+from humanoid_planner.motion.body_path import BodyPath
+from humanoid_planner.motion.joint_path import JointPath
+from humanoid_planner.motion.motion import MotionSettings
+from humanoid_planner.motion.stance_postures import StancePostures, pull_onto
+from humanoid_planner.motion.transitions import Transition
+
+#: How strongly a body's way is drawn along the normals, tried in this order [m].
+LIFTS = (0.03, 0.08, 0.15, 0.25)
+#: Way of a joint [rad] and of a moving body [m] between two projected postures, and the fewest and most of these.
+_JOINT_WAY, _BODY_WAY = 0.2, 0.06
+_FEWEST, _MOST = 4, 24
+#: Postures that are pulled onto the contacts between two projected ones.
+_BETWEEN = 6
+#: A step between projected postures that is so many times as long as the straight line's is a jump, beyond a little.
+_JUMP, _LITTLE = 3.0, 0.1
+#: Part of a piece from which on such a step isn't cut in halves any more.
+_FINEST = 0.2
+#: Postures that are put in where what is between others collides.
+_REPAIRS = 12
+#: Joints that a body is led by; with fewer its path would leave it no freedom.
+_LIMB = 6
+
+
+@dataclass(frozen=True, eq=False)
+class StepPath:
+    """A way between two postures.
+
+    Attributes:
+        path: of the robot.
+        searched: whether the straight projection failed and a way was searched for.
+    """
+
+    path: JointPath
+    searched: bool = False
+
+
+Moving = tuple[ContactLocation, BodyPath, frozenset[str]]
+"""What is led, where, and the bodies of the scene that it leaves and comes to."""
+
+
+def find_step_path(
+    postures: StancePostures,
+    transition: Transition,
+    first: Array,
+    last: Array,
+    settings: MotionSettings,
+    restless: Callable[[JointPath], float | None],
+) -> StepPath | str:
+    """Return a way from posture to posture, or why none was found.
+
+    The bodies' paths are tried from the flattest to the highest; one on which a body would touch what it isn't about
+    to is left out before any posture is sought.
+
+    Args:
+        postures: of the robot.
+        transition: between the two.
+        first: (nq,) posture at the beginning.
+        last: (nq,) posture at the end.
+        settings: lengths and clearance.
+        restless: tells where on a path forces and torques don't hold the robot; None where they do everywhere.
+    """
+    reason = ""
+    clear = _Clearance(postures.robot, postures.scene, settings.clearance)
+    for moving in _ways(postures, transition, first, last, settings):
+        problem = next((found for found in (clear.problem(*item) for item in moving) if found), "")
+        if problem:
+            reason = reason or problem
+            continue
+        found = _Projection(postures, transition, first, last, moving).path(settings.samples, restless)
+        if not isinstance(found, str):
+            return StepPath(found)
+        reason = found
+    return reason
+
+
+def _ways(
+    postures: StancePostures, transition: Transition, first: Array, last: Array, settings: MotionSettings
+) -> Iterator[list[Moving]]:
+    """Paths of the moving bodies, one set after the other; one empty set where none moves."""
+    lifts = LIFTS if transition.leaving is not None or transition.arriving is not None else LIFTS[:1]
+    via = settings.via.get(transition.index, ())
+    for lift in lifts[:1] if len(via) else lifts:
+        moving: list[Moving] = []
+        bodies = {
+            contact.location.name: contact.location
+            for contact in (transition.leaving, transition.arriving)
+            if contact is not None and _led(postures.robot, contact.location)
+        }
+        for name, location in bodies.items():
+            leaving, arriving = (
+                contact if contact is not None and contact.location.name == name else None
+                for contact in (transition.leaving, transition.arriving)
+            )
+            start = _place(postures, location, leaving, first)
+            end = _place(postures, location, arriving, last)
+            path = BodyPath(
+                start,
+                end,
+                leaves=leaving is not None,
+                arrives=arriving is not None,
+                approach=settings.approach,
+                lift=lift,
+                via=via,
+            )
+            own = frozenset(contact.surface.body for contact in (leaving, arriving) if contact is not None)
+            moving.append((location, path, own))
+        yield moving
+
+
+def _led(robot: Robot, location: ContactLocation) -> bool:
+    joint, count = robot.parts.links[location.link].joint_id, 0
+    while joint not in (0, robot.base_joint):
+        count += robot.model.joints[joint].nv
+        joint = robot.model.parents[joint]
+    return count >= _LIMB
+
+
+def _place(postures: StancePostures, location: ContactLocation, contact: Contact | None, q: Array) -> pin.SE3:
+    """Contact frame in the world: of the contact, or where the posture has it."""
+    if contact is not None:
+        return postures.placed(contact).placement_ground_contact
+    return postures.robot.link_placements(q)[location.link] * location.placement_link_patch
+
+
+class _Projection:
+    """Postures along one set of ways, as many as it takes."""
+
+    def __init__(
+        self, postures: StancePostures, transition: Transition, first: Array, last: Array, moving: Sequence[Moving]
+    ) -> None:
+        self._postures, self._transition, self._moving = postures, transition, moving
+        self._model, self._data = postures.robot.model, postures.robot.model.createData()
+        self._first, self._straight = first, pin.difference(self._model, first, last)
+        self._held = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
+        self.steps, self.knots = [0.0, 1.0], [first, last]
+
+    def path(self, samples: int, restless: Callable[[JointPath], float | None]) -> JointPath | str:
+        """Return the projected way, or why there is none.
+
+        Args:
+            samples: postures to begin with; 0 for as many as the way is long.
+            restless: tells where on a path forces and torques don't hold the robot.
+        """
+        lengths = [path.length / _BODY_WAY for _, path, _ in self._moving]
+        way = max([float(np.abs(self._straight).max()) / _JOINT_WAY, *lengths])
+        pieces = samples + 1 if samples else int(np.clip(math.ceil(way), _FEWEST, _MOST))
+        for s in np.linspace(0.0, 1.0, pieces + 1)[1:-1]:
+            problem = self._project(float(s))
+            if problem:
+                return problem
+        # A steep part shows more of itself in halves; a jump stays as long as it is.
+        far = _JUMP * float(np.linalg.norm(self._straight)) / pieces + _LITTLE
+        index = 0
+        while index + 1 < len(self.steps):
+            one, other = self.steps[index], self.steps[index + 1]
+            if self._apart(index) <= far:
+                index += 1
+                continue
+            problem = self._project(0.5 * (one + other))
+            if problem or (other - one) * pieces < _FINEST:
+                return problem or f"the projection jumps at {other:.0%} of the way"
+        for _ in range(_REPAIRS):
+            found = self._pulled()
+            if isinstance(found, JointPath):
+                place = restless(found)
+                if place is None:
+                    return found
+                found = place, f"forces and torques within the limits don't hold the robot at {place:.0%} of the way"
+            s, problem = found
+            if min(abs(s - known) for known in self.steps) * pieces < 0.05 or self._project(s):
+                break
+        return problem
+
+    def _apart(self, index: int) -> float:
+        return float(np.linalg.norm(pin.difference(self._model, self.knots[index], self.knots[index + 1])))
+
+    def _project(self, s: float) -> str:
+        """Put in the posture that is nearest to the straight line at s; return why there is none."""
+        index = bisect.bisect(self.steps, s)
+        goal = pin.integrate(self._model, self._first, s * self._straight)
+        frames = [(location, path.placement(s)) for location, path, _ in self._moving]
+        near = _near(self._transition, s)
+        result = self._postures.between(self._transition.held, near, goal, self.knots[index - 1], frames)
+        if not result.success:
+            worst = "; ".join(str(violation) for violation in result.violations[:2])
+            return f"no posture at {s:.0%} of the way: {worst}"
+        self.steps.insert(index, s)
+        self.knots.insert(index, result.q)
+        return ""
+
+    def _pulled(self) -> JointPath | tuple[float, str]:
+        """Return the spline through the postures, pulled onto contacts and ways, or where it can't be, and why."""
+        spline, steps = JointPath(self._model, self.steps, self.knots), np.array(self.steps)
+        shares = np.arange(_BETWEEN) / _BETWEEN
+        fine = np.append((steps[:-1, None] + np.diff(steps)[:, None] * shares).ravel(), 1.0)
+        exact = []
+        for s in map(float, fine):
+            frames = [*self._held, *((location, path.placement(s)) for location, path, _ in self._moving)]
+            q = pull_onto(self._postures.robot, self._data, spline.at(s), frames)
+            if q is None:
+                return s, f"contacts and ways can't be held together at {s:.0%} of the way"
+            problem = self._postures.clash(_near(self._transition, s), q)
+            if problem:
+                return s, f"{problem} at {s:.0%} of the way"
+            exact.append(q)
+        return JointPath(self._model, fine, exact)
+
+
+def _near(transition: Transition, s: float) -> Stance:
+    """Contacts that hold, and the one that a body is leaving or coming to."""
+    contact = transition.leaving if s < 0.5 else transition.arriving
+    return transition.held if contact is None else transition.held.adding(contact)
+
+
+class _Clearance:
+    """Distances of a moving link's true shapes from the scene along its way."""
+
+    def __init__(self, robot: Robot, scene: Scene, clearance: float) -> None:
+        self._robot, self._clearance = robot, clearance
+        self._shapes = [
+            (body.name, coal_geometry(geometry.shape), body.placement_world_body * geometry.placement)
+            for body in scene.bodies
+            for geometry in body.geometries
+        ]
+
+    def problem(self, location: ContactLocation, path: BodyPath, own: frozenset[str]) -> str:
+        """Return what the link would touch; empty if nothing."""
+        link = self._robot.parts.links[location.link]
+        to_joint = (link.placement_joint_link * location.placement_link_patch).inverse()
+        shapes = [
+            (item.geometry, to_joint * item.placement)
+            for item in self._robot.collision_model.geometryObjects
+            if item.parentJoint == link.joint_id
+        ]
+        count = max(math.ceil(path.length / 0.01), 2)
+        ways = [path.placement(k / count) for k in range(count + 1)]
+        for (name, body, where), (shape, inside) in itertools.product(self._shapes, shapes):
+            gaps = [_gap(shape, place * inside, body, where) for place in ways]
+            # Where it stands nearer than the clearance at an end, it may come as near on its way.
+            least = min(self._clearance, gaps[0] - 1e-3, gaps[-1] - 1e-3)
+            for k, gap in enumerate(gaps):
+                if gap < least and not (name in own and path.on_normal(k / count)):
+                    return f"{location.link} comes {1e3 * gap:.0f} mm near {name} at {k / count:.0%} of its way"
+        return ""
+
+
+def _gap(one: coal.CollisionGeometry, place: pin.SE3, other: coal.CollisionGeometry, where: pin.SE3) -> float:
+    result = coal.DistanceResult()
+    coal.distance(
+        one,
+        coal.Transform3s(place.rotation, place.translation),
+        other,
+        coal.Transform3s(where.rotation, where.translation),
+        coal.DistanceRequest(),
+        result,
+    )
+    return float(result.min_distance)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""When a path is where: the thesis' sinusoidal law (7.3), and the fastest one within the robot's limits.
+
+The fastest law is found by reachability along the path as in TOPP-RA (Pham and Pham 2018): on a grid of the path
+parameter s, with :math:`x=\dot s^2` and :math:`u=\ddot s`, the greatest x from which the end can be reached follows
+backwards, then the greatest u is taken forwards. Joint torques and contact forces are affine in (u, x): both are in the
+linear program of each grid point, so that what comes out is balanced by forces within friction pyramids and torques
+within their limits, at the speed that it has, and not only at rest.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from humanoid_model.arrays import Array
+
+_STILL = 1e-9
+"""Squared path speed that counts as none."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimeLaw:
+    """The path parameter over time.
+
+    Attributes:
+        times: (m,) of the grid [s].
+        s: (m,) from 0 to 1.
+        rates: (m,) of s [1/s].
+        bends: (m - 1,) second derivative from each grid point to the next [1/s^2].
+    """
+
+    times: Array
+    s: Array
+    rates: Array
+    bends: Array
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.times[-1])
+
+    def at(self, time: float) -> tuple[float, float, float]:
+        """Return s and its first and second derivatives at a time [s]."""
+        k = min(max(int(np.searchsorted(self.times, time, side="right")) - 1, 0), len(self.bends) - 1)
+        along = min(max(time - self.times[k], 0.0), self.times[k + 1] - self.times[k])
+        bend = float(self.bends[k])
+        s = float(self.s[k] + along * self.rates[k] + 0.5 * bend * along**2)
+        return min(max(s, 0.0), 1.0), float(max(self.rates[k] + bend * along, 0.0)), bend
+
+    def slower(self, duration: float) -> TimeLaw:
+        """Return the same law stretched to a duration; unchanged where it takes as long already.
+
+        A law that keeps to convex limits which rest keeps to as well does so when it is slower.
+        """
+        factor = duration / self.duration
+        if factor <= 1.0:
+            return self
+        return TimeLaw(factor * self.times, self.s, self.rates / factor, self.bends / factor**2)
+
+
+class SinusoidalLaw:
+    """Half a period of a cosine (7.3): rest, way L/2 (1 - cos(pi t / T)), rest.
+
+    Attributes:
+        duration: T [s].
+    """
+
+    def __init__(self, slopes: Array, speed: Array, period: float) -> None:
+        """Take the shortest duration within the joints' speeds that is a multiple of the control period.
+
+        Args:
+            slopes: (m, n) derivatives of the joints by s, on an even grid from 0 to 1.
+            speed: (n,) largest speeds [rad/s or m/s].
+            period: of the control [s].
+        """
+        s = np.linspace(0.0, 1.0, len(slopes))
+        # ds/dt = pi / T sqrt(s (1 - s)).
+        asked = np.pi * np.sqrt(s * (1.0 - s))[:, None] * np.abs(slopes) / speed
+        self._period = period
+        self.duration = self._rounded(float(asked.max(initial=0.0)))
+
+    def _rounded(self, duration: float) -> float:
+        """Return the next multiple of the control period."""
+        return self._period * max(math.ceil(duration / self._period - 1e-9), 1)
+
+    def at(self, time: float) -> tuple[float, float, float]:
+        """Return s and its first and second derivatives at a time [s]."""
+        phase = np.pi * min(max(time / self.duration, 0.0), 1.0)
+        rate = np.pi / self.duration
+        return (
+            0.5 * (1.0 - math.cos(phase)),
+            0.5 * rate * math.sin(phase),
+            0.5 * rate**2 * math.cos(phase),
+        )
+
+    def slower(self, duration: float) -> SinusoidalLaw:
+        """Return the same law for a longer duration; unchanged where it takes as long already."""
+        if duration <= self.duration:
+            return self
+        law = copy.copy(self)
+        law.duration = self._rounded(duration)
+        return law
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    r"""What motion along the path asks of the robot at one place: :math:`\tau=A_u u+A_x x+g` less what contacts give.
+
+    Attributes:
+        slope: (n,) velocities per ds/dt, base left out.
+        bend: (n,) accelerations per squared ds/dt, base left out.
+        by_bend: (nv,) generalised forces per u.
+        by_square: (nv,) per x.
+        at_rest: (nv,) at rest.
+        by_force: (nv, c) of each edge of the friction pyramids.
+    """
+
+    slope: Array
+    bend: Array
+    by_bend: Array
+    by_square: Array
+    at_rest: Array
+    by_force: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PathLimits:
+    """Largest values of joints without the base.
+
+    Attributes:
+        speed: (n,) [rad/s or m/s].
+        acceleration: (n,) [rad/s^2 or m/s^2].
+        effort: (n,) [N m or N].
+    """
+
+    speed: Array
+    acceleration: Array
+    effort: Array
+
+
+def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | int:
+    """Return the fastest law from rest to rest, or the index of the point that it doesn't get past.
+
+    Limits hold at both ends of each grid interval, with the u that it has.
+
+    Args:
+        points: of the path on an even grid of s from 0 to 1, each of which :func:`rests`.
+        limits: of the joints.
+    """
+    count = len(points)
+    step = 1.0 / (count - 1)
+    ends = [_End(point, limits) for point in points]
+    programs = [_Program(one, other, step) for one, other in itertools.pairwise(ends)]
+    most = np.zeros(count)
+    for k in range(count - 2, -1, -1):
+        most[k] = programs[k].most_square(most[k + 1])
+    squares, bends = np.zeros(count), np.zeros(count - 1)
+    for k in range(count - 1):
+        squares[k + 1] = programs[k].most_following(squares[k], most[k + 1])
+        bends[k] = (squares[k + 1] - squares[k]) / (2.0 * step)
+        if squares[k] + squares[k + 1] < _STILL:
+            return k + 1
+    rates = np.sqrt(squares)
+    spans = 2.0 * step / (rates[:-1] + rates[1:])
+    return TimeLaw(np.concatenate([[0.0], np.cumsum(spans)]), np.linspace(0.0, 1.0, count), rates, bends)
+
+
+def rests(point: PathPoint, limits: PathLimits) -> bool:
+    """Return whether forces within friction and torques within limits hold the robot at a place of the path."""
+    end = _End(point, limits)
+    bounds = [(0, 0), (0, 0), *([(0, None)] * end.edges)]
+    cost = np.zeros(2 + end.edges)
+    solved = linprog(cost, end.rows, end.most, end.equal, end.load, bounds=bounds, method="highs")
+    return bool(solved.status == 0)
+
+
+class _End:
+    """What a grid point asks of (u, x, pyramid edges)."""
+
+    def __init__(self, point: PathPoint, limits: PathLimits) -> None:
+        base = len(point.at_rest) - len(point.slope)
+        columns = np.column_stack([point.by_bend, point.by_square, -point.by_force])
+        self.equal, self.load = columns[:base], -point.at_rest[:base]
+        held = np.isfinite(limits.effort)
+        efforts, rest, most = columns[base:][held], point.at_rest[base:][held], limits.effort[held]
+        rates = np.zeros((len(point.slope), columns.shape[1]))
+        rates[:, 0], rates[:, 1] = point.slope, point.bend
+        # In shares of the limits, so that tolerances mean the same everywhere.
+        efforts, rest, rates = efforts / most[:, None], rest / most, rates / limits.acceleration[:, None]
+        self.rows = np.vstack([efforts, -efforts, rates, -rates])
+        self.most = np.concatenate([1.0 - rest, 1.0 + rest, np.ones(2 * len(rates))])
+        moving = np.abs(point.slope) > 1e-9
+        self.square = float(np.square(limits.speed[moving] / np.abs(point.slope[moving])).min(initial=1e6))
+        self.edges = columns.shape[1] - 2
+
+
+class _Program:
+    """The linear program of one interval over (u, x, edges at its beginning, edges at its end)."""
+
+    def __init__(self, first: _End, last: _End, step: float) -> None:
+        self._twice = 2.0 * step
+        count = first.edges + last.edges
+
+        def joined(a: Array, b: Array) -> Array:
+            """Rows of both ends; at the second one x is x + 2 step u."""
+            above = np.hstack([a, np.zeros((len(a), last.edges))])
+            below = np.zeros((len(b), 2 + count))
+            below[:, 0], below[:, 1] = b[:, 0] + self._twice * b[:, 1], b[:, 1]
+            below[:, 2 + first.edges :] = b[:, 2:]
+            return np.vstack([above, below])
+
+        following = np.zeros((2, 2 + count))
+        following[:, :2] = [[self._twice, 1.0], [-self._twice, -1.0]]
+        self._A = np.vstack([joined(first.rows, last.rows), following])
+        self._b = np.concatenate([first.most, last.most])
+        self._equal, self._load = joined(first.equal, last.equal), np.concatenate([first.load, last.load])
+        self._square, self._last_square, self._edges = first.square, last.square, count
+
+    def most_square(self, following: float) -> float:
+        """Greatest x from which the next point is reached with at most ``following``; zero at least."""
+        found = self._solve(1, (0.0, self._square), following)
+        return 0.0 if found is None else max(float(found[1]), 0.0)
+
+    def most_following(self, square: float, following: float) -> float:
+        """Greatest x at the next point, at most ``following``, from a given one."""
+        found = self._solve(0, (square, square), following)
+        # Rounding: the point is on the boundary of those that the end can be reached from.
+        return following if found is None else min(max(square + self._twice * float(found[0]), 0.0), following)
+
+    def _solve(self, column: int, square: tuple[float, float], following: float) -> Array | None:
+        cost = np.zeros(2 + self._edges)
+        cost[column] = -1.0
+        most = np.concatenate([self._b, [min(following, self._last_square), 0.0]])
+        bounds = [(None, None), square, *([(0.0, None)] * self._edges)]
+        solved = linprog(cost, self._A, most, self._equal, self._load, bounds=bounds, method="highs")
+        return None if solved.status != 0 else np.asarray(solved.x)
