@@ -9,7 +9,7 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
-from humanoid_stack.msg import ContactPlan, PostureReport, StancePosture
+from humanoid_stack.msg import ContactPlan, PostureReport, StancePosture, WholeBodyTrajectory
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
@@ -20,10 +20,11 @@ from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
+from humanoid_ros.contact_planner.motion_requests import MotionRequests
 from humanoid_ros.contact_planner.plan_markers import plan_markers
 from humanoid_ros.contact_planner.plan_messages import read_plan
 from humanoid_ros.contact_planner.plan_request import PlanDefaults
-from humanoid_ros.contact_planner.plan_requests import PlanRequests
+from humanoid_ros.contact_planner.plan_requests import MODULE, PlanRequests
 from humanoid_ros.contact_planner.planner_warm_up import warm_up
 from humanoid_ros.contact_planner.posture_joint_state import joint_state
 from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
@@ -40,6 +41,7 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.process_requests import RequestWorkers
+from humanoid_ros.node.process_workers import ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
@@ -80,6 +82,7 @@ class ContactPlannerNode(ServingNode):
             event_callbacks=PublisherEventCallbacks(matched=lambda _: self._draw_plan()),
         )
         self._plan = self.create_publisher(ContactPlan, "plan", LATCHED)
+        self._trajectory = self.create_publisher(WholeBodyTrajectory, "trajectory", LATCHED)
         self._answers = 0
         self._found = 0
         self._seconds = 0.0
@@ -87,8 +90,12 @@ class ContactPlannerNode(ServingNode):
         self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
         self.workers.offer(VerifyPlan, "verify_plan", lambda *asked: answer_verify_plan(self._cache, *asked))
-        self._plans = PlanRequests(self, whole(self, "processes"), kept, self._plan_defaults, self._show_plan)
-        self.workers.requests = (self._plans,)
+        workers = ProcessWorkers(whole(self, "processes"), MODULE)
+        self._plans = PlanRequests(self, workers, kept, self._plan_defaults, self._show_plan)
+        self._motions = MotionRequests(
+            self, workers, kept, lambda: number(self, "motion_time_limit"), self._trajectory.publish
+        )
+        self.workers.requests = self._plans, self._motions
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         refuse_unusable(self, self._check_parameters)
         publish_diagnostics(self, "planning", self._diagnostics)
@@ -114,7 +121,10 @@ class ContactPlannerNode(ServingNode):
         )
         declare_whole(self, "plan_nodes", 5000, 1, 10**9, "Nodes of the tree of plan requests that give 0")
         declare_number(self, "plan_time_limit", 60.0, 1e-3, 86400.0, "Wall-clock time of plan requests that give 0 [s]")
-        declare_whole(self, "processes", 1, 1, 64, "Plan requests that are worked on at a time", read_only=True)
+        declare_number(
+            self, "motion_time_limit", 600.0, 1e-3, 86400.0, "Wall-clock time of motion requests that give 0 [s]"
+        )
+        declare_whole(self, "processes", 1, 1, 64, "Plans and motions that are worked on at a time", read_only=True)
         declare_whole(self, "ghosts", 8, 2, 500, "Stances of a plan that are drawn")
         declare_text(self, "world_frame", "world", "Name of the frame that answers are drawn in", read_only=True)
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
@@ -204,6 +214,8 @@ class ContactPlannerNode(ServingNode):
             "plans not found": str(counts.failed),
             "plans cancelled": str(counts.cancelled),
             "plans under way": str(self._plans.under_way),
+            "motions found": str(self._motions.counts.answered),
+            "motions under way": str(self._motions.under_way),
             "mean time per plan [s]": f"{plan_mean:.2f}",
             "refused requests": str(self.refusals.count),
             "last refusal": self.refusals.last,

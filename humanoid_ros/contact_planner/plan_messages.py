@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -151,6 +152,8 @@ def read_plan(cache: PlanningCache, message: PlanMessage, field: str) -> ReadPla
     robot = cache.robot_in(base, message.robot, f"{field}.robot")
     scene = request_scene(base, message.surfaces, robot, f"{field}.surfaces")
     locations = contact_locations(message.locations, robot, f"{field}.locations")
+    if message.locations:
+        robot = dataclasses.replace(robot, contacts=locations)
     stances, postures = [], []
     for i, step in enumerate(message.steps):
         where = f"{field}.steps[{i}]"

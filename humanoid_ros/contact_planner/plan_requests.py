@@ -31,21 +31,21 @@ class PlanRequests(ProcessRequests):
     def __init__(
         self,
         node: AnsweringNode,
-        processes: int,
+        workers: ProcessWorkers,
         cache: tuple[int, float, float],
         defaults: Callable[[], PlanDefaults],
         show: Callable[[ContactPlan], None],
     ) -> None:
-        """Start the processes and offer both.
+        """Offer both.
 
         Args:
             node: that offers them.
-            processes: that work.
+            workers: that work.
             cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.plan_task.planning_cache`.
             defaults: what requests may leave open.
             show: takes each plan that was found, in the executor's thread.
         """
-        super().__init__(node, ProcessWorkers(processes, MODULE))
+        super().__init__(node, workers)
         self._cache, self._defaults, self._show = cache, defaults, show
 
     def asked(self, goal: Any) -> Any:
