@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HRP-2 plans its way up five stairs on the running stack, and the plan is checked by other means.
 
-In one terminal ``scripts/run python -m humanoid_ros.contact_planner`` (and ``humanoid_ros.viewer``, or RViz, to see the
-plan), in another one ``scripts/run python examples/plan_over_ros.py``.
+In one terminal ``scripts/run python -m humanoid_ros.bringup scene=five_stairs``, in another one ``scripts/run python
+examples/plan_over_ros.py``. With ``--play`` the plan becomes a motion that the simulated robot follows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import platform
 from collections.abc import Iterator
 
+import numpy as np
 from humanoid_stack.action import PlanContacts
 from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_stack.msg import PostureTask, StancePosture
@@ -24,42 +25,60 @@ from humanoid_ros.client import HumanoidStack, PlanAnswer
 
 SCENE, TOP = "five_stairs", (1.65, 0.0, 1.53)
 """Where the centre of mass is to come, above the last step [m]."""
+MARGIN, PAUSE = 10.0, 0.3
+"""Of contact forces to their friction cones in the plan [N], and at rest between two steps of the motion [s]."""
+ARRIVED = 0.02
+"""Distance of the base from where the plan has it, within which the robot has arrived [m]."""
 
 
-def climb(seed: int, limit: float) -> tuple[Robot, PlanAnswer, PlanVerdict]:
-    """Ask for the plan and have it checked.
+def climb(stack: HumanoidStack, seed: int, limit: float) -> PlanAnswer:
+    """Ask for the plan.
 
     Args:
+        stack: that runs.
         seed: of the footholds.
         limit: wall-clock time for planning [s].
     """
     floor = next(surface for surface in load_scene(SCENE).surfaces if surface.name == "floor")
-    with HumanoidStack("hrp2") as stack:
-        soles = {name: stack.robot.contacts[name] for name in ("left_sole", "right_sole")}
-        start = Stance(
-            (
-                Contact(soles["left_sole"], floor, -0.2, 0.095, 0.0),
-                Contact(soles["right_sole"], floor, -0.2, -0.095, 0.0),
-            )
-        )
-        answer = stack.plan(
-            start,
-            [{"kind": PostureTask.CENTRE_OF_MASS, "target": TOP, "tolerance": 0.2}],
-            scene=SCENE,
-            used_locations=list(soles),
-            candidates={"headings": [0.0], "turn": 0.1},
-            potentials=[{"target": TOP}],
-            terms=[{"weight": 0.02}],
-            criterion="reference",
-            stability="forces",
-            stability_margin=10.0,
-            torque_limits=True,
-            shorten=True,
-            seed=seed,
-            time_limit=limit,
-            progress=print_progress,
-        )
-        return stack.robot, answer, stack.verify(answer)
+    soles = {name: stack.robot.contacts[name] for name in ("left_sole", "right_sole")}
+    sides = (("left_sole", 0.095), ("right_sole", -0.095))
+    return stack.plan(
+        Stance(tuple(Contact(soles[name], floor, -0.2, y, 0.0) for name, y in sides)),
+        [{"kind": PostureTask.CENTRE_OF_MASS, "target": TOP, "tolerance": 0.2}],
+        scene=SCENE,
+        used_locations=list(soles),
+        candidates={"headings": [0.0], "turn": 0.1},
+        potentials=[{"target": TOP}],
+        terms=[{"weight": 0.02}],
+        criterion="reference",
+        stability="forces",
+        stability_margin=MARGIN,
+        torque_limits=True,
+        shorten=True,
+        seed=seed,
+        time_limit=limit,
+        progress=print_progress,
+    )
+
+
+def play(stack: HumanoidStack, answer: PlanAnswer) -> bool:
+    """Turn the plan into a motion and let the simulated robot follow it; of one that ends too early, what there is.
+
+    Returns:
+        Whether the robot is where the whole plan ends.
+    """
+    result = stack.motion(answer, pause=PAUSE, progress=lambda news: print(news.stage))
+    points = result.trajectory.joints.points
+    if not points:
+        raise SystemExit(result.message)
+    print(result.message or f"a motion of {points[-1].time_from_start.sec} s")
+    print(stack.play(result.trajectory).message)
+    base, end = stack.state.base, result.trajectory.base[-1].position
+    assert base is not None
+    away = float(np.linalg.norm(base.translation - [end.x, end.y, end.z]))
+    x, y, z = base.translation
+    print(f"ends at x {x:.3f}, y {y:.3f}, z {z:.3f} m, {1e3 * away:.1f} mm from where it should")
+    return bool(result.success and away < ARRIVED)
 
 
 def report(robot: Robot, answer: PlanAnswer, verdict: PlanVerdict) -> str:
@@ -116,17 +135,21 @@ def print_progress(news: Progress) -> None:
 
 
 def main() -> None:
-    """Plan as the command line says."""
+    """Plan, and play, as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the footholds")
     parser.add_argument("--time-limit", type=float, default=60.0, help="for planning [s]")
+    parser.add_argument("--play", action="store_true", help="let the simulated robot follow it")
     chosen = parser.parse_args()
     try:
-        robot, answer, verdict = climb(chosen.seed, chosen.time_limit)
+        with HumanoidStack("hrp2") as stack:
+            answer = climb(stack, chosen.seed, chosen.time_limit)
+            verdict = stack.verify(answer)
+            print(report(stack.robot, answer, verdict))
+            good = answer.success and verdict.success and (not chosen.play or play(stack, answer))
     except HumanoidError as error:
         raise SystemExit(str(error)) from None
-    print(report(robot, answer, verdict))
-    raise SystemExit(0 if answer.success and verdict.success else 1)
+    raise SystemExit(0 if good else 1)
 
 
 if __name__ == "__main__":

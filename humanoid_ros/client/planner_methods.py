@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from humanoid_stack.action import PlanContacts
+from humanoid_stack.action import GenerateMotion, PlanContacts
 from humanoid_stack.msg import ContactPlan, ContactPlanRequest, PostureTask
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from numpy.typing import ArrayLike
 
 from humanoid_model import Stance
+from humanoid_model.errors import InputError
 from humanoid_model.field_checks import known_name
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.contacts import PlanVerdict
@@ -24,9 +25,9 @@ from humanoid_ros.client.answers import (
     posture_answer,
     verdict,
 )
-from humanoid_ros.client.connection import Task
+from humanoid_ros.client.connection import Task, refused
 from humanoid_ros.client.member import LONG, Member
-from humanoid_ros.client.requests import request
+from humanoid_ros.client.requests import duration_message, request
 
 STABILITIES = {
     "none": GeneratePosture.Request.NO_STABILITY,
@@ -51,7 +52,7 @@ PLAN_STABILITIES = {**STABILITIES, "auto": ContactPlanRequest.AUTO}
 
 
 class PlannerMethods(Member):
-    """Postures, equilibrium and contact plans."""
+    """Postures, equilibrium, contact plans and motions along them."""
 
     def posture(
         self,
@@ -170,6 +171,49 @@ class PlannerMethods(Member):
         asked = request(VerifyPlan.Request, self.robot, {"plan": message, **limits})
         return verdict(self._call(VerifyPlan, "verify_plan", asked, timeout))
 
+    def motion(
+        self,
+        plan: PlanAnswer | ContactPlan,
+        *,
+        progress: ProgressCallback | None = None,
+        time_limit: float | None = None,
+        **fields: Any,
+    ) -> GenerateMotion.Result:
+        """Return a motion of the whole robot along a plan.
+
+        Args:
+            plan: of this robot.
+            progress: told steps.
+            time_limit: for the answer [s]; None takes the node's.
+            **fields: others of ``action/GenerateMotion``: ``collisions``, ``speed``, ``reserve``, ``pause``, ...
+
+        Returns:
+            The action's result; one without success comes with the part before the step that has no way, and the
+            reason.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+        """
+        return self.begin_motion(plan, time_limit=time_limit, **fields).result(progress=progress)
+
+    def begin_motion(
+        self, plan: PlanAnswer | ContactPlan, *, time_limit: float | None = None, **fields: Any
+    ) -> Task[GenerateMotion.Result]:
+        """As :meth:`motion`, without waiting for the end."""
+        message = plan.plan if isinstance(plan, PlanAnswer) else plan
+        asked = request(GenerateMotion.Goal, self.robot, {"plan": message, **fields})
+        if time_limit is not None:
+            asked.time_limit = duration_message(time_limit)
+
+        def read(_: int, result: GenerateMotion.Result) -> GenerateMotion.Result:
+            if not result.success and not result.trajectory.joints.points:
+                error = refused(result.message)
+                if isinstance(error, InputError):
+                    raise error
+            return result
+
+        return self._connection.start(GenerateMotion, "generate_motion", asked, read, _motion_news)
+
     def _planning(self, kind: Any, stance: Stance, fields: Mapping[str, Any]) -> Any:
         return request(kind, self.robot, {"robot": self._source, "stance": stance, **fields})
 
@@ -178,3 +222,8 @@ def _news(feedback: PlanContacts.Feedback) -> Progress:
     spent = feedback.statistics
     stage = f"{spent.expanded} of {spent.nodes} nodes expanded"
     return Progress(stage, nodes=spent.nodes, cost=spent.best_potential, result=feedback)
+
+
+def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
+    share = feedback.step / feedback.steps if feedback.steps else None
+    return Progress(feedback.stage, share, feedback.step)
