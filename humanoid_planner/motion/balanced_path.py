@@ -41,6 +41,21 @@ class BalancedSample:
     zero_moment_point: Array
 
 
+def loaded_points(robot: Robot, held: Sequence[PlacedContact], reserve: float) -> list[LoadedPoint]:
+    """Corners of contacts, their patches smaller by a reserve all around [m]."""
+    return [
+        LoadedPoint(
+            robot.parts.links[placed.contact.location.link].joint_id,
+            placed.placement_ground_contact.act(np.array([x, y, 0.0])),
+            placed.placement_ground_contact.rotation,
+            placed.friction,
+            1.0,
+        )
+        for placed in held
+        for x, y in inset_patch(placed.bearing, reserve)
+    ]
+
+
 class BalancedPath:
     """A path of a robot that holds contacts.
 
@@ -63,15 +78,8 @@ class BalancedPath:
         self.path = path
         self._robot, self._model, self._data = robot, robot.model, robot.model.createData()
         self._transition, self._held = transition, held
-        self._inner = [self._points(placed, inset_patch(placed.bearing, reserve)) for placed in held]
-        self._whole = [self._points(placed, placed.bearing) for placed in held]
-
-    def _points(self, placed: PlacedContact, patch: Array) -> list[LoadedPoint]:
-        frame = placed.placement_ground_contact
-        joint = self._robot.parts.links[placed.contact.location.link].joint_id
-        return [
-            LoadedPoint(joint, frame.act(np.array([x, y, 0.0])), frame.rotation, placed.friction, 1.0) for x, y in patch
-        ]
+        self._inner = [loaded_points(robot, [placed], reserve) for placed in held]
+        self._whole = [loaded_points(robot, [placed], 0.0) for placed in held]
 
     def point(self, s: float) -> PathPoint:
         """Return what motion asks at a place of the path."""

@@ -31,6 +31,8 @@ from humanoid_planner.posture import CollisionModel, Task
 _JOINT_STEP, _BASE_STEP = math.radians(0.45), 1.8e-3
 #: Grid points of a time law: fewest, most, and way of a joint [rad] or of the base [m] from one to the next.
 _FEWEST, _MOST, _GRID = 30, 100, 0.02
+#: Passes that round the kinks of the fastest law.
+_SMOOTHING = 10
 #: How often a law that nothing carries between its grid points is made slower, and by how much.
 _SLOWER, _STRETCH = 5, 1.25
 #: Distance from the joint limits where none is asked for [rad] or [m].
@@ -207,7 +209,10 @@ class _Builder:
             slopes = np.array([balanced.path.slope(s)[6:] for s in grid])
             return SinusoidalLaw(slopes, limits.speed, self.settings.period)
         law = fastest_law([balanced.point(s) for s in grid], limits)
-        return law if isinstance(law, TimeLaw) else f"the time law stands still at {grid[law]:.0%} of the way"
+        if isinstance(law, TimeLaw):
+            law = law.smoothed(_SMOOTHING)
+            return law.slower(law.duration / self.settings.pace)
+        return f"the time law stands still at {grid[law]:.0%} of the way"
 
     def _trajectory(
         self, walked: Sequence[tuple[MotionStep, list[tuple[float, BalancedSample]]]]

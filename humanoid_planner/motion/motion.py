@@ -53,9 +53,12 @@ class MotionSettings:
         effort: share of the joints' effort limits.
         reserve: that forces keep from the edges of contacts in the plan's postures and between them [m]; half of it at
             speed.
+        pace: share of the fastest law's speed; forces keep off their limits with less.
         pause: at rest after each step [s].
         period: between two samples of the trajectory, the control period [s].
         durations: least ones of steps, by their index [s].
+        searched: random postures that a search grows towards where no way along the straight line was found.
+        seed: of that search; the same one gives the same motion.
         via: points that a moving body passes through, by the step's index [m].
     """
 
@@ -68,8 +71,11 @@ class MotionSettings:
     acceleration: float = 5.0
     effort: float = 0.9
     reserve: float = 0.015
+    pace: float = 0.7
     pause: float = 0.0
     period: float = 0.005
+    searched: int = 400
+    seed: int = 0
     durations: Mapping[int, float] = field(default_factory=dict)
     via: Mapping[int, Sequence[ArrayLike]] = field(default_factory=dict)
 
@@ -80,9 +86,9 @@ class MotionSettings:
             InputError: one can't be used.
         """
         check_known(self.law, LAWS, "law", "time law")
-        for name in ("approach", "clearance", "reserve", "pause", "samples"):
+        for name in ("approach", "clearance", "reserve", "pause", "samples", "searched"):
             check_number(getattr(self, name), name)
-        for name in ("speed", "effort"):
+        for name in ("speed", "effort", "pace"):
             check_positive(getattr(self, name), name, "share, at most 1")
             check_number(getattr(self, name), name, upper=1.0)
         for name in ("acceleration", "period"):

@@ -18,7 +18,10 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_planner.equilibrium.moving_forces import moving_forces
+from humanoid_planner.motion.balanced_path import loaded_points
 from humanoid_planner.motion.body_path import BodyPath
+from humanoid_planner.motion.constrained_search import ConstrainedSearch
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.motion.stance_postures import StancePostures, pull_onto
@@ -37,6 +40,8 @@ _JUMP, _LITTLE = 3.0, 0.1
 _FINEST = 0.2
 #: Postures that are put in where what is between others collides.
 _REPAIRS = 12
+#: Searches, each from other random numbers.
+_ATTEMPTS = 3
 #: Joints that a body is led by; with fewer its path would leave it no freedom.
 _LIMB = 6
 
@@ -90,7 +95,70 @@ def find_step_path(
         if not isinstance(found, str):
             return StepPath(found)
         reason = found
-    return reason
+    if len(settings.via.get(transition.index, ())):
+        return reason
+    searched = "no way was searched for"
+    for attempt in range(_ATTEMPTS):
+        found = _search(postures, transition, first, last, settings, restless, attempt)
+        if isinstance(found, JointPath):
+            return StepPath(found, True)
+        searched = found
+    return f"{reason}; {searched}" if reason else searched
+
+
+def _search(
+    postures: StancePostures,
+    transition: Transition,
+    first: Array,
+    last: Array,
+    settings: MotionSettings,
+    restless: Callable[[JointPath], float | None],
+    attempt: int,
+) -> JointPath | str:
+    """Return a way on which bodies are led along the normals alone and free between, or why none was found."""
+    model, robot = postures.robot.model, postures.robot
+    frames = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
+    nears = [_near(transition, 0.0), _near(transition, 1.0)]
+    data, still = model.createData(), np.zeros(model.nv)
+    points = loaded_points(
+        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.5 * settings.reserve
+    )
+    efforts = settings.effort * robot.limits.effort
+
+    def valid(q: Array) -> bool:
+        if all(postures.clash(near, q) for near in nears):
+            return False
+        return moving_forces(model, data, points, (q, still, still), efforts) is not None
+
+    ends = []
+    for contact, q in ((transition.leaving, first), (transition.arriving, last)):
+        # Off the surface, along its normal.
+        off = postures.placed(contact).placement_ground_contact if contact is not None else None
+        way = [q]
+        for share in (0.5, 1.0) if contact is not None and off is not None else ():
+            place = off * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
+            near = transition.held.adding(contact)
+            result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
+            if not result.success:
+                return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
+            way.append(result.q)
+        ends.append(way)
+    search = ConstrainedSearch(model, lambda q: pull_onto(robot, data, q, frames), valid, [settings.seed, attempt])
+    found = search.find(ends[0][-1], ends[1][-1], settings.searched)
+    if found is None:
+        return f"no way was found among {settings.searched} random postures either"
+    knots = [*ends[0][:-1], *found, *reversed(ends[1][:-1])]
+    gaps = [np.linalg.norm(pin.difference(model, one, other)) for one, other in itertools.pairwise(knots)]
+    kept = [0, *(k + 1 for k, gap in enumerate(gaps) if gap > 1e-6)]
+    steps = np.concatenate([[0.0], np.cumsum(gaps)])
+    projection = _Projection(postures, transition, first, last, ())
+    projection.steps = [float(steps[k] / steps[-1]) for k in kept]
+    projection.knots = [knots[k] for k in kept]
+    pulled = projection.pulled(nears)
+    if not isinstance(pulled, JointPath):
+        return f"on the way that was searched {pulled[1]}"
+    place = restless(pulled)
+    return pulled if place is None else f"on the way that was searched nothing holds the robot at {place:.0%}"
 
 
 def _ways(
@@ -180,7 +248,7 @@ class _Projection:
             if problem or (other - one) * pieces < _FINEST:
                 return problem or f"the projection jumps at {other:.0%} of the way"
         for _ in range(_REPAIRS):
-            found = self._pulled()
+            found = self.pulled()
             if isinstance(found, JointPath):
                 place = restless(found)
                 if place is None:
@@ -208,8 +276,12 @@ class _Projection:
         self.knots.insert(index, result.q)
         return ""
 
-    def _pulled(self) -> JointPath | tuple[float, str]:
-        """Return the spline through the postures, pulled onto contacts and ways, or where it can't be, and why."""
+    def pulled(self, nears: Sequence[Stance] = ()) -> JointPath | tuple[float, str]:
+        """Return the spline through the postures, pulled onto contacts and ways, or where it can't be, and why.
+
+        Args:
+            nears: stances of which the robot is near to one all along; by halves as the transition has it if empty.
+        """
         spline, steps = JointPath(self._model, self.steps, self.knots), np.array(self.steps)
         shares = np.arange(_BETWEEN) / _BETWEEN
         fine = np.append((steps[:-1, None] + np.diff(steps)[:, None] * shares).ravel(), 1.0)
@@ -219,7 +291,8 @@ class _Projection:
             q = pull_onto(self._postures.robot, self._data, spline.at(s), frames)
             if q is None:
                 return s, f"contacts and ways can't be held together at {s:.0%} of the way"
-            problem = self._postures.clash(_near(self._transition, s), q)
+            problems = [self._postures.clash(near, q) for near in nears or (_near(self._transition, s),)]
+            problem = min(problems, key=len)
             if problem:
                 return s, f"{problem} at {s:.0%} of the way"
             exact.append(q)

@@ -54,6 +54,13 @@ class TimeLaw:
         s = float(self.s[k] + along * self.rates[k] + 0.5 * bend * along**2)
         return min(max(s, 0.0), 1.0), float(max(self.rates[k] + bend * along, 0.0)), bend
 
+    def smoothed(self, passes: int) -> TimeLaw:
+        """Return a law whose speed is nowhere greater, its peaks and kinks rounded; at rest at both ends as before."""
+        squares = np.square(self.rates)
+        for _ in range(passes):
+            squares[1:-1] = np.minimum(squares[1:-1], 0.25 * (squares[:-2] + 2.0 * squares[1:-1] + squares[2:]))
+        return _law_of(self.s, squares)
+
     def slower(self, duration: float) -> TimeLaw:
         """Return the same law stretched to a duration; unchanged where it takes as long already.
 
@@ -161,15 +168,19 @@ def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | in
     most = np.zeros(count)
     for k in range(count - 2, -1, -1):
         most[k] = programs[k].most_square(most[k + 1])
-    squares, bends = np.zeros(count), np.zeros(count - 1)
+    squares = np.zeros(count)
     for k in range(count - 1):
         squares[k + 1] = programs[k].most_following(squares[k], most[k + 1])
-        bends[k] = (squares[k + 1] - squares[k]) / (2.0 * step)
         if squares[k] + squares[k + 1] < _STILL:
             return k + 1
-    rates = np.sqrt(squares)
-    spans = 2.0 * step / (rates[:-1] + rates[1:])
-    return TimeLaw(np.concatenate([[0.0], np.cumsum(spans)]), np.linspace(0.0, 1.0, count), rates, bends)
+    return _law_of(np.linspace(0.0, 1.0, count), squares)
+
+
+def _law_of(s: Array, squares: Array) -> TimeLaw:
+    """Return the law of squared rates (m,) on a grid, between whose points the second derivative stays."""
+    rates, steps = np.sqrt(squares), np.diff(s)
+    spans = 2.0 * steps / (rates[:-1] + rates[1:])
+    return TimeLaw(np.concatenate([[0.0], np.cumsum(spans)]), s, rates, np.diff(squares) / (2.0 * steps))
 
 
 def rests(point: PathPoint, limits: PathLimits) -> bool:

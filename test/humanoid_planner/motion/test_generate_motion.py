@@ -14,7 +14,7 @@ from humanoid_model import Contact, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
 from humanoid_planner.contacts import verify_plan
-from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion
+from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
 
 
 def only(step: SimpleNamespace, first: int, last: int) -> PlannedPostures:
@@ -148,6 +148,23 @@ def test_a_foot_through_a_step_is_told(step: SimpleNamespace) -> None:
     assert not motion.success
     assert motion.explanation.startswith("No way at step 0 (right_sole from floor to floor)")
     assert "near step_1" in motion.explanation
+
+
+def test_where_no_straight_way_is_found_one_is_searched_for(
+    step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step_path, "LIFTS", ())
+    settings = MotionSettings(period=0.02)
+    motion = made(step, only(step, 1, 2), settings=settings)
+    assert motion.success, motion.explanation
+    assert motion.steps[0].searched
+    stances, walks = motion.parts()
+    verdict = verify_plan(step.robot, step.scene, stances, walks)
+    assert verdict.violations == ()
+    again = made(step, only(step, 1, 2), settings=settings)
+    np.testing.assert_array_equal(again.trajectory.q, motion.trajectory.q)
+    none = made(step, only(step, 1, 2), settings=MotionSettings(searched=0))
+    assert none.explanation.endswith("no way was found among 0 random postures either.")
 
 
 def test_it_is_cancelled_with_what_there_is(step: SimpleNamespace) -> None:

@@ -77,6 +77,10 @@ def test_a_law_is_its_own_integral_and_stretches() -> None:
         assert (law.at(time + 1e-5)[0] - law.at(time - 1e-5)[0]) / 2e-5 == pytest.approx(rate, rel=1e-3, abs=1e-5)
         # The joint keeps its limits at the law's speed.
         assert abs(bend + float(np.interp(s, np.linspace(0.0, 1.0, 41), bends)) * rate**2) < 2.05
+    soft = law.smoothed(10)
+    assert law.duration < soft.duration < 1.3 * law.duration
+    assert (soft.rates <= law.rates + 1e-12).all()
+    assert np.abs(np.diff(soft.bends)).max() < 0.5 * np.abs(np.diff(law.bends)).max()
     slow = law.slower(3.0 * law.duration)
     assert slow.duration == pytest.approx(3.0 * law.duration)
     assert slow.at(1.5)[0] == pytest.approx(law.at(0.5)[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contact plans over DDS: the library's own, what is told on the way, cancel, what is drawn, checked and refused."""
+"""Contact plans over DDS: the library's own, what is told on the way, cancel, what is drawn, motions, refusals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import yaml
 
@@ -21,6 +22,7 @@ from action_msgs.msg import GoalStatus  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from fixtures.plan_requests import centre_of_mass_at, feet, stairs  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
+from humanoid_stack.action import GenerateMotion  # noqa: E402
 from humanoid_stack.action import PlanContacts as PlanAction  # noqa: E402
 from humanoid_stack.msg import (  # noqa: E402
     Contact,
@@ -36,6 +38,7 @@ from humanoid_stack.msg import (  # noqa: E402
     StancePosture,
     StanceTerm,
     Surface,
+    WholeBodyTrajectory,
 )
 from humanoid_stack.srv import CheckEquilibrium, PlanContacts, VerifyPlan  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
@@ -44,7 +47,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 import humanoid_planner.contacts as library  # noqa: E402
 from benchmark.contact_scenarios import TOP, five_stairs  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
-from humanoid_ros.messages.conversions import array  # noqa: E402
+from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration  # noqa: E402
 
 pytestmark = pytest.mark.ros
@@ -72,9 +75,7 @@ class Goal:
         self.told: list[PlanAction.Feedback] = []
         self._node = node
         action = node.action(PlanAction, "plan_contacts")
-        sent = action.send_goal_async(
-            PlanAction.Goal(request=request), lambda item: self.told.append(item.feedback)
-        )
+        sent = action.send_goal_async(PlanAction.Goal(request=request), lambda item: self.told.append(item.feedback))
         self.handle = node.result(sent)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
@@ -293,3 +294,74 @@ def test_bad_plans_to_check_are_answered(contact_planner: Any, fields: dict[str,
     answer = contact_planner.call(VerifyPlan, "verify_plan", VerifyPlan.Request(**fields))
     assert not answer.success
     assert message in answer.message
+
+
+# Motions ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def short_plan(contact_planner: Any) -> ContactPlan:
+    """One step ahead, with a reserve."""
+    near = centre_of_mass_at((0.15, 0.0, 0.75), 0.15)
+    fields = {"stability": 2, "stability_margin": 10.0, "torque_limits": True, "shorten": True}
+    answer = planned(contact_planner, stairs(goal=[near], potentials=[PlanPotential(target=near.target)], **fields))
+    assert answer.success, answer.message
+    return answer.plan
+
+
+def moved(node: Any, goal: GenerateMotion.Goal) -> tuple[int, Any, list[GenerateMotion.Feedback]]:
+    told: list[GenerateMotion.Feedback] = []
+    action = node.action(GenerateMotion, "generate_motion")
+    handle = node.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
+    answer = node.result(handle.get_result_async())
+    return answer.status, answer.result, told
+
+
+def test_a_plan_becomes_a_motion_that_begins_and_ends_as_the_plan_and_is_within_speed(
+    contact_planner: Any, scenario: Any, short_plan: ContactPlan
+) -> None:
+    goal = GenerateMotion.Goal(plan=short_plan, collisions=False, pause=0.2, period=0.01, speed=0.4)
+    status, result, told = moved(contact_planner, goal)
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.message
+    trajectory, robot = result.trajectory, scenario.robot
+    assert contact_planner.listen(WholeBodyTrajectory, "trajectory", LATCHED).wait() == trajectory
+    names = list(trajectory.joints.joint_names)
+    times = np.array([seconds(item.time_from_start) for item in trajectory.joints.points])
+    angles = np.array([item.positions for item in trajectory.joints.points])
+    assert (np.diff(times) > 0.0).all()
+    bounds = np.array([robot.limits.velocity[robot.index_v(name)] for name in names])
+    assert (np.abs(np.diff(angles, axis=0) / np.diff(times)[:, None]) <= 0.4 * bounds + 1e-3).all()
+    # The plan's posture is found again with a reserve: its contacts stay where they are.
+    data = robot.model.createData()
+    for point, base, step in (
+        (angles[0], trajectory.base[0], short_plan.steps[0]),
+        (angles[-1], trajectory.base[-1], short_plan.steps[-1]),
+    ):
+        q = configuration(Posture(joint_names=names, positions=point.tolist(), base=base), robot, "posture")
+        pin.framesForwardKinematics(robot.model, data, q)
+        for contact in step.stance.contacts:
+            place = robot.contacts[contact.location]
+            frame = data.oMf[robot.model.getFrameId(place.link)] * place.placement_link_patch
+            np.testing.assert_allclose(frame.translation, array(contact.pose.position), atol=1e-3)
+    assert [item.step for item in told] == sorted({item.step for item in told})
+    assert {item.steps for item in told} <= {0, len(short_plan.steps)}
+    assert any("right_sole" in item.stage for item in told)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"plan": ContactPlan()}, "plan.steps: is empty"),
+        ({"law": 7}, "law: is 7. Give one of 0 (FASTEST), 1 (SINUSOIDAL)"),
+        ({"speed": NAN}, "speed: is nan"),
+        ({"effort": 2.0}, "effort"),
+        ({"tasks": [PostureTask(link="NOSE")]}, "tasks[0].link: there is no link 'NOSE'"),
+    ],
+)
+def test_bad_motion_requests_are_answered(
+    contact_planner: Any, short_plan: ContactPlan, fields: dict[str, Any], message: str
+) -> None:
+    status, result, _ = moved(contact_planner, GenerateMotion.Goal(**{"plan": short_plan, **fields}))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert message in result.message
+    assert not result.trajectory.joints.points
