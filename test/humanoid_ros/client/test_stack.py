@@ -16,7 +16,7 @@ from fixtures.ros_processes import start_program
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from humanoid_stack.msg import PostureTask
+from humanoid_stack.msg import PostureTask, WholeBodyTrajectory
 
 from benchmark.contact_scenarios import TOP, five_stairs
 from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
@@ -212,6 +212,39 @@ def test_a_plan_is_the_librarys_is_told_given_up_and_checked(stack: HumanoidStac
     assert cancelled.postures
     with pytest.raises(InputError, match="method: there is no method 'guess'"):
         stack.plan(stairs.start, goal, method="guess")
+
+
+def test_a_plan_becomes_a_motion_that_the_simulated_robot_follows(stack: HumanoidStack, feet: Stance) -> None:
+    goal = [{"kind": PostureTask.CENTRE_OF_MASS, "target": (0.3, 0.0, 0.75), "tolerance": 0.15}]
+    plan = stack.plan(
+        feet,
+        goal,
+        scene="stand",
+        candidates={"headings": [0.0], "turn": 0.1},
+        potentials=[{"target": (0.3, 0.0, 0.75)}],
+        terms=[{"weight": 0.02}],
+        criterion="reference",
+        stability="forces",
+        stability_margin=10.0,
+        torque_limits=True,
+        collisions=False,
+        shorten=True,
+    )
+    assert plan.success, plan.explanation
+    told: list[Progress] = []
+    motion = stack.motion(plan, collisions=False, pause=0.2, progress=told.append)
+    assert motion.success, motion.message
+    assert any("_sole from floor to floor" in item.stage for item in told)
+    answer = stack.play(motion.trajectory)
+    assert answer.success, answer.message
+    state, end = stack.state, motion.trajectory.base[-1].position
+    assert state.base is not None
+    np.testing.assert_allclose(state.base.translation, [end.x, end.y, end.z], atol=5e-3)
+    with pytest.raises(InputError, match="speed: is -1"):
+        stack.motion(plan, speed=-1.0)
+    with pytest.raises(InputError, match="motion: has no points"):
+        stack.play(WholeBodyTrajectory())
+    stack.reset()
 
 
 def test_efforts_are_pinocchios_and_code_is_text(stack: HumanoidStack) -> None:
