@@ -76,6 +76,7 @@ class ContactPlanner:
             asked.candidates.check(couples)
         if not goal:
             raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
+        _check_goal(robot, scene, [*goal, *(() if callable(asked.tasks) else asked.tasks)])
         model = CollisionModel(robot, scene) if asked.collisions is True else (asked.collisions or None)
         criterion = asked.potential if asked.criterion is None else asked.criterion
         caller = PostureCaller(robot, scene, criterion, asked.tasks, model, asked.options, asked.requirements)
@@ -142,6 +143,12 @@ class ContactPlanner:
         """Return the plan to the goal or to the best node so far; may be asked while the search is halted."""
         return self._plan(End.GOAL if self.search.goal is not None else End.CANCELLED)
 
+    @property
+    def statistics(self) -> PlanStatistics:
+        """What the search took so far; its time is that of the runs that have ended."""
+        search, space = self.search, self.space
+        return PlanStatistics(len(search.nodes), search.expanded, space.counts, tuple(space.caller.calls), search.time)
+
     def shortened(self) -> ContactPlan:
         """Return the plan so far without the contacts that it can do without."""
         end = End.GOAL if self.search.goal is not None else End.CANCELLED
@@ -163,7 +170,7 @@ class ContactPlanner:
             tuple(space.stance_of(state) for state in states),
             tuple(state.q for state in states),
             tuple(space.potential(state) for state in states),
-            PlanStatistics(len(search.nodes), search.expanded, space.counts, tuple(space.caller.calls), search.time),
+            self.statistics,
         )
 
     def _why(self, end: End) -> str:
@@ -254,6 +261,13 @@ def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], give
     return ContactProblem(
         robot, scene, start, goal, **{name: given[name] for name in given if name in own}, requirements=rest
     )
+
+
+def _check_goal(robot: Robot, scene: Scene, tasks: Sequence[Task]) -> None:
+    """Raise an InputError for tasks that no posture fulfils, whatever it holds; it takes milliseconds."""
+    found = generate_posture(robot, Stance(()), scene=scene, tasks=tasks, stability="none")
+    if found.conflicting:
+        raise InputError(f"no posture fulfils it, whatever it holds. {found.explanation}".rstrip("."), element="goal")
 
 
 def _planned(start: Stance, couples: Couples) -> PlannedStance:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from control_msgs.action import FollowJointTrajectory
-from humanoid_stack.msg import ContactForce, PostureReport
-from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, InverseDynamics
+from humanoid_stack.action import PlanContacts
+from humanoid_stack.msg import ContactForce, ContactPlan, PostureReport
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, InverseDynamics, VerifyPlan
 from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
+from humanoid_planner.contacts import PlanVerdict, PlanViolation
 from humanoid_ros.client.connection import StackError, refused, succeeded
 from humanoid_ros.messages.conversions import array, placement, seconds
 from humanoid_ros.messages.posture_messages import configuration
@@ -104,6 +106,23 @@ class EquilibriumAnswer:
 
 
 @dataclass(frozen=True)
+class PlanAnswer:
+    """A contact plan, or the path to the nearest stance and why there is none.
+
+    Attributes:
+        success: whether the last posture fulfils the goal.
+        explanation: in words; empty after success.
+        postures: (nq,) each, in Pinocchio's order, one for each step.
+        plan: as a message: steps with stances, forces and efforts, and statistics.
+    """
+
+    success: bool
+    explanation: str
+    postures: tuple[NDArray[np.float64], ...]
+    plan: ContactPlan
+
+
+@dataclass(frozen=True)
 class FollowAnswer:
     """How following a trajectory ended.
 
@@ -177,6 +196,32 @@ def equilibrium_answer(response: CheckEquilibrium.Response) -> EquilibriumAnswer
         dict(zip(response.joint_names, response.efforts, strict=True)),
         *_forces(response.forces),
         _points(response.support_polygon),
+    )
+
+
+def plan_answer(result: PlanContacts.Result, robot: Robot) -> PlanAnswer:
+    """Return a contact planner's answer.
+
+    Raises:
+        InputError: the request was refused for a field, which it names.
+    """
+    if not result.success and not result.plan.steps:
+        error = refused(result.message)
+        if not isinstance(error, StackError):
+            raise error
+    postures = [configuration(step.posture, robot, "posture") for step in result.plan.steps]
+    return PlanAnswer(result.success, result.message, tuple(postures), result.plan)
+
+
+def verdict(response: VerifyPlan.Response) -> PlanVerdict:
+    """Return a verification's answer, as the library gives it."""
+    return PlanVerdict(
+        response.valid,
+        tuple(PlanViolation(item.step, item.sample, item.kind, item.what) for item in response.violations),
+        response.postures,
+        response.max_drift,
+        response.min_margin,
+        response.max_torque,
     )
 
 

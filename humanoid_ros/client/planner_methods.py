@@ -3,17 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
+from humanoid_stack.action import GenerateMotion, PlanContacts
+from humanoid_stack.msg import ContactPlan, ContactPlanRequest, PostureTask
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from numpy.typing import ArrayLike
 
 from humanoid_model import Stance
 from humanoid_model.checks import check_known
-from humanoid_ros.client.answers import EquilibriumAnswer, PostureAnswer, equilibrium_answer, posture_answer
+from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_planner.contacts import PlanVerdict
+from humanoid_ros.client.answers import (
+    EquilibriumAnswer,
+    PlanAnswer,
+    PostureAnswer,
+    equilibrium_answer,
+    plan_answer,
+    posture_answer,
+    verdict,
+)
+from humanoid_ros.client.connection import Task, refused
 from humanoid_ros.client.member import LONG, Member
-from humanoid_ros.client.requests import request
+from humanoid_ros.client.requests import duration_message, request
 
 STABILITIES = {
     "none": GeneratePosture.Request.NO_STABILITY,
@@ -32,10 +46,13 @@ CRITERIA = {
     "torque": GeneratePosture.Request.LEAST_TORQUE,
 }
 """What is minimised among postures."""
+METHODS = {"bfp": ContactPlanRequest.BFP, "vbfp": ContactPlanRequest.VBFP}
+"""How a search of contacts goes on, as the library calls it."""
+PLAN_STABILITIES = {**STABILITIES, "auto": ContactPlanRequest.AUTO}
 
 
 class PlannerMethods(Member):
-    """Postures and equilibrium."""
+    """Postures, equilibrium, contact plans and motions along them."""
 
     def posture(
         self,
@@ -94,5 +111,119 @@ class PlannerMethods(Member):
         asked.method = STABILITIES[check_known(method, tests, "method", "test")]
         return equilibrium_answer(self._call(CheckEquilibrium, "check_equilibrium", asked, timeout))
 
+    def plan(
+        self,
+        start: Stance,
+        goal: Sequence[PostureTask | Mapping[str, Any]],
+        *,
+        progress: ProgressCallback | None = None,
+        **fields: Any,
+    ) -> PlanAnswer:
+        """Return stances and postures that lead from a stance to a goal.
+
+        Args:
+            start: contacts at the beginning, on surfaces of the scene or of ``surfaces``.
+            goal: tasks of the last posture: messages, or their fields by name.
+            progress: told nodes and lowest potential (as cost), and as result the feedback message: new nodes of the
+                tree, and the path to the best one where that is new.
+            **fields: ``method`` ("bfp" or "vbfp"), ``stability`` ("auto" or one of STABILITIES), ``criterion`` (one of
+                CRITERIA), and others of ``msg/ContactPlanRequest``: ``scene``, ``candidates``, ``potentials``,
+                ``terms``, ``used_locations``, ``collisions``, ``seed``, ``time_limit`` [s], ...
+
+        Returns:
+            The plan; one without success comes with the path to the nearest stance and the reason.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+        """
+        return self.begin_plan(start, goal, **fields).result(progress=progress)
+
+    def begin_plan(
+        self, start: Stance, goal: Sequence[PostureTask | Mapping[str, Any]], **fields: Any
+    ) -> Task[PlanAnswer]:
+        """As :meth:`plan`, without waiting for the end."""
+        for name, known in (("method", METHODS), ("stability", PLAN_STABILITIES), ("criterion", CRITERIA)):
+            if name in fields:
+                fields[name] = known[check_known(fields[name], known, name, name)]
+        asked = request(
+            ContactPlanRequest, self.robot, {"robot": self._source, "start": start, "goal": goal, **fields}
+        )
+        return self._connection.start(
+            PlanContacts,
+            "plan_contacts",
+            PlanContacts.Goal(request=asked),
+            lambda _, result: plan_answer(result, self.robot),
+            _news,
+        )
+
+    def verify(self, plan: PlanAnswer | ContactPlan, *, timeout: float = LONG, **limits: float) -> PlanVerdict:
+        """Return what is wrong with a plan, found by means that share nothing with the planner.
+
+        Args:
+            plan: of this robot.
+            timeout: longest wait for the answer [s].
+            **limits: others than those of ``srv/VerifyPlan``: ``drift``, ``penetration``, ``margin``, ``torque``.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+        """
+        message = plan.plan if isinstance(plan, PlanAnswer) else plan
+        asked = request(VerifyPlan.Request, self.robot, {"plan": message, **limits})
+        return verdict(self._call(VerifyPlan, "verify_plan", asked, timeout))
+
+    def motion(
+        self,
+        plan: PlanAnswer | ContactPlan,
+        *,
+        progress: ProgressCallback | None = None,
+        time_limit: float | None = None,
+        **fields: Any,
+    ) -> GenerateMotion.Result:
+        """Return a motion of the whole robot along a plan.
+
+        Args:
+            plan: of this robot.
+            progress: told steps.
+            time_limit: for the answer [s]; None takes the node's.
+            **fields: others of ``action/GenerateMotion``: ``collisions``, ``speed``, ``reserve``, ``pause``, ...
+
+        Returns:
+            The action's result; one without success comes with the part before the step that has no way, and the
+            reason.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+        """
+        return self.begin_motion(plan, time_limit=time_limit, **fields).result(progress=progress)
+
+    def begin_motion(
+        self, plan: PlanAnswer | ContactPlan, *, time_limit: float | None = None, **fields: Any
+    ) -> Task[GenerateMotion.Result]:
+        """As :meth:`motion`, without waiting for the end."""
+        message = plan.plan if isinstance(plan, PlanAnswer) else plan
+        asked = request(GenerateMotion.Goal, self.robot, {"plan": message, **fields})
+        if time_limit is not None:
+            asked.time_limit = duration_message(time_limit)
+
+        def read(_: int, result: GenerateMotion.Result) -> GenerateMotion.Result:
+            if not result.success and not result.trajectory.joints.points:
+                error = refused(result.message)
+                if isinstance(error, InputError):
+                    raise error
+            return result
+
+        return self._connection.start(GenerateMotion, "generate_motion", asked, read, _motion_news)
+
     def _planning(self, kind: Any, stance: Stance, fields: Mapping[str, Any]) -> Any:
         return request(kind, self.robot, {"robot": self._source, "stance": stance, **fields})
+
+
+def _news(feedback: PlanContacts.Feedback) -> Progress:
+    spent = feedback.statistics
+    stage = f"{spent.expanded} of {spent.nodes} nodes expanded"
+    return Progress(stage, nodes=spent.nodes, cost=spent.best_potential, result=feedback)
+
+
+def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
+    share = feedback.step / feedback.steps if feedback.steps else None
+    return Progress(feedback.stage, share, feedback.step)

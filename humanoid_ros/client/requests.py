@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import humanoid_stack.msg
 import numpy as np
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
@@ -56,7 +57,7 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
     """Return a request with some of its fields given, library objects in place of messages where there are such.
 
     A stance, contact locations, surfaces and loads are the library's; a posture is a configuration (nq,); a vector or
-    point has three numbers; a duration is in seconds.
+    point has three numbers; a duration is in seconds; another message is itself, or its fields by name.
 
     Args:
         kind: of the request.
@@ -151,6 +152,8 @@ def _written(kind: str, value: Any, robot: Robot | None) -> Any:
         return stance_request(value)
     if kind.startswith("sequence<") and not isinstance(value, str):
         return [_written(kind[len("sequence<") : -1], item, robot) for item in value]
+    if isinstance(value, Mapping) and kind.startswith("humanoid_stack/"):
+        return request(getattr(humanoid_stack.msg, kind.partition("/")[2]), robot, value)
     if isinstance(value, ContactLocation):
         return contact_location_message(value)
     if isinstance(value, Surface):

@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.client.answers import FollowAnswer, RobotState, follow_answer, robot_state
 from humanoid_ros.client.connection import Task
@@ -231,6 +232,28 @@ class SimulatorMethods(Member):
             InputError: the trajectory was refused for a field, which it names.
         """
         return self.begin_follow(motion, limb=limb).result(timeout, progress)
+
+    def play(
+        self,
+        motion: WholeBodyTrajectory,
+        *,
+        progress: ProgressCallback | None = None,
+        timeout: float | None = None,
+    ) -> FollowAnswer:
+        """Put the simulated robot where a motion begins, and let all its joints follow it.
+
+        Args:
+            motion: of a gait or along a contact plan.
+            progress: as of :meth:`follow`.
+            timeout: likewise.
+
+        Raises:
+            InputError: the motion has no points, or was refused for a field, which it names.
+        """
+        if not motion.joints.points:
+            raise InputError("has no points", element="motion", remedy="Give one that was found")
+        self.stand(motion)
+        return self.follow(motion, progress=progress, timeout=timeout)
 
     def begin_follow(
         self, motion: JointTrajectory | WholeBodyTrajectory | JointMotion, *, limb: str = "whole_body"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contact planner node: postures that hold a stance, and whether a stance holds a robot."""
+"""The contact planner node: postures that hold a stance, whether a stance holds a robot, and plans of contacts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
-from humanoid_stack.msg import PostureReport, StancePosture
-from humanoid_stack.srv import CheckEquilibrium, GeneratePosture
+from humanoid_stack.msg import ContactPlan, PostureReport, StancePosture, WholeBodyTrajectory
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from rclpy.event_handler import PublisherEventCallbacks
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
@@ -20,10 +20,16 @@ from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
+from humanoid_ros.contact_planner.motion_requests import MotionRequests
+from humanoid_ros.contact_planner.plan_markers import plan_markers
+from humanoid_ros.contact_planner.plan_messages import read_plan
+from humanoid_ros.contact_planner.plan_request import PlanDefaults
+from humanoid_ros.contact_planner.plan_requests import MODULE, PlanRequests
 from humanoid_ros.contact_planner.planner_warm_up import warm_up
 from humanoid_ros.contact_planner.posture_joint_state import joint_state
 from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
+from humanoid_ros.contact_planner.verify_service import answer_verify_plan
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_number,
@@ -34,13 +40,15 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     whole,
 )
+from humanoid_ros.node.process_requests import RequestWorkers
+from humanoid_ros.node.process_workers import ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.run import run
-from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
+from humanoid_ros.node.service_workers import ServingNode
 
 
 class ContactPlannerNode(ServingNode):
-    """Generates postures and checks equilibrium; see docs/interfaces.md for its services, topics and parameters.
+    """Finds postures, checks equilibrium, plans contacts; docs/interfaces.md has its services, topics and parameters.
 
     Attributes:
         workers: answer the requests.
@@ -52,7 +60,8 @@ class ContactPlannerNode(ServingNode):
     def __init__(self) -> None:
         super().__init__("contact_planner")
         self._declare_parameters()
-        self._cache = PlanningCache(whole(self, "cache_size"), number(self, "small_radius"), number(self, "big_radius"))
+        kept = whole(self, "cache_size"), number(self, "small_radius"), number(self, "big_radius")
+        self._cache = PlanningCache(*kept)
         self._check_parameters({name: text(self, name) for name in ("scene", "solver")})
         self._world = text(self, "world_frame")
         self._shown: tuple[ShownPosture, Time] | None = None
@@ -65,12 +74,28 @@ class ContactPlannerNode(ServingNode):
         self._posture = self.create_publisher(StancePosture, "posture", LATCHED)
         self._joints = self.create_publisher(JointState, "posture_joint_states", LATCHED)
         self._base = self.create_publisher(PoseStamped, "posture_base", LATCHED)
+        self._shown_plan: tuple[ContactPlan, Time] | None = None
+        self._plan_markers = self.create_publisher(
+            MarkerArray,
+            "plan_markers",
+            LATCHED,
+            event_callbacks=PublisherEventCallbacks(matched=lambda _: self._draw_plan()),
+        )
+        self._plan = self.create_publisher(ContactPlan, "plan", LATCHED)
+        self._trajectory = self.create_publisher(WholeBodyTrajectory, "trajectory", LATCHED)
         self._answers = 0
         self._found = 0
         self._seconds = 0.0
-        self.workers = ServiceWorkers(self)
+        self.workers = RequestWorkers(self)
         self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
+        self.workers.offer(VerifyPlan, "verify_plan", lambda *asked: answer_verify_plan(self._cache, *asked))
+        workers = ProcessWorkers(whole(self, "processes"), MODULE)
+        self._plans = PlanRequests(self, workers, kept, self._plan_defaults, self._show_plan)
+        self._motions = MotionRequests(
+            self, workers, kept, lambda: number(self, "motion_time_limit"), self._trajectory.publish
+        )
+        self.workers.requests = self._plans, self._motions
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         refuse_unusable(self, self._check_parameters)
         publish_diagnostics(self, "planning", self._diagnostics)
@@ -94,6 +119,13 @@ class ContactPlannerNode(ServingNode):
         declare_whole(
             self, "cache_size", 8, 1, 1000, "Robots and scenes that are kept, with their volumes", read_only=True
         )
+        declare_whole(self, "plan_nodes", 5000, 1, 10**9, "Nodes of the tree of plan requests that give 0")
+        declare_number(self, "plan_time_limit", 60.0, 1e-3, 86400.0, "Wall-clock time of plan requests that give 0 [s]")
+        declare_number(
+            self, "motion_time_limit", 600.0, 1e-3, 86400.0, "Wall-clock time of motion requests that give 0 [s]"
+        )
+        declare_whole(self, "processes", 1, 1, 64, "Plans and motions that are worked on at a time", read_only=True)
+        declare_whole(self, "ghosts", 8, 2, 500, "Stances of a plan that are drawn")
         declare_text(self, "world_frame", "world", "Name of the frame that answers are drawn in", read_only=True)
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
         declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
@@ -109,6 +141,9 @@ class ContactPlannerNode(ServingNode):
         return PostureDefaults(
             text(self, "scene"), text(self, "solver"), whole(self, "max_iterations"), number(self, "time_limit")
         )
+
+    def _plan_defaults(self) -> PlanDefaults:
+        return PlanDefaults(text(self, "scene"), whole(self, "plan_nodes"), number(self, "plan_time_limit"))
 
     # In the workers' threads --------------------------------------------------------------------------------------
 
@@ -144,15 +179,44 @@ class ContactPlannerNode(ServingNode):
         scales = number(self, "cone_scale"), number(self, "arrow_scale")
         self.workers.follow_up(lambda: self._markers.publish(posture_markers(shown, self._world, stamp, *scales)))
 
+    # Plans --------------------------------------------------------------------------------------------------------
+
+    def _show_plan(self, plan: ContactPlan) -> None:
+        self._plan.publish(plan)
+        self._shown_plan = plan, plan.header.stamp
+        self._draw_plan()
+
+    def _draw_plan(self) -> None:
+        """Draw the last plan for subscribers."""
+        if self._shown_plan is None or self._plan_markers.get_subscription_count() == 0:
+            return
+        plan, stamp = self._shown_plan
+        settings = whole(self, "ghosts"), number(self, "arrow_scale")
+
+        def draw() -> None:
+            read = read_plan(self._cache, plan, "plan")
+            self._plan_markers.publish(plan_markers(plan, read, self._world, stamp, *settings))
+
+        self.workers.follow_up(draw)
+
     # Diagnostics --------------------------------------------------------------------------------------------------
 
     def _diagnostics(self) -> dict[str, str]:
         mean = self._seconds / self._answers if self._answers else 0.0
+        counts = self._plans.counts
+        plan_mean = counts.seconds / counts.answered if counts.answered else 0.0
         return {
             "scene": text(self, "scene"),
             "posture requests": str(self._answers),
             "postures found": str(self._found),
             "mean time per posture request [ms]": f"{1e3 * mean:.1f}",
+            "plans found": str(counts.answered),
+            "plans not found": str(counts.failed),
+            "plans cancelled": str(counts.cancelled),
+            "plans under way": str(self._plans.under_way),
+            "motions found": str(self._motions.counts.answered),
+            "motions under way": str(self._motions.under_way),
+            "mean time per plan [s]": f"{plan_mean:.2f}",
             "refused requests": str(self.refusals.count),
             "last refusal": self.refusals.last,
         }

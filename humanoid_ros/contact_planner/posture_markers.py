@@ -73,11 +73,11 @@ def posture_markers(shown: ShownPosture, world: str, time: Time, cone_scale: flo
     """
     markers = [Marker(action=Marker.DELETEALL)]
     if shown.q is not None:
-        markers += _ghost(shown.robot, shown.q, FOUND if shown.good else FAILED)
+        markers += ghost_markers(shown.robot, shown.q, FOUND if shown.good else FAILED)
     for number, patch in enumerate(shown.patches):
-        markers.append(_outline("contact_patches", number, patch, PATCH))
+        markers.append(outline_marker("contact_patches", number, patch, PATCH))
     for number, force in enumerate(shown.forces):
-        markers += _force(number, force, cone_scale, arrow_scale)
+        markers += force_markers(number, force, cone_scale, arrow_scale)
     markers += _balance(shown)
     for marker in markers:
         marker.header.frame_id = world
@@ -85,7 +85,8 @@ def posture_markers(shown: ShownPosture, world: str, time: Time, cone_scale: flo
     return MarkerArray(markers=markers)
 
 
-def _ghost(robot: Robot, q: NDArray[np.float64], colour: ColorRGBA) -> list[Marker]:
+def ghost_markers(robot: Robot, q: NDArray[np.float64], colour: ColorRGBA) -> list[Marker]:
+    """Return markers of a robot's visual shapes at a configuration (nq,), all of one colour."""
     markers: list[Marker] = []
     placements = robot.link_placements(q)
     for link in robot.description.links.values():
@@ -97,16 +98,17 @@ def _ghost(robot: Robot, q: NDArray[np.float64], colour: ColorRGBA) -> list[Mark
     return markers
 
 
-def _force(number: int, force: ContactForce, cone_scale: float, arrow_scale: float) -> list[Marker]:
+def force_markers(number: int, force: ContactForce, cone_scale: float, arrow_scale: float) -> list[Marker]:
+    """Return an arrow of a force and its friction cone; none where nothing bears, no cone where it pulls."""
     vector, normal, position = array(force.force), array(force.normal), array(force.position)
     if np.linalg.norm(vector) <= MIN_FORCE:
         return []
-    arrow = _marker("contact_forces", number, Marker.ARROW)
+    arrow = new_marker("contact_forces", number, Marker.ARROW)
     write_force(arrow, position, position + arrow_scale * vector, FORCE)
     height = cone_scale * float(vector @ normal)
     if height <= 0.0:
         return [arrow]  # a grasp that pulls
-    cone = _marker("friction_cones", number, Marker.ARROW)
+    cone = new_marker("friction_cones", number, Marker.ARROW)
     own = cone_numbers(position[None], normal[None], np.array([height]), np.array([force.friction]))
     write_cone(cone, own[0].tolist())
     return [cone, arrow]
@@ -115,25 +117,25 @@ def _force(number: int, force: ContactForce, cone_scale: float, arrow_scale: flo
 def _balance(shown: ShownPosture) -> list[Marker]:
     com, polygon = shown.centre_of_mass, shown.support_polygon
     markers = []
-    ball = _marker("centre_of_mass", 0, Marker.SPHERE)
+    ball = new_marker("centre_of_mass", 0, Marker.SPHERE)
     fill_vector(ball.pose.position, com)
     fill_vector(ball.scale, (0.05, 0.05, 0.05))
     ball.color = CENTRE
     markers.append(ball)
     if len(polygon):
         lifted = polygon + np.array([0.0, 0.0, LIFT])
-        markers.append(_outline("support_polygon", 0, lifted, POLYGON))
-        mark = _marker("centre_of_mass", 1, Marker.CYLINDER)
+        markers.append(outline_marker("support_polygon", 0, lifted, POLYGON))
+        mark = new_marker("centre_of_mass", 1, Marker.CYLINDER)
         fill_vector(mark.pose.position, (com[0], com[1], lifted[:, 2].mean()))
         fill_vector(mark.scale, (0.04, 0.04, 0.002))
         mark.color = CENTRE
-        drop = _marker("centre_of_mass", 2, Marker.LINE_STRIP)
+        drop = new_marker("centre_of_mass", 2, Marker.LINE_STRIP)
         drop.points = [point(com), mark.pose.position]
         drop.scale.x = 0.5 * LINE
         drop.color = CENTRE
         markers += [mark, drop]
     if shown.text:
-        text = _marker("margins", 0, Marker.TEXT_VIEW_FACING)
+        text = new_marker("margins", 0, Marker.TEXT_VIEW_FACING)
         fill_vector(text.pose.position, com + np.array([0.0, 0.0, TEXT_ABOVE]))
         text.scale.z = 0.06
         text.color = TEXT
@@ -142,9 +144,9 @@ def _balance(shown: ShownPosture) -> list[Marker]:
     return markers
 
 
-def _outline(namespace: str, number: int, vertices: NDArray[np.float64], colour: ColorRGBA) -> Marker:
+def outline_marker(namespace: str, number: int, vertices: NDArray[np.float64], colour: ColorRGBA) -> Marker:
     """Return a closed line; one vertex is a dot."""
-    marker = _marker(namespace, number, Marker.LINE_STRIP if len(vertices) > 1 else Marker.SPHERE_LIST)
+    marker = new_marker(namespace, number, Marker.LINE_STRIP if len(vertices) > 1 else Marker.SPHERE_LIST)
     marker.points = [point(vertex) for vertex in (*vertices, vertices[0])]
     width = LINE if len(vertices) > 1 else 3.0 * LINE
     fill_vector(marker.scale, (width, width, width))
@@ -152,7 +154,8 @@ def _outline(namespace: str, number: int, vertices: NDArray[np.float64], colour:
     return marker
 
 
-def _marker(namespace: str, number: int, kind: int) -> Marker:
+def new_marker(namespace: str, number: int, kind: int) -> Marker:
+    """Return a marker of a type without pose."""
     marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD)
     marker.pose.orientation.w = 1.0
     return marker

@@ -36,28 +36,12 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     whole,
 )
+from humanoid_ros.node.process_requests import RequestWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.run import run
-from humanoid_ros.node.service_workers import ServiceWorkers, ServingNode
+from humanoid_ros.node.service_workers import ServingNode
 
 STATES = "compute_gait_states"
-
-
-class GaitWorkers(ServiceWorkers):
-    """The node's quick services, each in a thread, together with its gait requests, each in a process."""
-
-    requests: GaitRequests | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a request isn't answered yet."""
-        return super().busy or (self.requests is not None and self.requests.under_way > 0)
-
-    def close(self) -> None:
-        """Abort what is being computed; pending requests get an answer."""
-        super().close()
-        if self.requests is not None:
-            self.requests.close()
 
 
 class GaitGeneratorNode(ServingNode):
@@ -86,10 +70,10 @@ class GaitGeneratorNode(ServingNode):
         self._trajectory = self.create_publisher(WholeBodyTrajectory, "trajectory", LATCHED)
         self._joints = self.create_publisher(JointTrajectory, "joint_trajectory", LATCHED)
         self._replay = GaitReplay(self, number(self, "replay_rate"), self._world, number(self, "arrow_scale"))
-        self.workers = GaitWorkers(self)
+        self.workers = RequestWorkers(self)
         self.workers.offer(ComputeGaitStates, STATES, self._compute_states)
         self._requests = GaitRequests(self, whole(self, "processes"), self._defaults, self._show)
-        self.workers.requests = self._requests
+        self.workers.requests = (self._requests,)
         self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=self.group)
         refuse_unusable(self, self._check_parameters)
         publish_diagnostics(self, "gaits", self._diagnostics)

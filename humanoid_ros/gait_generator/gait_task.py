@@ -7,7 +7,6 @@ Importing this module loads all that a request needs.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from humanoid_stack.msg import GaitRequest
 from humanoid_stack.srv import ComputeGaitStates
@@ -18,24 +17,10 @@ from humanoid_planner.gait import GaitDefaults, GaitResult, generate_gait
 from humanoid_planner.gait.specification.step_states import step_states
 from humanoid_ros.gait_generator.gait_messages import gait_message
 from humanoid_ros.gait_generator.gait_request import read_gait_request, read_step
+from humanoid_ros.node.process_requests import Answer
 
 
-@dataclass(frozen=True)
-class GaitAnswer:
-    """The end of the work.
-
-    Attributes:
-        success: whether all phases are solved.
-        message: why not, or what isn't kept.
-        gait: serialised; what is solved, and the best iterate of what isn't.
-    """
-
-    success: bool
-    message: str
-    gait: bytes
-
-
-def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> GaitAnswer:
+def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> Answer:
     """Answer a request for a gait.
 
     Args:
@@ -52,7 +37,7 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
         return bool(tell(progress))
 
     result = generate_gait(read_gait_request(deserialize_message(request, GaitRequest), defaults), told)
-    return GaitAnswer(result.success, result.message, bytes(serialize_message(gait_message(result))))
+    return Answer(result.success, result.message, bytes(serialize_message(gait_message(result))))
 
 
 def compute_states(request: bytes, defaults: GaitDefaults, _: ProgressCallback) -> bytes:

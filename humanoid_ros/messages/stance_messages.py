@@ -191,6 +191,20 @@ def stance_message(stance: Stance, placements: Mapping[str, tuple[pin.SE3, pin.S
     return message
 
 
+def contacts_in_order(stances: Iterable[StanceMessage]) -> list[ContactMessage]:
+    """Return contacts of stances in a row, each once, in the order in which they are made."""
+    made: list[ContactMessage] = []
+    held: set[tuple[str, str, float, float, float]] = set()
+    for message in stances:
+        before, held = held, set()
+        for item in message.contacts:
+            x, y, theta = np.round((item.x, item.y, item.theta), 6).tolist()
+            held.add((item.location, item.surface, x, y, theta))
+            if (item.location, item.surface, x, y, theta) not in before:
+                made.append(item)
+    return made
+
+
 def contact_location_message(location: ContactLocation) -> ContactLocationMessage:
     """Return the message of a contact location."""
     message = ContactLocationMessage(name=location.name, link=location.link)

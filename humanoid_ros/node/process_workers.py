@@ -27,6 +27,10 @@ class WorkerError(RuntimeError):
     """A task raised what it shouldn't have; its own traceback is part of the message."""
 
 
+class WorkerEndedError(WorkerError, HumanoidError):
+    """The process of a task ended on its way, by somebody else's hand or for want of memory; there is another one."""
+
+
 @dataclass(eq=False)
 class Task:
     """Something to do.
@@ -204,7 +208,7 @@ class _Worker:
                     assert kind == READY
         except (EOFError, OSError):
             code = self.process.wait()
-            raise WorkerError(f"The process that worked on it ended with code {code}") from None
+            raise WorkerEndedError(f"The process that worked on it ended with code {code}. Ask again.") from None
 
     def close(self) -> None:
         """End it."""

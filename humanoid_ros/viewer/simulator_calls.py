@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
-from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, Step
+from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, SimulatorRequest, Step
 
 
 class SimulatorCalls:
@@ -37,7 +37,7 @@ class SimulatorCalls:
             Push: node.create_client(ApplyWrench, "apply_wrench"),
         }
 
-    def call(self, request: Pause | Step | Reset | LoadScene | Push) -> None:
+    def call(self, request: SimulatorRequest) -> None:
         """Ask for what a person asked for."""
         if isinstance(request, Pause):
             message = SetBool.Request(data=request.paused)

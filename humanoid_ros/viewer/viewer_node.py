@@ -49,22 +49,29 @@ from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines
 from humanoid_ros.viewer.gait_studio import GaitStudio
 from humanoid_ros.viewer.handles.posture_editor import PostureEditor
+from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.panel import Panel
 from humanoid_ros.viewer.panels.request import (
     CancelGait,
+    CancelPlan,
     GenerateGait,
     PickLink,
+    PlaceGoal,
+    PlanContacts,
     Request,
     ResetPosture,
+    SetGoal,
     SetPostureOptions,
     Show,
     ShowGait,
+    ShowPlan,
     ShowPosture,
     UsePlace,
 )
+from humanoid_ros.viewer.plans.plan_studio import PlanStudio
 from humanoid_ros.viewer.shown_robots import ShownRobots
 from humanoid_ros.viewer.simulation_view import simulation_view
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
@@ -134,9 +141,11 @@ class ViewerNode(AnsweringNode):
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
+        self._present = PresentRobot()
         self._editor = PostureEditor(
             server.scene,
             self._panel.posture,
+            self._present,
             self.create_client(GeneratePosture, "generate_posture"),
             period=1.0 / number(self, "posture_rate"),
             time_limit=number(self, "posture_time_limit"),
@@ -149,6 +158,15 @@ class ViewerNode(AnsweringNode):
             self._panel.gait,
             arrow_scale=number(self, "gait_arrow_scale"),
             time_limit=number(self, "gait_time_limit"),
+        )
+        self._plans = PlanStudio(
+            self,
+            self.page,
+            self._panel.plan,
+            self._present,
+            self._requests.put,
+            time_limit=number(self, "plan_time_limit"),
+            scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
         )
         self.create_timer(1.0 / number(self, "rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
@@ -176,6 +194,7 @@ class ViewerNode(AnsweringNode):
         bounded("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
         bounded("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
         bounded("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
+        bounded("plan_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a plan may take [s]")
 
     # Messages in ----------------------------------------------------------------------------------
 
@@ -259,7 +278,7 @@ class ViewerNode(AnsweringNode):
     def _on_joints(self, prefix: str, message: bytes) -> None:
         robot = self._robots.get(prefix)
         if robot is not None and robot is self._robots.first:
-            self._editor.set_joints(message)
+            self._present.joints = message
 
     def _on_scene(self, message: MarkerArray) -> None:
         for problem in draw_markers(self._scene, message):
@@ -320,8 +339,10 @@ class ViewerNode(AnsweringNode):
             self._take_soles()
             self._soles.update(self._tree.placement)
             self._pulling.update(self._stamp)
-            self._update_editor()
+            self._update_present()
+            self._editor.update(time.monotonic())
             self._studio.update(time.monotonic())
+            self._plans.update(time.monotonic())
         if not self._aimed:
             self._aim()
 
@@ -389,6 +410,8 @@ class ViewerNode(AnsweringNode):
                 self._editor.answer(request)
             elif isinstance(request, GenerateGait | CancelGait | ShowGait):
                 self._studio.answer(request)
+            elif isinstance(request, SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan):
+                self._plans.answer(request)
             else:
                 self._simulator.call(request)
 
@@ -407,14 +430,10 @@ class ViewerNode(AnsweringNode):
         else:
             self._robots.show(request.part, request.visible)
 
-    def _update_editor(self) -> None:
+    def _update_present(self) -> None:
         robot = self._robots.first
-        if robot is None:
-            self._editor.set_robot("", {})
-        else:
-            self._editor.set_robot(robot.drawing.description.name, robot.placements)
-        self._editor.set_scene("" if self._status is None else self._status.scene)
-        self._editor.update(time.monotonic())
+        name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
+        self._present.update(name, placements, "" if self._status is None else self._status.scene)
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""

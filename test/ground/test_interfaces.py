@@ -12,7 +12,9 @@ FILES = sorted(path for kind in ("msg", "srv", "action") for path in (ROOT / kin
 NAMES = [f"{path.parent.name}/{path.stem}" for path in FILES]
 TO_COME = re.search(r"set\(interfaces_to_come\n([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())[1].split()
 BUILT = [path for path, name in zip(FILES, NAMES, strict=True) if name not in TO_COME]
-FIELD = re.compile(r"^(?P<type>[\w/]+)(?P<array>\[\d*\])? +(?P<name>\w+)(?P<value> *=.*)?(?P<default> +[-.\d]+)?$")
+FIELD = re.compile(
+    r"^(?P<type>[\w/]+)(?P<array>\[\d*\])? +(?P<name>\w+)(?P<value> *=.*)?(?P<default> +([-.\d]+|true))?$"
+)
 UNIT = re.compile(r"\[[^\]]+\]|unit")
 
 

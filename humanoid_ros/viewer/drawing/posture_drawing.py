@@ -51,10 +51,17 @@ class PostureDrawing:
         description: The robot.
         cone_scale: Height of a friction cone per normal force [m/N].
         arrow_scale: Length of an arrow per force [m/N].
+        cones: Whether forces have their friction cones.
     """
 
     def __init__(
-        self, scene: viser.SceneApi, path: str, description: RobotDescription, cone_scale: float, arrow_scale: float
+        self,
+        scene: viser.SceneApi,
+        path: str,
+        description: RobotDescription,
+        cone_scale: float,
+        arrow_scale: float,
+        cones: bool = True,
     ) -> None:
         self._scene = scene
         self._path = path
@@ -66,6 +73,7 @@ class PostureDrawing:
         for ghost in self._ghosts.values():
             ghost.visible = False
         self._contacts = ContactDrawing(scene, cone_scale, arrow_scale, f"{path}/contacts")
+        self._contacts.show_cones = cones
         self._balance = BalanceDrawing(scene, "balance", path)
         self._balance.visible = False
         self._polygon: viser.LineSegmentsHandle | None = None

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import viser
 from humanoid_stack.msg import Contact, ContactForces, Posture, Surface
 from humanoid_stack.srv import GeneratePosture
 from rclpy.client import Client
-from rclpy.serialization import deserialize_message
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
 
-from humanoid_model import ContactLocation, Robot, Scene, load_robot, load_scene
+from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import array, duration, fill_pose
 from humanoid_ros.messages.posture_messages import configuration
@@ -24,6 +21,7 @@ from humanoid_ros.messages.stance_messages import WORLD
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.handles.place_handles import PlaceHandles
+from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.snapping import snap
 from humanoid_ros.viewer.panels.posture_panel import (
     ANY,
@@ -68,6 +66,7 @@ class PostureEditor:
     Args:
         scene: Scene of the page.
         panel: The editor's panel.
+        present: Robot on the page.
         client: Of the service `generate_posture`.
         period: Shortest time between two requests [s].
         time_limit: Wall-clock time that a search may take [s].
@@ -79,6 +78,7 @@ class PostureEditor:
         self,
         scene: viser.SceneApi,
         panel: PosturePanel,
+        present: PresentRobot,
         client: Client,
         *,
         period: float,
@@ -88,6 +88,7 @@ class PostureEditor:
     ) -> None:
         self._page_scene = scene
         self._panel = panel
+        self._present = present
         self._client = client
         self._period = period
         self._time_limit = time_limit
@@ -98,44 +99,14 @@ class PostureEditor:
         self._robot: Robot | None = None
         self._robot_name = ""
         self._scene_name = ""
-        self._scene: Scene | None = None
-        self._scene_is_read = False
         self._uses: dict[str, str] = {}
         self._options = SetPostureOptions(FORCES, NEAR, False, False)
-        self._placements: Mapping[str, pin.SE3] = {}
-        self._joints: bytes | None = None
         self._placed = False
         self._found: Posture | None = None
         self._wanted = 0
         self._asked: tuple[int, int] | None = None
         self._pending: Future | None = None
         self._last_sent = -np.inf
-
-    # What is there ------------------------------------------------------------------------------------------------
-
-    def set_robot(self, name: str, placements_world_link: Mapping[str, pin.SE3]) -> None:
-        """Tell which robot is on the page and where its links are.
-
-        Args:
-            name: Name in the robot's description; empty when there is no robot.
-            placements_world_link: Placement per link.
-        """
-        self._placements = placements_world_link
-        if name != self._robot_name:
-            self._robot_name = name
-            self._leave_robot()
-
-    def set_scene(self, name: str) -> None:
-        """Tell which scene is simulated; handles near its surfaces are meant for them."""
-        if name != self._scene_name:
-            self._scene_name = name
-            self._scene = None
-            self._scene_is_read = False
-            self._wanted += 1
-
-    def set_joints(self, message: bytes) -> None:
-        """Tell the robot's joint positions, by a joint state as it came: of the many that come few are looked at."""
-        self._joints = message
 
     def answer(self, request: PostureRequest) -> None:
         """Do what a person asks for on the panel."""
@@ -157,6 +128,12 @@ class PostureEditor:
         Args:
             now: Monotonic time [s].
         """
+        if self._present.name != self._robot_name:
+            self._robot_name = self._present.name
+            self._leave_robot()
+        if self._present.scene_name != self._scene_name:  # handles near its surfaces are meant for them
+            self._scene_name = self._present.scene_name
+            self._wanted += 1
         if not self._panel.shown or self._robot is None:
             return
         if not self._placed:
@@ -173,7 +150,6 @@ class PostureEditor:
         if not self._client.service_is_ready():
             self._panel.say(f"No node offers {self._client.srv_name}.")
             return
-        self._read_scene()
         self._asked, self._last_sent = state, now
         self._pending = self._client.call_async(self.request())
         self._pending.add_done_callback(self._on_answer(self._robot, self._options.balance))
@@ -185,7 +161,7 @@ class PostureEditor:
         assert self._robot is not None
         request = GeneratePosture.Request(
             robot=self._robot_name,
-            scene=self._scene_name if self._scene is not None else "",
+            scene=self._scene_name if self._present.scene is not None else "",
             stability=STABILITIES[self._options.balance],
             criterion=CRITERIA[self._options.criterion],
             torque_limits=self._options.torque_limits,
@@ -197,18 +173,9 @@ class PostureEditor:
             request.stance.contacts.append(contact)
             if surface is not None:
                 request.surfaces.append(surface)
-        request.reference = self._present_posture(self._robot)
+        request.reference = self._present.posture
         request.initial = request.reference if self._found is None else self._found
         return request
-
-    def _read_scene(self) -> None:
-        if self._scene_is_read:
-            return
-        self._scene_is_read = True
-        try:
-            self._scene = load_scene(self._scene_name) if self._scene_name else None
-        except HumanoidError:
-            self._scene = None  # only the simulator knows its file
 
     def _contact(self, place: str) -> tuple[Contact, Surface | None]:
         """The contact that a handle means: on a surface of the scene when it is near one, else on one of its own."""
@@ -216,7 +183,8 @@ class PostureEditor:
         contact = Contact(location=place, bilateral=use == GRASP)
         contact.kind = Contact.RELEASED if use == TOUCH else Contact.FIXED
         placement = self._handles.placement(place)
-        snapped = None if self._scene is None else snap(placement, self._scene)
+        scene = self._present.scene
+        snapped = None if scene is None else snap(placement, scene)
         if snapped is not None:
             contact.surface = snapped.surface.name
             contact.x, contact.y, contact.theta = snapped.x, snapped.y, snapped.theta
@@ -225,22 +193,6 @@ class PostureEditor:
         surface = Surface(name=contact.surface, body=WORLD)
         fill_pose(surface.pose, placement)
         return contact, surface
-
-    def _present_posture(self, robot: Robot) -> Posture:
-        """Return how the robot on the page stands now, as far as it is known."""
-        posture = Posture()
-        if self._joints is not None:
-            joints = deserialize_message(self._joints, JointState)
-            known = dict(zip(joints.name, joints.position, strict=False))
-            members = {member for group in robot.ball_joints.values() for member in group}
-            for name in robot.joint_names:
-                if name in known and name not in members and name not in robot.mimics:
-                    posture.joint_names.append(name)
-                    posture.positions.append(known[name])
-        base = self._placements.get(robot.description.root)
-        if base is not None:
-            fill_pose(posture.base, base)
-        return posture
 
     # Answers ------------------------------------------------------------------------------------------------------
 
@@ -292,11 +244,8 @@ class PostureEditor:
             self._reset()
 
     def _load_robot(self) -> None:
-        if not self._robot_name:
-            self._panel.say("There is no robot yet.")
-            return
         try:
-            self._robot = load_robot(self._robot_name)
+            self._robot = self._present.robot
         except HumanoidError as error:
             self._panel.say(f"The places of the robot on the page aren't known: {error}")
             return
@@ -311,7 +260,6 @@ class PostureEditor:
         """Forget the robot that left the page; the next one is read when it is needed."""
         self._robot = None
         self._found = None
-        self._joints = None
         self._handles.clear()
         self._uses = {}
         self._panel.set_places((), ())
@@ -327,7 +275,7 @@ class PostureEditor:
         if self._robot is None:
             return
         self._handles.clear()
-        self._placed = self._joints is not None and self._robot.description.root in self._placements
+        self._placed = self._present.stands
         if not self._placed:
             self._panel.say("Nothing tells yet how the robot stands.")
             return
@@ -344,11 +292,5 @@ class PostureEditor:
             self._handles.remove(name)
         elif name not in self._handles.names:
             place = self._robot.contacts[name]
-            self._handles.add(name, self._placement(place), place.patch)
-
-    def _placement(self, place: ContactLocation) -> pin.SE3:
-        """Return where a place is now: on the posture that was found last, else on the robot itself."""
-        assert self._robot is not None
-        posture = self._found or self._present_posture(self._robot)
-        links = self._robot.link_placements(configuration(posture, self._robot, "posture"))
-        return links[place.link] * place.placement_link_patch
+            # Where it is on the posture that was found last, else on the robot itself.
+            self._handles.add(name, self._present.placement(place, self._found), place.patch)

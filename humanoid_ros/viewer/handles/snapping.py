@@ -57,6 +57,30 @@ def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
     return found
 
 
+def pointed_at(origin: np.ndarray, direction: np.ndarray, scene: Scene) -> np.ndarray | None:
+    """(3,) place where a ray first meets the upper side of a surface; None where it meets none.
+
+    Args:
+        origin: (3,) of the ray in the world [m].
+        direction: (3,) of the ray.
+        scene: Whose surfaces they are, its bodies where they are at the start.
+    """
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    nearest, found = np.inf, None
+    for surface in scene.surfaces:
+        if surface.body not in bodies:
+            continue
+        placement = bodies[surface.body] * surface.placement_body_surface
+        eye, ray = placement.actInv(origin), placement.rotation.T @ direction
+        if eye[2] <= 0.0 or ray[2] >= 0.0:
+            continue
+        way = -eye[2] / ray[2]
+        place = eye + way * ray
+        if way < nearest and (surface.polygon is None or _inside(place[:2], surface.polygon)):
+            nearest, found = way, placement.act(place)
+    return found
+
+
 def _inside(point: np.ndarray, polygon: np.ndarray) -> bool:
     """Return whether a point is in a convex polygon given counter-clockwise."""
     edges = np.roll(polygon, -1, axis=0) - polygon

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, what is shown, plot."""
+"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, plans, what is shown, plot."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from humanoid_ros.viewer.panels.request import (
     Step,
 )
 from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
+from humanoid_ros.viewer.plans.plan_panel import PlanPanel
 
 NO_LINK = "no link"
 SHOWN = {
@@ -77,6 +78,7 @@ class Panel:
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
         self.posture = PosturePanel(gui, send)
         self.gait = GaitPanel(gui, send)
+        self.plan = PlanPanel(gui, send)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):

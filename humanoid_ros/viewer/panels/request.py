@@ -146,6 +146,67 @@ class ShowGait:
     aside: float
 
 
+@dataclass(frozen=True)
+class SetGoal:
+    """What a contact plan is to bring to the goal, and whether the handle that says where is shown.
+
+    Attributes:
+        of: `plan_panel.CENTRE`, or the name of a place of the robot.
+        shown: Whether the handle is there.
+    """
+
+    of: str
+    shown: bool
+
+
+@dataclass(frozen=True)
+class PlaceGoal:
+    """Put the goal where a ray from the eye first meets a surface.
+
+    Attributes:
+        origin: (x, y, z) of the eye [m].
+        direction: Of the ray.
+    """
+
+    origin: tuple[float, float, float]
+    direction: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class PlanContacts:
+    """Plan contacts from how the robot stands to the goal.
+
+    Attributes:
+        hands: Whether hands may hold, too.
+        collisions: Whether collisions are avoided.
+    """
+
+    hands: bool
+    collisions: bool
+
+
+@dataclass(frozen=True)
+class CancelPlan:
+    """Give up the plan that is being sought; the path to the best stance stays."""
+
+
+@dataclass(frozen=True)
+class ShowPlan:
+    """How the plan is shown.
+
+    Attributes:
+        shown: Whether at all.
+        tree: Whether with the tree of the search.
+        step: Whose posture is shown, from 0.
+    """
+
+    shown: bool
+    tree: bool
+    step: int
+
+
+PlanRequest: TypeAlias = SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan
 GaitRequest: TypeAlias = GenerateGait | CancelGait | ShowGait
 PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
-Request: TypeAlias = Pause | Step | Reset | LoadScene | Push | PickLink | Show | PostureRequest | GaitRequest
+SimulatorRequest: TypeAlias = Pause | Step | Reset | LoadScene | Push
+Request: TypeAlias = SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest

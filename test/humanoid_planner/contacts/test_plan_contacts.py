@@ -18,7 +18,7 @@ from humanoid_planner.contacts import (
     verify_plan,
 )
 from humanoid_planner.optimisation.result import ReturnCode
-from humanoid_planner.posture.tasks.link_tasks import point_at
+from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +196,11 @@ def test_bad_problems_are_named(can):
     for arguments, changes, message in (
         ((robot, scene, floating, goal), {}, "start: has no contact"),
         ((robot, scene, start, []), {}, "goal: is empty"),
+        (
+            (robot, scene, start, [*goal, centre_of_mass_at([9.0, 0.0, 1.0], 0.1, "far away")]),
+            {},
+            "goal: no posture fulfils it, .* hold each other back: .*far away",
+        ),
         ((robot, scene, start, goal), {"locations": ["left_sole", "right_sole"]}, "is no couple of this problem"),
         ((robot, scene, start, goal), {"wings": 2}, "wings: is unknown"),
         ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from humanoid_stack.msg import WholeBodyTrajectory
+from humanoid_stack.msg import ContactPlanRequest, WholeBodyTrajectory
 from humanoid_stack.srv import CheckEquilibrium
 from trajectory_msgs.msg import JointTrajectory
 
@@ -49,6 +49,15 @@ def test_fields_are_written_as_messages() -> None:
     (load,) = asked.loads
     assert (load.link, load.wrench.force.z, load.point.x) == ("HAND", -5.0, 0.1)
     assert asked.method == 2
+
+
+def test_messages_in_messages_are_written_by_their_fields() -> None:
+    wanted = {"goal": [{"name": "up", "target": (1.0, 2.0, 3.0)}], "candidates": {"headings": [0.5]}, "seed": 7}
+    asked = request(ContactPlanRequest, None, wanted)
+    (task,) = asked.goal
+    assert (task.name, task.target.z, list(asked.candidates.headings), asked.seed) == ("up", 3.0, [0.5], 7)
+    with pytest.raises(InputError, match="goal: there is no field 'aim'"):
+        request(ContactPlanRequest, None, {"goal": [{"aim": 1}]})
 
 
 @pytest.mark.parametrize(

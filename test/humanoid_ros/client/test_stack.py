@@ -16,9 +16,13 @@ from fixtures.ros_processes import start_program
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from humanoid_stack.msg import PostureTask, WholeBodyTrajectory
+
+from benchmark.contact_scenarios import TOP, five_stairs
 from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress
+from humanoid_planner.contacts import plan_contacts, verify_plan
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Load, NearReference, check_stance, generate_posture
 from humanoid_planner.posture.motion import squat_motion
@@ -177,6 +181,70 @@ def test_what_the_request_adds_is_used_and_no_posture_is_an_answer(
     answer = stack.posture(Stance((*feet.contacts, hand)), surfaces=[far])
     assert not answer.success
     assert "right_hand_back" in answer.explanation
+
+
+def test_a_plan_is_the_librarys_is_told_given_up_and_checked(stack: HumanoidStack) -> None:
+    stairs = five_stairs()
+    goal = [{"kind": PostureTask.CENTRE_OF_MASS, "target": TOP, "tolerance": 0.2}]
+    wanted: dict[str, Any] = {
+        "scene": "five_stairs",
+        "used_locations": ["left_sole", "right_sole"],
+        "candidates": {"headings": [0.0], "turn": 0.1},
+        "potentials": [{"target": TOP}],
+        "terms": [{"weight": 0.02}],
+        "criterion": "reference",
+        "collisions": False,
+        "seed": 2,
+    }
+    told: list[Progress] = []
+    answer = stack.plan(stairs.start, goal, max_nodes=6, progress=told.append, **wanted)
+    own = plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=6)
+    assert not answer.success
+    assert answer.explanation == own.explanation
+    np.testing.assert_allclose(answer.postures, own.postures, atol=1e-9)
+    assert told[-1].nodes == own.statistics.nodes
+    assert told[-1].cost == min(own.potentials)
+    assert stack.verify(answer) == verify_plan(stairs.robot, stairs.scene, own.stances, answer.postures)
+    (broken, *_) = stack.verify(answer.plan, torque=0.01).violations
+    assert broken.kind == "torque"
+    cancelled = stack.plan(stairs.start, goal, progress=lambda news: news.nodes > 3, **wanted)
+    assert cancelled.explanation == "Cancelled."
+    assert cancelled.postures
+    with pytest.raises(InputError, match="method: there is no method 'guess'"):
+        stack.plan(stairs.start, goal, method="guess")
+
+
+def test_a_plan_becomes_a_motion_that_the_simulated_robot_follows(stack: HumanoidStack, feet: Stance) -> None:
+    goal = [{"kind": PostureTask.CENTRE_OF_MASS, "target": (0.3, 0.0, 0.75), "tolerance": 0.15}]
+    plan = stack.plan(
+        feet,
+        goal,
+        scene="stand",
+        candidates={"headings": [0.0], "turn": 0.1},
+        potentials=[{"target": (0.3, 0.0, 0.75)}],
+        terms=[{"weight": 0.02}],
+        criterion="reference",
+        stability="forces",
+        stability_margin=10.0,
+        torque_limits=True,
+        collisions=False,
+        shorten=True,
+    )
+    assert plan.success, plan.explanation
+    told: list[Progress] = []
+    motion = stack.motion(plan, collisions=False, pause=0.2, progress=told.append)
+    assert motion.success, motion.message
+    assert any("_sole from floor to floor" in item.stage for item in told)
+    answer = stack.play(motion.trajectory)
+    assert answer.success, answer.message
+    state, end = stack.state, motion.trajectory.base[-1].position
+    assert state.base is not None
+    np.testing.assert_allclose(state.base.translation, [end.x, end.y, end.z], atol=5e-3)
+    with pytest.raises(InputError, match="speed: is -1"):
+        stack.motion(plan, speed=-1.0)
+    with pytest.raises(InputError, match="motion: has no points"):
+        stack.play(WholeBodyTrajectory())
+    stack.reset()
 
 
 def test_efforts_are_pinocchios_and_code_is_text(stack: HumanoidStack) -> None:

@@ -40,8 +40,9 @@ from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E40
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture  # noqa: E402
-from humanoid_ros.gait_generator.gait_task import GaitAnswer, generate  # noqa: E402
+from humanoid_ros.gait_generator.gait_task import generate  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
+from humanoid_ros.node.process_requests import Answer  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
 from humanoid_sim.control import JointTrajectory  # noqa: E402
@@ -53,7 +54,7 @@ SOLES = {"right": "right_sole", "left": "left_sole"}
 
 def answered(
     request: GaitRequest, tell: Callable[[Any], None] = lambda _: None, defaults: GaitDefaults = DEFAULTS
-) -> GaitAnswer:
+) -> Answer:
     return generate(bytes(serialize_message(request)), defaults, tell)
 
 
@@ -83,9 +84,9 @@ class Planned:
             patch.setattr(generation, "synthesize_phase", kept)
             patch.setattr(generation, "lift_gait", kept_lift)
             self.answer = answered(walk(), self.told.append)
-        self.gait = deserialize_message(self.answer.gait, Gait)
+        self.gait = deserialize_message(self.answer.content, Gait)
 
-    def again(self, patch: pytest.MonkeyPatch, request: GaitRequest, **changes: Any) -> GaitAnswer:
+    def again(self, patch: pytest.MonkeyPatch, request: GaitRequest, **changes: Any) -> Answer:
         """The answer to a request with the same phases, without solving them once more."""
         solutions = iter(self.solutions)
         patch.setattr(generation, "synthesize_phase", lambda *_, **__: next(solutions))
@@ -345,7 +346,7 @@ def test_a_time_limit_ends_a_lift(planned: Planned, monkeypatch: pytest.MonkeyPa
     answer = planned.again(monkeypatch, walk(), time_limit=1e-3)
     assert not answer.success
     assert answer.message == "options.time_limit: 0.001 s were not enough to lift the gait"
-    partial = deserialize_message(answer.gait, Gait)
+    partial = deserialize_message(answer.content, Gait)
     assert len(partial.phases) == len(planned.gait.phases)
     assert not partial.trajectory.joints.points
 
@@ -358,7 +359,7 @@ def test_a_gait_that_the_ground_cannot_carry_is_told_with_its_phases(
     assert "The gait can't be lifted: " in answer.message
     assert "no forces of the ground carry the motion" in answer.message
     assert "or more friction" in answer.message
-    partial = deserialize_message(answer.gait, Gait)
+    partial = deserialize_message(answer.content, Gait)
     assert len(partial.phases) == len(planned.gait.phases)
     assert not partial.trajectory.joints.points
 
@@ -439,7 +440,7 @@ def test_phases_that_are_given_are_lifted() -> None:
     )
     answer = answered(request, defaults=GaitDefaults(time_limit=300.0))
     assert answer.success, answer.message
-    gait = deserialize_message(answer.gait, Gait)
+    gait = deserialize_message(answer.content, Gait)
     assert [phase.kind for phase in gait.phases] == [phase.kind for phase in request.phases]
     assert gait.margin > 0.005
     points = gait.trajectory.joints.points
@@ -450,7 +451,7 @@ def test_phases_that_are_given_are_lifted() -> None:
     lower = request.phases[-1]
     lower.rest = GaitRest(hip_height=height - 0.02)
     request.phases = [*request.phases[:-1], lower]
-    other = deserialize_message(answered(request, defaults=GaitDefaults(time_limit=300.0)).gait, Gait)
+    other = deserialize_message(answered(request, defaults=GaitDefaults(time_limit=300.0)).content, Gait)
     assert figure_points(other.figure)[-1, names.index("hip"), 2] == pytest.approx(height - 0.02, abs=2e-3)
 
 
@@ -463,7 +464,7 @@ def test_a_urdf_by_its_path_walks_shorter_steps(tmp_path: Path) -> None:
     path = str(tmp_path / "other.urdf")
     answer = answered(walk(model=path, step_length=0.3), defaults=GaitDefaults(time_limit=300.0))
     assert answer.success, answer.message
-    gait = deserialize_message(answer.gait, Gait)
+    gait = deserialize_message(answer.content, Gait)
     assert gait.distance == pytest.approx(0.75 * 1.28)  # of its steps of 0.4 m
     assert (gait.model, gait.trajectory.robot) == (path, "other")
     assert gait_robot(gait, geometry=False).name == "other"

@@ -33,7 +33,7 @@ def test_the_other_legs_step_is_told_as_it_is_solved() -> None:
     partial = [deserialize_message(item.result, Gait) for item in news if item.result is not None]
     assert [len(gait.phases) for gait in partial] == [1, 2]
     assert not any(gait.trajectory.joints.points for gait in partial)
-    assert deserialize_message(answer.gait, Gait).trajectory.joints.points
+    assert deserialize_message(answer.content, Gait).trajectory.joints.points
 
 
 def test_without_the_other_legs_step_there_is_no_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_without_the_other_legs_step_there_is_no_trajectory(monkeypatch: pytest.
 
     monkeypatch.setattr(generation, "exchange_legs", stopped)
     answer = generate(bip_step(), GaitDefaults(), lambda _: None)
-    gait = deserialize_message(answer.gait, Gait)
+    gait = deserialize_message(answer.content, Gait)
     assert not answer.success
     assert answer.message.startswith("There is no trajectory: phases[1] with the legs in each other's parts: not conv")
     assert len(gait.phases) == 2

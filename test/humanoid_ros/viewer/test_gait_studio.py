@@ -42,7 +42,7 @@ def gait() -> Gait:
     request = cycle(cycles=2, options=GaitSolverOptions(method="direct"))
     answer = generate(bytes(serialize_message(request)), GaitDefaults(), lambda _: None)
     assert answer.success
-    return deserialize_message(answer.gait, Gait)
+    return deserialize_message(answer.content, Gait)
 
 
 class Generator(Node):

@@ -18,31 +18,21 @@ from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from geometry_msgs.msg import TransformStamped  # noqa: E402
-from humanoid_stack.msg import Contact, ContactForce, SimulationStatus  # noqa: E402
+from fixtures.standing_robot import HRP2, SQUAT, StandingRobot  # noqa: E402
+from humanoid_stack.msg import Contact, ContactForce  # noqa: E402
 from humanoid_stack.srv import GeneratePosture  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.executors import MultiThreadedExecutor  # noqa: E402
-from rclpy.node import Node  # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rclpy.task import Future  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import String  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
 
-from humanoid_model import load_robot  # noqa: E402
-from humanoid_ros.contact_planner.posture_joint_state import joint_state  # noqa: E402
-from humanoid_ros.messages.conversions import fill_transform, placement, point  # noqa: E402
+from humanoid_ros.messages.conversions import placement, point  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration, posture_message  # noqa: E402
 
 pytestmark = pytest.mark.ros
 DOMAIN = claim_domain()
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-HRP2 = load_robot("hrp2")
-SQUAT = np.array(HRP2.postures["squat"])
 
 
-class SquattingRobot(Node):
+class SquattingRobot(StandingRobot):
     """HRP-2 that squats on topics, and a planner that answers every request as it is told.
 
     Attributes:
@@ -50,28 +40,19 @@ class SquattingRobot(Node):
         answer: fills the answers.
         delay: time that an answer takes [s].
         most: largest number of requests that waited at the same time.
-        tells_joints: whether its joint positions are published.
         dies: whether the next request is never answered.
     """
 
     def __init__(self, context: Any) -> None:
-        super().__init__("squatting_robot", context=context)
+        super().__init__("squatting_robot", context)
         self.asked: list[Any] = []
         self.answer: Callable[[Any, Any], None] = squat
         self.delay = 0.0
         self.most = 0
-        self.tells_joints = True
         self.dies = False
         self._waiting = 0
-        self._links = HRP2.link_placements(SQUAT)
-        self._tf = self.create_publisher(TFMessage, "/tf", 100)
-        self._joints = self.create_publisher(JointState, "joint_states", 10)
-        self._status = self.create_publisher(SimulationStatus, "status", LATCHED)
-        self._description = self.create_publisher(String, "robot_description", LATCHED)
-        self._description.publish(String(data=HRP2.urdf))
         self._service: Any = None
         self.offer()
-        self.create_timer(0.05, self._speak)
 
     def offer(self) -> None:
         group = ReentrantCallbackGroup()
@@ -91,19 +72,6 @@ class SquattingRobot(Node):
         self._waiting -= 1
         self.answer(request, response)
         return response
-
-    def _speak(self) -> None:
-        now = self.get_clock().now().to_msg()
-        frames = TFMessage()
-        for link, place in self._links.items():
-            frame = TransformStamped(child_frame_id=link)
-            frame.header.frame_id, frame.header.stamp = "world", now
-            fill_transform(frame.transform, place)
-            frames.transforms.append(frame)
-        self._tf.publish(frames)
-        if self.tells_joints:
-            self._joints.publish(joint_state(HRP2, SQUAT, {}, "world"))
-        self._status.publish(SimulationStatus(scene="stairs", real_time_factor=1.0))
 
 
 def squat(request: Any, response: Any) -> None:

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import Scene, Surface, load_scene
-from humanoid_ros.viewer.handles.snapping import NEAR, TILT, snap
+from humanoid_ros.viewer.handles.snapping import NEAR, TILT, pointed_at, snap
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +52,12 @@ def test_the_nearest_surface_wins(stairs: Scene, order: int) -> None:
 )
 def test_what_is_not_near_is_free(stairs: Scene, placement: pin.SE3) -> None:
     assert snap(placement, stairs) is None
+
+
+def test_a_ray_meets_the_nearest_upper_side(stairs: Scene) -> None:
+    down = np.array([0.0, 0.0, -1.0])
+    np.testing.assert_allclose(pointed_at(np.array([0.45, 0.05, 3.0]), down, stairs), [0.45, 0.05, 0.1], atol=1e-9)
+    np.testing.assert_allclose(pointed_at(np.array([0.3, 0.05, 3.0]), down, stairs), [0.3, 0.05, 0.0], atol=1e-9)
+    aside = np.array([1.0, 0.0, -1.0])
+    np.testing.assert_allclose(pointed_at(np.array([-0.05, 0.0, 0.6]), aside, stairs), [0.45, 0.0, 0.1], atol=1e-9)
+    assert pointed_at(np.array([0.45, 0.05, -3.0]), -down, stairs) is None

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to requests for plans, worked out in a process of their own; requests and answers travel as bytes.
+
+Importing this module loads all that a request needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+
+import numpy as np
+from geometry_msgs.msg import Point
+from humanoid_stack.action import PlanContacts
+from humanoid_stack.msg import ContactPlanRequest
+from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message, serialize_message
+
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_planner.contacts import ContactPlanner
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_ros.contact_planner.plan_messages import PlanWriter, statistics_message
+from humanoid_ros.contact_planner.plan_request import PlanDefaults, read_plan_request
+from humanoid_ros.messages.conversions import point
+from humanoid_ros.node.process_requests import Answer
+
+PERIOD = 0.1
+"""Least time between two pieces of news [s]."""
+
+
+@functools.cache
+def planning_cache(size: int, small_radius: float, big_radius: float) -> PlanningCache:
+    """Return what is kept from one request to the next."""
+    return PlanningCache(size, small_radius, big_radius)
+
+
+def plan(
+    request: bytes, defaults: PlanDefaults, cache: tuple[int, float, float], tell: ProgressCallback
+) -> Answer:
+    """Answer a request for a plan.
+
+    Args:
+        request: serialised ``ContactPlanRequest``.
+        defaults: what it may leave open.
+        cache: arguments of :func:`planning_cache`.
+        tell: told of the search, with a serialised feedback message as result.
+
+    Raises:
+        InputError: a field can't be used; the message names it.
+    """
+    message = deserialize_message(request, ContactPlanRequest)
+    asked = read_plan_request(planning_cache(*cache), defaults, message)
+    planner = ContactPlanner(**asked.problem)
+    writer = PlanWriter(asked, message)
+    watch = _Watch(planner, writer, tell)
+    found = planner.run(**asked.limits, progress=watch)
+    watch.tell()
+    if found.success and message.shorten:
+        found = planner.shortened()
+    steps = zip(found.stances, found.postures, found.potentials, strict=True)
+    answer = writer.plan(steps, statistics_message(found.statistics, planner.search.best.potential))
+    return Answer(found.success, "" if found.success else found.explanation, bytes(serialize_message(answer)))
+
+
+class _Watch:
+    """Tells of a search that is under way: its statistics, its new nodes, and the path to the best one."""
+
+    def __init__(self, planner: ContactPlanner, writer: PlanWriter, tell: ProgressCallback) -> None:
+        self._planner, self._writer, self._tell = planner, writer, tell
+        self._kinematics = RobotKinematics(planner.space.caller.robot)
+        self._began = time.monotonic()
+        self._last, self._nodes, self._best = -1.0, 0, -1
+
+    def __call__(self, _: Progress) -> None:
+        if time.monotonic() - self._last >= PERIOD:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        search, space = self._planner.search, self._planner.space
+        best, new = search.best, search.nodes[self._nodes :]
+        spent = dataclasses.replace(self._planner.statistics, time=time.monotonic() - self._began)
+        feedback = PlanContacts.Feedback(statistics=statistics_message(spent, best.potential))
+        if best.index != self._best:
+            path = [(space.stance_of(node.state), node.state.q, node.potential) for node in search.path()]
+            feedback.partial_plan = self._writer.plan(path, feedback.statistics)
+        for node in new:
+            feedback.fathers.append(node.index if node.father is None else node.father)
+            feedback.places.append(self._centre_of_mass(node.state.q))
+            feedback.potentials.append(node.potential)
+        self._nodes, self._best, self._last = len(search.nodes), best.index, time.monotonic()
+        self._tell(Progress("search", nodes=len(search.nodes), cost=best.potential, result=_bytes(feedback)))
+
+    def _centre_of_mass(self, q: NDArray[np.float64]) -> Point:
+        self._kinematics.set(self._kinematics.coordinates(q))
+        return point(self._kinematics.centre_of_mass())
+
+
+def _bytes(message: object) -> bytes:
+    return bytes(serialize_message(message))

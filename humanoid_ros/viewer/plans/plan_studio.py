@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact plans on the embedded view: a goal goes to the action `plan_contacts`, a tree and a plan come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from humanoid_stack.action import PlanContacts
+from humanoid_stack.msg import (
+    Contact,
+    ContactCandidates,
+    ContactForces,
+    ContactPlan,
+    ContactPlanRequest,
+    PlanPotential,
+    PostureTask,
+    StanceTerm,
+)
+from humanoid_stack.srv import GeneratePosture
+from rclpy.node import Node
+from rclpy.task import Future
+
+from humanoid_model import ContactLocation, Robot, Scene, load_robot
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.messages.conversions import array, duration, placement, point
+from humanoid_ros.messages.posture_messages import configuration
+from humanoid_ros.messages.stance_messages import contact_locations, contacts_in_order
+from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
+from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.handles.present_robot import PresentRobot
+from humanoid_ros.viewer.handles.snapping import pointed_at, snap
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panels import request as wish
+from humanoid_ros.viewer.plans.goal_handle import GoalHandle
+from humanoid_ros.viewer.plans.plan_drawing import PlanDrawing
+from humanoid_ros.viewer.plans.plan_panel import CENTRE, PlanPanel
+
+PATH = "/plan"
+AHEAD = 0.4
+"""Where the goal is at first, ahead of the robot [m]."""
+TOLERANCES = 0.1, 0.02
+"""Of goals of the centre of mass and of a place of the robot [m]."""
+TURN = 0.3
+"""Largest angle of a foot from the robot's heading [rad]."""
+MARGIN = 10.0
+"""Of contact forces to their friction cones, in all postures [N]."""
+TREE_PERIOD = 0.3
+"""Least time between two drawings of the tree [s]."""
+
+
+class PlanStudio:
+    """Asks for plans, tells how far they are, and draws them; all of it in the node's executor.
+
+    Plans that others ask for are shown, too.
+
+    Args:
+        node: that asks.
+        page: that is drawn on.
+        panel: of plans.
+        present: robot on the page.
+        send: takes what a person clicks at; called from viser's threads.
+        time_limit: wall-clock time of a request [s].
+        scales: height of a friction cone and length of an arrow per force [m/N].
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        page: Page,
+        panel: PlanPanel,
+        present: PresentRobot,
+        send: Callable[[wish.PlaceGoal], None],
+        *,
+        time_limit: float,
+        scales: tuple[float, float],
+    ) -> None:
+        self._scene, self._panel, self._present = page.server.scene, panel, present
+        self._time_limit, self._scales = time_limit, scales
+        self._client = GuardedActionClient(node, PlanContacts, "plan_contacts")
+        node.create_subscription(ContactPlan, "plan", lambda plan: self._take(plan, True), LATCHED)
+        self._root = self._scene.add_frame(PATH, show_axes=False)
+        self._handle = GoalHandle(self._scene, send)
+        self._drawing = PlanDrawing(self._scene, PATH)
+        self._ghost: PostureDrawing | None = None
+        self._robot: tuple[str, Robot] | None = None
+        self._plan, self._found = ContactPlan(), False
+        self._of, self._summary, self._step = CENTRE, "", 0
+        self._tree: tuple[list[int], list[Any], list[float]] = [], [], []
+        self._tree_drawn, self._tree_size = -np.inf, 0
+        self._goal: Any = None
+        self._round = 0
+        self._cancelled = False
+
+    def answer(self, request: wish.PlanRequest) -> None:
+        """Do what a person asks for."""
+        try:
+            if isinstance(request, wish.SetGoal):
+                self._set_goal(request)
+            elif isinstance(request, wish.PlaceGoal):
+                self._place_goal(request)
+            elif isinstance(request, wish.PlanContacts):
+                self._ask(request)
+            elif isinstance(request, wish.CancelPlan):
+                self._cancelled = True
+                if self._goal is not None:
+                    self._goal.cancel_goal_async()
+            else:
+                self._root.visible = request.shown
+                self._drawing.tree_visible = request.tree
+                self._show_step(request.step)
+        except HumanoidError as error:
+            self._panel.say(str(error), False)
+
+    def update(self, now: float) -> None:
+        """Draw what has grown.
+
+        Args:
+            now: monotonic time [s].
+        """
+        if self._panel.working and not self._client.server_is_ready():
+            self._end("The node that sought the plan is gone.", False)
+        if len(self._tree[0]) != self._tree_size and now - self._tree_drawn > TREE_PERIOD:
+            fathers, places, potentials = self._tree
+            self._tree_drawn, self._tree_size = now, len(fathers)
+            self._drawing.set_tree(np.array(places).reshape(-1, 3), np.array(fathers, dtype=int), np.array(potentials))
+
+    # Goal -----------------------------------------------------------------------------------------------------------
+
+    def _set_goal(self, request: wish.SetGoal) -> None:
+        robot = self._present.robot
+        if request.shown and not self._present.stands:
+            raise HumanoidError("Nothing tells yet how the robot stands.")
+        new = request.of != self._of or request.shown != self._panel.goal_shown
+        self._of = request.of
+        self._panel.set_places([place.name for place in robot.contacts.values() if "hand" in place.name])
+        self._panel.goal_shown = self._handle.visible = request.shown
+        if request.shown and new:
+            heading = self._heading(robot)
+            ahead = AHEAD * np.array([np.cos(heading), np.sin(heading), 0.0])
+            self._handle.position = self._goal_now(robot) + ahead
+
+    def _place_goal(self, request: wish.PlaceGoal) -> None:
+        robot, scene = self._present.robot, self._known_scene()
+        place = pointed_at(np.array(request.origin), np.array(request.direction), scene)
+        if place is None:
+            raise HumanoidError("There is no surface of the scene where you clicked.")
+        if self._of == CENTRE:
+            # As high above the surface as in the robot's usual posture, whose soles are at height 0.
+            place[2] += float(pin.centerOfMass(robot.model, robot.model.createData(), robot.default_posture)[2])
+        self._handle.position = place
+
+    def _goal_now(self, robot: Robot) -> np.ndarray:
+        """(3,) where the goal's point is now [m]."""
+        if self._of == CENTRE:
+            q = configuration(self._present.posture, robot, "posture")
+            return np.array(pin.centerOfMass(robot.model, robot.model.createData(), q))
+        return np.array(self._present.placement(robot.contacts[self._of]).translation)
+
+    def _heading(self, robot: Robot) -> float:
+        q = configuration(self._present.posture, robot, "posture")
+        forward = robot.placement_base(q).rotation[:, 0]
+        return float(np.arctan2(forward[1], forward[0]))
+
+    def _known_scene(self) -> Scene:
+        scene = self._present.scene
+        if scene is None:
+            raise HumanoidError("The simulated scene isn't known here.")
+        return scene
+
+    # Requests and answers -------------------------------------------------------------------------------------------
+
+    def request(self, asked: wish.PlanContacts) -> ContactPlanRequest:
+        """Return the request that goal and panel mean now.
+
+        Raises:
+            HumanoidError: the scene isn't known, or a sole is on no surface of it.
+        """
+        robot, scene = self._present.robot, self._known_scene()
+        soles = [place for place in robot.contacts.values() if place.support]
+        hands = [place for place in robot.contacts.values() if "hand" in place.name and place.name != self._of]
+        goal, target = PostureTask(name="goal"), point(self._handle.position)
+        goal.target = target
+        if self._of == CENTRE:
+            goal.kind, goal.tolerance = PostureTask.CENTRE_OF_MASS, TOLERANCES[0]
+        else:
+            place = robot.contacts[self._of]
+            goal.kind, goal.link, goal.tolerance = PostureTask.POINT_AT, place.link, TOLERANCES[1]
+            goal.point = point(place.placement_link_patch.translation)
+        message = ContactPlanRequest(
+            robot=self._present.name,
+            scene=self._present.scene_name,
+            used_locations=[place.name for place in (*soles, *(hands if asked.hands else ()))],
+            candidates=ContactCandidates(headings=[self._heading(robot)], turn=TURN),
+            start_posture=self._present.posture,
+            goal=[goal],
+            potentials=[PlanPotential(target=target)],
+            terms=[StanceTerm(weight=0.02)],
+            criterion=GeneratePosture.Request.NEAR_REFERENCE,
+            stability=GeneratePosture.Request.CONTACT_FORCES,
+            stability_margin=MARGIN,
+            torque_limits=True,
+            collisions=asked.collisions,
+            shorten=True,
+            time_limit=duration(self._time_limit),
+        )
+        message.start.contacts = [self._standing(place, scene) for place in soles]
+        return message
+
+    def _standing(self, place: ContactLocation, scene: Scene) -> Contact:
+        """Return the contact of a sole as it stands."""
+        held = snap(self._present.placement(place), scene)
+        if held is None:
+            raise InputError("is on no surface of the scene", element=place.name)
+        return Contact(location=place.name, surface=held.surface.name, x=held.x, y=held.y, theta=held.theta)
+
+    def _ask(self, asked: wish.PlanContacts) -> None:
+        if self._panel.working:
+            return
+        if not self._client.server_is_ready():
+            raise HumanoidError("No node offers plan_contacts. Start contact_planner.")
+        message = self.request(asked)
+        self._panel.working, self._cancelled = True, False
+        self._round += 1
+        self._tree, self._tree_size = ([], [], []), -1
+        self._panel.say("Asked for.")
+        own = self._round
+        sent = self._client.send_goal_async(
+            PlanContacts.Goal(request=message), feedback_callback=lambda item: self._on_feedback(own, item.feedback)
+        )
+        sent.add_done_callback(lambda future: self._on_goal(own, future))
+
+    def _on_goal(self, own: int, future: Future) -> None:
+        goal = future.result()
+        if own != self._round:
+            return
+        if goal is None or not goal.accepted:
+            self._end("The contact planner didn't take the request.", False)
+            return
+        self._goal = goal
+        if self._cancelled:
+            goal.cancel_goal_async()
+        goal.get_result_async().add_done_callback(lambda result: self._on_result(own, result))
+
+    def _on_feedback(self, own: int, feedback: PlanContacts.Feedback) -> None:
+        if own != self._round or not self._panel.working:
+            return
+        fathers, places, potentials = self._tree
+        fathers += feedback.fathers
+        places += [array(place) for place in feedback.places]
+        potentials += feedback.potentials
+        if feedback.partial_plan.steps:
+            self._take(feedback.partial_plan, False)
+        spent = feedback.statistics
+        self._panel.say(
+            f"{spent.nodes} nodes, {spent.posture_calls} posture calls, {spent.time:.1f} s\n"
+            f"best potential {spent.best_potential:.3f}"
+        )
+
+    def _on_result(self, own: int, future: Future) -> None:
+        if own != self._round:
+            return
+        answer = future.result()
+        result = None if answer is None else answer.result
+        if result is None:
+            self._end("The contact planner gave no answer.", False)
+            return
+        spent = result.plan.statistics
+        found = f"{len(result.plan.steps)} stances, {spent.nodes} nodes, {spent.time:.1f} s"
+        if result.plan.steps:
+            self._take(result.plan, result.success)
+        self._end(found if result.success else result.message, result.success)
+
+    def _end(self, message: str, good: bool) -> None:
+        self._panel.working = False
+        self._goal = None
+        self._round += 1
+        self._summary = message
+        self._panel.say(message, good)
+
+    # Drawing --------------------------------------------------------------------------------------------------------
+
+    def _take(self, plan: ContactPlan, found: bool) -> None:
+        """Draw a plan in place of the last one, and show its last stance."""
+        if found and self._found and plan.header.stamp == self._plan.header.stamp:
+            return  # what came as a result comes on the topic as well
+        try:
+            robot = self._robot_of(plan)
+        except HumanoidError as error:
+            self._panel.say(f"A plan can't be shown: {error}", False)
+            return
+        self._plan, self._found = plan, found
+        patches = {
+            name: np.column_stack([place.patch, np.zeros(len(place.patch))])
+            for name, place in contact_locations(plan.locations, robot, "plan.locations").items()
+        }
+        outlines = []
+        for contact in contacts_in_order(step.stance for step in plan.steps):
+            where = placement(contact.pose, "contact")
+            outlines.append(np.array([where.act(corner) for corner in patches[contact.location]]))
+        self._drawing.set_plan(outlines, np.array([array(step.centre_of_mass) for step in plan.steps]))
+        self._panel.set_steps(len(plan.steps))
+        if not self._panel.working:
+            self._summary = f"{len(plan.steps)} stances"
+        self._show_step(len(plan.steps) - 1)
+
+    def _robot_of(self, plan: ContactPlan) -> Robot:
+        if self._robot is None or self._robot[0] != plan.robot:
+            robot = load_robot(plan.robot)
+            if self._ghost is not None:
+                self._ghost.remove()
+            self._robot = plan.robot, robot
+            self._ghost = PostureDrawing(self._scene, PATH, robot.description, *self._scales, cones=False)
+        return self._robot[1]
+
+    def _show_step(self, step: int) -> None:
+        """Show the posture and the forces of a stance."""
+        if self._robot is None or self._ghost is None or not self._plan.steps:
+            return
+        self._step = min(step, len(self._plan.steps) - 1)
+        shown, robot = self._plan.steps[self._step], self._robot[1]
+        self._ghost.update(
+            PostureView(
+                placements=robot.link_placements(configuration(shown.posture, robot, "posture")),
+                contacts=contact_view(ContactForces(contacts=shown.forces)),
+                centre_of_mass=array(shown.centre_of_mass),
+                support_polygon=np.zeros((0, 3)),
+                found=self._found,
+            )
+        )
+        if not self._panel.working:
+            held = ", ".join(
+                f"{item.location} on {item.surface}{' (without force)' if item.kind == Contact.RELEASED else ''}"
+                for item in shown.stance.contacts
+            )
+            self._panel.say(f"{self._summary}\nstance {self._step}: {held}", self._found)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact plans on the viewer's page over DDS: a node of this test plays simulator and contact planner."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fixtures.page_client import PageClient, start_viewer, wait_for, wait_for_place
+from fixtures.ros_domain import claim_domain
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from fixtures.standing_robot import HRP2, LATCHED, SQUAT, StandingRobot  # noqa: E402
+from humanoid_stack.action import PlanContacts  # noqa: E402
+from humanoid_stack.msg import (  # noqa: E402
+    Contact,
+    ContactForce,
+    ContactPlan,
+    PlanStatistics,
+    PostureTask,
+    Stance,
+    StancePosture,
+)
+from rclpy.action import ActionServer, CancelResponse  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import MultiThreadedExecutor  # noqa: E402
+
+from humanoid_ros.messages.conversions import array, point  # noqa: E402
+from humanoid_ros.messages.posture_messages import posture_message  # noqa: E402
+
+pytestmark = pytest.mark.ros
+DOMAIN = claim_domain()
+GHOST = "/plan/ghost_{}/CHEST_LINK1"
+
+
+def step(q: np.ndarray, *contacts: Contact) -> StancePosture:
+    """A step with one force."""
+    force = ContactForce(body_a="hrp2/RLEG_LINK5", body_b="floor", friction=0.8)
+    force.normal.z, force.force.z = 1.0, 500.0
+    com = pin.centerOfMass(HRP2.model, HRP2.model.createData(), q)
+    return StancePosture(
+        posture=posture_message(HRP2, q), stance=Stance(contacts=contacts), forces=[force], centre_of_mass=point(com)
+    )
+
+
+def some_plan() -> ContactPlan:
+    """Two steps: the right sole comes to the floor, and HRP-2 rises."""
+    left = Contact(location="left_sole", surface="floor", y=0.1)
+    right = Contact(location="right_sole", surface="floor", y=-0.1, kind=Contact.RELEASED)
+    steps = [step(SQUAT, left), step(HRP2.postures["half_sitting"], left, right)]
+    return ContactPlan(robot="hrp2", scene="stairs", steps=steps, statistics=PlanStatistics(nodes=9, time=1.5))
+
+
+class Planner(StandingRobot):
+    """HRP-2 on topics, and a contact planner that does as it is told.
+
+    Attributes:
+        asked: requests.
+        answer: result of the next ones.
+        hold: work goes on until it is set, or cancelled.
+    """
+
+    def __init__(self, context: Any) -> None:
+        super().__init__("planner", context)
+        self.asked: list[Any] = []
+        self.answer = PlanContacts.Result()
+        self.hold = threading.Event()
+        self.hold.set()
+        self.plan = self.create_publisher(ContactPlan, "plan", LATCHED)
+        self._server = ActionServer(
+            self,
+            PlanContacts,
+            "plan_contacts",
+            self._execute,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup(),
+        )
+
+    def withdraw(self) -> None:
+        self._server.destroy()
+
+    def _execute(self, goal: Any) -> Any:
+        self.asked.append(goal.request.request)
+        first = some_plan()
+        first.steps = first.steps[:1]
+        news = PlanContacts.Feedback(partial_plan=first, fathers=[0, 0], potentials=[2.0, 1.25])
+        news.places = [point((0.0, 0.0, 0.8)), point((0.1, 0.0, 0.8))]
+        news.statistics = PlanStatistics(nodes=2, posture_calls=7, best_potential=1.25)
+        goal.publish_feedback(news)
+        goal.publish_feedback(PlanContacts.Feedback(fathers=[1], potentials=[3.0], places=[point((0.2, 0.0, 0.8))]))
+        end = time.monotonic() + 20.0
+        while not self.hold.wait(0.02) and time.monotonic() < end:
+            if goal.is_cancel_requested:
+                goal.canceled()
+                return PlanContacts.Result(message="Cancelled.", plan=first)
+        goal.succeed() if self.answer.success else goal.abort()
+        return self.answer
+
+
+@pytest.fixture(scope="module")
+def planner() -> Iterator[Planner]:
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=DOMAIN)
+    node = Planner(context)
+    executor = MultiThreadedExecutor(4, context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    yield node
+    executor.shutdown()
+    thread.join(5.0)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture(scope="module")
+def viewer(planner: Planner) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
+    process, address, output = start_viewer(DOMAIN)
+    assert address, "".join(output)
+    yield process, address, output
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15.0) == 0
+    assert "Traceback" not in "".join(output)
+
+
+@pytest.fixture
+def page(planner: Planner, viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageClient]:
+    planner.asked.clear()
+    planner.hold.set()
+    client = PageClient(viewer[1])
+    wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
+    while not client.controls["Plan contacts"].get("visible"):
+        client.set(next(label for label in ("Set goal", "Hide goal") if label in client.controls), True)
+        time.sleep(0.3)
+    yield client
+    client.close()
+
+
+def ask(page: PageClient, planner: Planner) -> Any:
+    """Press the button until the planner is asked: the viewer may not have found it yet."""
+    end = time.monotonic() + 20.0
+    while not planner.asked and time.monotonic() < end:
+        page.set("Plan contacts", True)
+        time.sleep(0.3)
+    return wait_for(lambda: planner.asked[-1], "a plan is asked for")
+
+
+def chest(posture: str) -> np.ndarray:
+    """Where the chest's frame is in a posture."""
+    return np.array(HRP2.link_placements(np.array(HRP2.postures[posture]))["CHEST_LINK1"].translation)
+
+
+def test_a_click_on_a_step_is_where_the_plan_is_to_lead(planner: Planner, page: PageClient) -> None:
+    com = pin.centerOfMass(HRP2.model, HRP2.model.createData(), SQUAT)
+    wait_for_place(page, "/plan_goal", com + np.array([0.4, 0.0, 0.0]))
+    # Straight down onto the first step of the scene, 0.1 m high.
+    page.send(
+        "ScenePointerMessage",
+        event_type="click",
+        ray_origin=(0.45, 0.05, 3.0),
+        ray_direction=(0.0, 0.0, -1.0),
+        screen_pos=((0.5, 0.5),),
+        modifier="shift",
+    )
+    usual = pin.centerOfMass(HRP2.model, HRP2.model.createData(), HRP2.default_posture)[2]
+    wait_for_place(page, "/plan_goal", [0.45, 0.05, 0.1 + usual])
+    planner.answer = PlanContacts.Result(success=True, plan=some_plan())
+    request = ask(page, planner)
+    assert (request.robot, request.scene, list(request.used_locations)) == (
+        "hrp2",
+        "stairs",
+        [name for name, place in HRP2.contacts.items() if place.support],
+    )
+    links = HRP2.link_placements(SQUAT)
+    for contact in request.start.contacts:
+        place = HRP2.contacts[contact.location]
+        where = links[place.link] * place.placement_link_patch
+        assert (contact.surface, contact.x, contact.y) == ("floor", *(pytest.approx(x) for x in where.translation[:2]))
+    (goal,), (potential,) = request.goal, request.potentials
+    assert goal.kind == PostureTask.CENTRE_OF_MASS
+    np.testing.assert_allclose(array(goal.target), [0.45, 0.05, 0.1 + usual], atol=1e-6)
+    assert potential.target == goal.target
+    assert request.collisions
+
+
+def test_the_slider_goes_over_the_postures_of_what_was_found(planner: Planner, page: PageClient) -> None:
+    planner.answer = PlanContacts.Result(success=True, plan=some_plan())
+    ask(page, planner)
+    wait_for(lambda: "2 stances, 9 nodes, 1.5 s" in page.texts, "the result is told")
+    wait_for_place(page, GHOST.format("found"), chest("half_sitting"))
+    wait_for(lambda: page.nodes["/plan/ghost_found"]["visible"], "it is green")
+    wait_for(lambda: "right_sole on floor (without force)" in page.texts, "the stance is told")
+    wait_for(lambda: "/plan/number_2" in page.nodes, "its contacts are numbered")
+    assert "/plan/number_3" not in page.nodes
+    page.set("Stance", 0)
+    wait_for_place(page, GHOST.format("found"), chest("squat"))
+    wait_for(lambda: "stance 0: left_sole on floor" in page.texts, "the stance is told")
+    page.set("Show plan", False)
+    wait_for(lambda: page.nodes["/plan"].get("visible") is False, "it is hidden")
+    page.set("Show plan", True)
+
+
+def test_the_tree_is_drawn_as_it_grows_and_the_search_can_be_cancelled(planner: Planner, page: PageClient) -> None:
+    planner.hold.clear()
+    ask(page, planner)
+    wait_for(lambda: page.nodes["/plan/ghost_failed"]["visible"], "the way to the best node is shown, in red")
+    wait_for(lambda: page.nodes["/plan/tree"]["visible"], "so is the tree")
+    page.set("Search tree", False)
+    wait_for(lambda: page.nodes["/plan/tree"]["visible"] is False, "the tree is hidden")
+    page.set("Search tree", True)
+    assert page.controls["Plan contacts"]["disabled"]
+    page.set("Cancel plan", True)
+    wait_for(lambda: "Cancelled." in page.texts, "that is told")
+    wait_for(lambda: not page.controls["Plan contacts"]["disabled"], "another one may be asked for")
+
+
+def test_plans_of_others_are_shown_and_what_goes_wrong_is_told(planner: Planner, page: PageClient) -> None:
+    other = some_plan()
+    other.header.stamp.sec = 7
+    planner.plan.publish(other)
+    wait_for(lambda: page.nodes["/plan/ghost_found"]["visible"], "it is shown")
+    wait_for_place(page, GHOST.format("found"), chest("half_sitting"))
+    planner.answer = PlanContacts.Result(message="goal: no posture fulfils it.")
+    ask(page, planner)
+    wait_for(lambda: "goal: no posture fulfils it." in page.texts, "the reason is told")
+    planner.withdraw()
+    wait_for(lambda: page.set("Plan contacts", True) or "No node offers plan_contacts" in page.texts, "nobody is there")
