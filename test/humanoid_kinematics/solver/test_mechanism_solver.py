@@ -511,6 +511,30 @@ def test_random_dragging_opens_no_loop_and_crosses_no_limit(name):
     assert drag(name, 1000) <= 1e-10
 
 
+def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
+    lines = ["frame 5 { pos { 120 0 0 } ori { 0 0 0 } pred 0 filename ( ) }"]
+    constraints = []
+    for n in range(0, 200, 20):
+        bar_before, rail_before, turn = (n - 8, n - 5, 0) if n else (0, 5, 78)
+        lines += [
+            f"link {n + 11} {{ parameters {{ theta 80 r 0 alpha 0 d 0 }} type 2 pred {bar_before} filename ( ) }}",
+            f"link {n + 12} {{ parameters {{ theta -80 r 0 alpha 0 d 100 }} type 2 pred {n + 11} filename ( ) }}",
+            f"link {n + 14} {{ parameters {{ theta {turn} r 0 alpha 0 d 0 }} type 2 pred {rail_before} filename ( ) }}",
+            f"frame {n + 15} {{ pos {{ 100 0 0 }} ori {{ 0 0 0 }} pred {n + 14} filename ( ) }}",
+            f"frame {n + 16} {{ pos {{ 120 0 0 }} ori {{ 0 0 0 }} pred {n + 12} filename ( ) }}",
+        ]
+        constraints.append(f"rotule {{ frame {n + 15} frame {n + 16} }}")
+    solver = MechanismSolver(mad(tmp_path, "\n".join(lines), "\n".join(constraints)))
+    assert len(solver.mechanism.loops) == 10
+    assert solver.closing.closed
+    start = solver.placement("link_192").translation
+    for _ in range(50):
+        motion = solver.command(ToolMotion("link_192", (1e-3, 0.0, 0.0), rows=("x",)))
+        assert motion.status == "reached"
+        assert motion.loop_gap <= 1e-10
+    np.testing.assert_allclose(solver.placement("link_192").translation[0] - start[0], 0.05, atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIXTURES)
 def test_long_random_dragging_opens_no_loop_and_crosses_no_limit(name):
