@@ -398,7 +398,10 @@ def test_a_loop_is_let_go_and_held_again():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     loop = hybrid.mechanism.loops[0].name
     start = hybrid.placement("link_7").translation
+    hybrid.command(ToolMotion("frame_9", (0.0, 0.0, 0.01)))
+    assert hybrid.in_the_way()
     hybrid.open_loop(loop)
+    assert hybrid.in_the_way() == ()
     for _ in range(20):
         hybrid.command(ToolMotion("link_7", (0.003, 0.0, 0.0)))
     assert np.linalg.norm(hybrid.placement("link_7").translation - start) > 0.05
