@@ -111,6 +111,9 @@ def test_a_closed_path_of_a_device_gives_no_net_motion_and_clutching_none():
     assert abs(turned) < 1e-9
     d, _ = device.sample(pin.SE3(np.eye(3), np.array([1.5, 0.0, 0.0])))
     np.testing.assert_allclose(d, [1.0, 0.0, 0.0], atol=1e-12)  # twice half a metre
+    turned = pin.SE3(pin.exp3(np.array([0.0, 0.4, 0.0])), np.array([1.5, 0.0, 0.0]))
+    np.testing.assert_allclose(device.sample(turned)[1], [0.0, 0.2, 0.0], atol=1e-12)
+    np.testing.assert_allclose(device.sample(turned)[1], 0.0, atol=1e-12)
     device.release()
     d, delta = device.sample(pin.SE3(np.eye(3), np.array([9.0, 9.0, 9.0])))
     np.testing.assert_array_equal([*d, *delta], np.zeros(6))

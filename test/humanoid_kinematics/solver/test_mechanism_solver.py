@@ -405,6 +405,7 @@ def test_a_loop_is_let_go_and_held_again():
     for _ in range(20):
         hybrid.command(ToolMotion("link_7", (0.003, 0.0, 0.0)))
     assert np.linalg.norm(hybrid.placement("link_7").translation - start) > 0.05
+    assert np.linalg.norm(hybrid.placement("link_7").translation - hybrid.placement("frame_8").translation) > 0.01
     closing = hybrid.hold_loop(loop)
     assert closing.closed
     gap = hybrid.placement("link_7").actInv(hybrid.placement("frame_8"))
