@@ -92,7 +92,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--wrench-links", default="", metavar="L1,L2", help="links on which a known force and torque may act"
     )
-    parser.add_argument("--loops", metavar="FILE", help="YAML file with the cuts of closed loops")
+    parser.add_argument(
+        "--loops",
+        metavar="FILE",
+        help="YAML file with the cuts of closed loops (default: the robot's own, where functions need them)",
+    )
     parser.add_argument("--list", action="store_true", help="list functions with their short names, and languages")
     return parser
 
@@ -103,6 +107,8 @@ def _generate(options: argparse.Namespace) -> GeneratedModel:
         raise InputError("no language is given", element="--lang", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
     floating_base = True if options.floating_base else False if options.fixed_base else None
     robot = load_robot(options.robot, floating_base=floating_base, geometry=False)
+    own = robot.loops if {"loop_closure", "constrained_dynamics"}.intersection(functions) else ()
+    loops = read_loops(options.loops) if options.loops else own
     with progress_bar(sys.stderr) as progress:
         return generate(
             robot,
@@ -114,7 +120,7 @@ def _generate(options: argparse.Namespace) -> GeneratedModel:
             symbolic_parameters=options.symbolic_parameters,
             derivatives=options.derivatives,
             wrench_links=_words(options.wrench_links),
-            loops=read_loops(options.loops) if options.loops else (),
+            loops=loops,
             progress=progress,
         )
 

@@ -49,6 +49,15 @@ def assert_refused(capsys: pytest.CaptureFixture[str], words: list[str], message
 # What it makes ----------------------------------------------------------------------------------------------------
 
 
+def test_functions_of_loops_take_the_robots_own_cuts(tmp_path):
+    words = ["five_bar", "-o", str(tmp_path / "out"), "--functions", "loops", "--lang", "python"]
+    assert main(words) == 0
+    (code,) = (tmp_path / "out").glob("*.py")
+    assert "def loop_closure" in code.read_text()
+    assert main([*words[:3], "--functions", "mass_matrix", "--lang", "python"]) == 0
+    assert "def loop_closure" not in code.read_text()
+
+
 def test_cuts_of_closed_loops_come_from_a_file(tmp_path):
     cuts = tmp_path / "cuts.yaml"
     cuts.write_text("loops: {cut: {a: {link: tip}, b: {link: armB}, rows: [x]}}")
