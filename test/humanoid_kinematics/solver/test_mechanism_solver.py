@@ -487,6 +487,12 @@ def test_a_device_that_jumps_by_a_metre_moves_the_mechanism_by_its_longest_step(
     assert motion.loop_gap <= 1e-10
     scaled = abs(motion.q - before) / cross.scale
     assert scaled.max() < 10 * np.radians(5.0) * 1.3
+    arm = MechanismSolver(load_mechanism("scara"))
+    joint = arm.mechanism.robot.joint_names[0]
+    before = arm.q.copy()
+    motion = arm.command(JointGoal(joint, before[0] + 1.5))
+    assert motion.status == "moving"
+    assert motion.q[0] - before[0] == pytest.approx(10 * np.radians(5.0))
 
 
 def drag(name, cycles, seed=0):
