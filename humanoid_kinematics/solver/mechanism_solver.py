@@ -527,5 +527,3 @@ def _characteristic_length(mechanism: Mechanism) -> float:
     lengths = [float(np.linalg.norm(placement.translation)) for placement in placements]
     lengths = [length for length in lengths if length > 1e-9]
     return float(np.mean(lengths)) if lengths else 1.0
-
-

@@ -369,7 +369,7 @@ def test_a_loop_that_cannot_close_says_by_how_much_and_the_last_state_is_kept(tm
     solver = MechanismSolver(four_bar(tmp_path, rod=900.0))
     assert not solver.closing.closed
     # Stretched out: 100 + 400 + 300 from the rod's 900, missing by 100 mm along one line.
-    (distance, _), = solver.closing.gaps.values()
+    ((distance, _),) = solver.closing.gaps.values()
     assert distance == pytest.approx(0.1, rel=0.02)
     before = solver.q.copy()
     motion = solver.command(JointGoal("joint_1", 1.0))
