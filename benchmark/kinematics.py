@@ -57,7 +57,7 @@ class NumpyNewton:
         """Begin with closed loops."""
         self.thesis = ThesisSolver(mechanism)
         self.thesis.close()
-        self.tools = (tool,) if tool else ()
+        self.tools = [tool] if tool else []
         self.free = np.setdiff1d(np.arange(mechanism.model.nv), [mechanism.robot.index_v(joint) for joint in held])
 
     def solve(self, goal: np.ndarray | None) -> None:
@@ -74,7 +74,7 @@ class NumpyNewton:
                     return
             elif np.abs(gaps).max() < 5e-11 / unit:
                 return
-            J = thesis.jacobian(self.tools)
+            J = thesis.jacobian(tuple(self.tools))
             if goal is not None:
                 J = np.delete(J, [3, 4, 5], axis=0)
             thesis.q[self.free] += (pseudo_inverse(J[:, self.free], 1e-9) @ rhs) * thesis._unit[self.free]

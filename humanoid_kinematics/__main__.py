@@ -73,11 +73,14 @@ def _draw(found: Section, tool: str, axis: str, path: Path) -> None:
 
     start = "xyz".index(axis) + 1
     first, second = "xyzx"[start], "xyzxy"[start + 1]
-    points = found.points[:, ["xyz".index(first), "xyz".index(second)]]
+    low, high = found.cells.min(axis=0), found.cells.max(axis=0)
+    image = np.full(high - low + 1, np.nan)
+    image[tuple((found.cells - low).T)] = np.log10(found.values)
+    edges = np.column_stack([low - 0.5, high + 0.5]).ravel() * found.step
     figure, axes = plt.subplots(figsize=(7.0, 6.0))
-    drawn = axes.scatter(points[:, 0], points[:, 1], c=np.log10(found.values), s=4.0, marker="s", cmap="viridis_r")
-    axes.set(xlabel=f"{first} [m]", ylabel=f"{second} [m]", title=f"{tool}: {found.area:.3g} m²", aspect="equal")
-    figure.colorbar(drawn, label="log10 of largest by smallest singular value")
+    drawn = axes.imshow(image.T, origin="lower", extent=tuple(edges), cmap="viridis_r")
+    axes.set(xlabel=f"{first} [m]", ylabel=f"{second} [m]", title=f"{tool}: {found.area:.3g} m²")
+    figure.colorbar(drawn, label="log10 of largest by smallest singular value", shrink=0.6)
     figure.savefig(path)
     plt.close(figure)
 

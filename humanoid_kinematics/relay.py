@@ -244,7 +244,4 @@ def drive_trajectory(
         found.append(motion.q)
     configurations = np.array(found)
     positions = configurations[:, columns]
-    return DriveTrajectory(
-        tuple(driven), at, positions, np.asarray(np.gradient(positions, at, axis=0)), configurations
-    )
-
+    return DriveTrajectory(tuple(driven), at, positions, np.asarray(np.gradient(positions, at, axis=0)), configurations)

@@ -71,9 +71,7 @@ def mobility(solver: MechanismSolver, *, nearby: int = 3, seed: int = 0) -> Mobi
         joint for joint in solver.mechanism.robot.joint_names
         if not np.abs(free[_columns(solver, joint)]).max(initial=0.0) > 1e-6
     )  # fmt: skip
-    return Mobility(
-        model.nv, loops, rank, model.nv - rank, model.nv - max(ranks), model.nv - len(J), idle
-    )
+    return Mobility(model.nv, loops, rank, model.nv - rank, model.nv - max(ranks), model.nv - len(J), idle)
 
 
 def free_motions(solver: MechanismSolver) -> Array:

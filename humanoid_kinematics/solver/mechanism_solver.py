@@ -273,18 +273,18 @@ class MechanismSolver:
         """Let go of a loop."""
         self._loop(name)
         self._open.add(name)
-        self._problems.clear()
+        self._forget()
 
     def hold_loop(self, name: str) -> Closing:
         """Hold a loop again, and close it; it stays open if it can't be closed."""
         self._loop(name)
         was_open = name in self._open
         self._open.discard(name)
-        self._problems.clear()
+        self._forget()
         closing = self.close()
         if not closing.closed and was_open:
             self._open.add(name)
-            self._problems.clear()
+            self._forget()
         return closing
 
     # ---- what can be asked ----
@@ -353,6 +353,11 @@ class MechanismSolver:
         return tuple(joint for joint, columns in self._columns_of_joints() if self._locked[columns].all())
 
     # ---- arrays ----
+
+    def _forget(self) -> None:
+        """Drop arrays that were built for other loops."""
+        self._problems.clear()
+        self._last = None
 
     def _problem(self, goals: list[ToolGoal | JointGoal | CentreOfMassGoal]) -> _Problem:
         mechanism, model = self.mechanism, self.mechanism.model
@@ -522,5 +527,3 @@ def _characteristic_length(mechanism: Mechanism) -> float:
     lengths = [float(np.linalg.norm(placement.translation)) for placement in placements]
     lengths = [length for length in lengths if length > 1e-9]
     return float(np.mean(lengths)) if lengths else 1.0
-
-

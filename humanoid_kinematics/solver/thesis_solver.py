@@ -126,7 +126,6 @@ class ThesisSolver:
     def _loops(self) -> list[tuple[tuple[int, pin.SE3], tuple[int, pin.SE3]]]:
         links = self.mechanism.robot.parts.links
 
-
         def end(link: str, placement: pin.SE3) -> tuple[int, pin.SE3]:
             return links[link].joint_id, links[link].placement_joint_link * placement
 

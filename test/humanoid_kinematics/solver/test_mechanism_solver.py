@@ -369,7 +369,7 @@ def test_a_loop_that_cannot_close_says_by_how_much_and_the_last_state_is_kept(tm
     solver = MechanismSolver(four_bar(tmp_path, rod=900.0))
     assert not solver.closing.closed
     # Stretched out: 100 + 400 + 300 from the rod's 900, missing by 100 mm along one line.
-    (distance, _), = solver.closing.gaps.values()
+    ((distance, _),) = solver.closing.gaps.values()
     assert distance == pytest.approx(0.1, rel=0.02)
     before = solver.q.copy()
     motion = solver.command(JointGoal("joint_1", 1.0))
@@ -398,10 +398,14 @@ def test_a_loop_is_let_go_and_held_again():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     loop = hybrid.mechanism.loops[0].name
     start = hybrid.placement("link_7").translation
+    hybrid.command(ToolMotion("frame_9", (0.0, 0.0, 0.01)))
+    assert hybrid.in_the_way()
     hybrid.open_loop(loop)
+    assert hybrid.in_the_way() == ()
     for _ in range(20):
         hybrid.command(ToolMotion("link_7", (0.003, 0.0, 0.0)))
     assert np.linalg.norm(hybrid.placement("link_7").translation - start) > 0.05
+    assert np.linalg.norm(hybrid.placement("link_7").translation - hybrid.placement("frame_8").translation) > 0.01
     closing = hybrid.hold_loop(loop)
     assert closing.closed
     gap = hybrid.placement("link_7").actInv(hybrid.placement("frame_8"))
@@ -483,6 +487,12 @@ def test_a_device_that_jumps_by_a_metre_moves_the_mechanism_by_its_longest_step(
     assert motion.loop_gap <= 1e-10
     scaled = abs(motion.q - before) / cross.scale
     assert scaled.max() < 10 * np.radians(5.0) * 1.3
+    arm = MechanismSolver(load_mechanism("scara"))
+    joint = arm.mechanism.robot.joint_names[0]
+    before = arm.q.copy()
+    motion = arm.command(JointGoal(joint, before[0] + 1.5))
+    assert motion.status == "moving"
+    assert motion.q[0] - before[0] == pytest.approx(10 * np.radians(5.0))
 
 
 def drag(name, cycles, seed=0):
@@ -509,6 +519,30 @@ def drag(name, cycles, seed=0):
 @pytest.mark.parametrize("name", FIXTURES)
 def test_random_dragging_opens_no_loop_and_crosses_no_limit(name):
     assert drag(name, 1000) <= 1e-10
+
+
+def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
+    lines = ["frame 5 { pos { 120 0 0 } ori { 0 0 0 } pred 0 filename ( ) }"]
+    constraints = []
+    for n in range(0, 200, 20):
+        bar_before, rail_before, turn = (n - 8, n - 5, 0) if n else (0, 5, 78)
+        lines += [
+            f"link {n + 11} {{ parameters {{ theta 80 r 0 alpha 0 d 0 }} type 2 pred {bar_before} filename ( ) }}",
+            f"link {n + 12} {{ parameters {{ theta -80 r 0 alpha 0 d 100 }} type 2 pred {n + 11} filename ( ) }}",
+            f"link {n + 14} {{ parameters {{ theta {turn} r 0 alpha 0 d 0 }} type 2 pred {rail_before} filename ( ) }}",
+            f"frame {n + 15} {{ pos {{ 100 0 0 }} ori {{ 0 0 0 }} pred {n + 14} filename ( ) }}",
+            f"frame {n + 16} {{ pos {{ 120 0 0 }} ori {{ 0 0 0 }} pred {n + 12} filename ( ) }}",
+        ]
+        constraints.append(f"rotule {{ frame {n + 15} frame {n + 16} }}")
+    solver = MechanismSolver(mad(tmp_path, "\n".join(lines), "\n".join(constraints)))
+    assert len(solver.mechanism.loops) == 10
+    assert solver.closing.closed
+    start = solver.placement("link_192").translation
+    for _ in range(50):
+        motion = solver.command(ToolMotion("link_192", (1e-3, 0.0, 0.0), rows=("x",)))
+        assert motion.status == "reached"
+        assert motion.loop_gap <= 1e-10
+    np.testing.assert_allclose(solver.placement("link_192").translation[0] - start[0], 0.05, atol=1e-6)
 
 
 @pytest.mark.slow
