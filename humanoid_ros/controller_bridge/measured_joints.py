@@ -47,10 +47,6 @@ class MeasuredJoints:
         """Positions (n,) of joints; NaN of those that weren't told."""
         return np.array([self.positions.get(name, math.nan) for name in joints])
 
-    def forget(self) -> None:
-        """Know nothing: time has gone back."""
-        self.positions, self.stamp = {}, -math.inf
-
     def destroy(self) -> None:
         """Listen no more."""
         self._node.destroy_subscription(self._subscription)

@@ -25,6 +25,8 @@ from humanoid_sim.control.soft_stop import StopPlace, stop_places
 
 MOVING = 0.01
 """Velocity at the start or the end of a trajectory that is none [rad/s or m/s]."""
+ROUNDING = 1e-6
+"""Times nearer than this are one [s]."""
 SHOWN = 5
 """Faults that a refusal lists at most."""
 
@@ -207,7 +209,7 @@ def _whole_body(
         for k, pose in enumerate(message.base):
             q[k] = robot.place_base(q[k], placement(pose, f"trajectory.base[{k}]"))
         _move_base(message, robot, times, q, v, a)
-    spans = _spans(message.contacts, robot)
+    spans = _spans(message.contacts, robot, times)
     forces = [_forces(item, k, robot, spans) for k, item in enumerate(message.forces)]
     if count < 2:
         return None
@@ -222,7 +224,10 @@ def _move_base(
     v: NDArray[np.float64],
     a: NDArray[np.float64],
 ) -> None:
-    """Fill the base's velocity, given or by differences, and its acceleration by differences."""
+    """Fill the base's velocity, given or by differences, and its acceleration by differences within each phase.
+
+    Accelerations jump where contacts change.
+    """
     start = robot.model.joints[robot.base_joint].idx_v
     base = slice(start, start + 6)
     if message.base_twist:
@@ -232,16 +237,21 @@ def _move_base(
     else:
         for k in range(1, len(q) - 1):
             v[k, base] = pin.difference(robot.model, q[k - 1], q[k + 1])[base] / (times[k + 1] - times[k - 1])
-    if len(q) > 2:
-        a[:, base] = np.gradient(v[:, base], times, axis=0)
+    changes = np.searchsorted(times, [phase.start - ROUNDING for phase in message.contacts])
+    for part in np.split(np.arange(len(q)), np.unique(changes[(changes > 0) & (changes < len(q))])):
+        if len(part) > 1:
+            a[part, base] = np.gradient(v[part, base], times[part], axis=0)
 
 
-def _spans(phases: list[messages.ContactPhase], robot: Robot) -> list[ContactSpan]:
-    """Return contacts with the whole time that they are held, over phases that follow each other."""
+def _spans(phases: list[messages.ContactPhase], robot: Robot, times: NDArray[np.float64]) -> list[ContactSpan]:
+    """Return contacts with the whole time that they are held, over phases that follow each other.
+
+    Phases begin and end at the points' own times where these are within rounding.
+    """
     spans: list[ContactSpan] = []
     for i, phase in enumerate(phases):
-        start, end = phase.start, phase.start + phase.duration
-        check_finite(np.array([start, end]), f"trajectory.contacts[{i}]")
+        check_finite(np.array([phase.start, phase.duration]), f"trajectory.contacts[{i}]")
+        start, end = (_snapped(time, times) for time in (phase.start, phase.start + phase.duration))
         if not phase.duration > 0.0:
             raise InputError(
                 f"is {phase.duration:g} s", element=f"trajectory.contacts[{i}].duration", remedy="Give more than 0 s"
@@ -254,6 +264,11 @@ def _spans(phases: list[messages.ContactPhase], robot: Robot) -> list[ContactSpa
                 span = ContactSpan(before.contact, before.start, span.end, span.part)
             spans.append(span)
     return spans
+
+
+def _snapped(time: float, times: NDArray[np.float64]) -> float:
+    nearest = float(times[np.argmin(np.abs(times - time))])
+    return nearest if abs(nearest - time) < ROUNDING else time
 
 
 def _span(message: messages.Contact, field: str, robot: Robot, start: float, end: float) -> ContactSpan:
@@ -282,7 +297,7 @@ def _span(message: messages.Contact, field: str, robot: Robot, start: float, end
 def _goes_on(old: ContactSpan, new: ContactSpan) -> bool:
     """Return whether a contact is the same one, held on."""
     same = old.location == new.location and old.part == new.part and old.contact.kind == new.contact.kind
-    return same and abs(old.end - new.start) < 1e-6
+    return same and abs(old.end - new.start) < ROUNDING
 
 
 def _forces(message: messages.ContactForces, k: int, robot: Robot, spans: list[ContactSpan]) -> list[PlannedForce]:

@@ -43,14 +43,6 @@ class PathPoints:
     accelerations: NDArray[np.float64] | None
     efforts: NDArray[np.float64] | None
 
-    def of(self, joints: Sequence[int]) -> PathPoints:
-        """Return the points of some joints, as columns."""
-        columns = np.array(joints, dtype=np.int64)
-        rest = (
-            None if rows is None else rows[:, columns] for rows in (self.velocities, self.accelerations, self.efforts)
-        )
-        return PathPoints(self.times, self.positions[:, columns], *rest)
-
 
 class JointPath:
     """A joint trajectory as a path.

@@ -256,6 +256,17 @@ def test_a_joint_that_is_astray_stops_the_motion(ready: Any) -> None:
     assert "the tolerance is 0.0001" in result.message
 
 
+def test_time_that_goes_back_ends_the_motion(ready: Any) -> None:
+    execute = Execute(ready, moved(4.0))
+    execute.wait(0.8)
+    assert ready.call(Trigger, "reset", Trigger.Request()).success
+    status, result = execute.result()
+    assert status == GoalStatus.STATUS_ABORTED
+    # Whichever comes first: the clock, or the controller whose goal the reset ends.
+    assert result.code in (Result.STALE_STATE, Result.CONTROLLER_LOST), result.message
+    settled(ready, begin())
+
+
 def test_its_log_holds_what_was_sent_and_what_came_back(ready: Any) -> None:
     from mcap.reader import make_reader
 

@@ -7,6 +7,7 @@ The rules are those of ``validate_trajectory_msg``, ``goal_received_callback``, 
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,6 +53,8 @@ class Controllers:
         topic: trajectories that came by the topic.
         goals: those that came as goals.
         rejects: whether goals are rejected.
+        silent: whether the second controller tells its state no more.
+        cancelled: when goals were cancelled, by the monotonic clock [s].
         verdict: how the next goal that runs ends: aborted, unless it is preempted or cancelled before.
     """
 
@@ -62,7 +65,8 @@ class Controllers:
         self.broken: list[str] = []
         self.topic: list[JointTrajectory] = []
         self.goals: list[JointTrajectory] = []
-        self.rejects = False
+        self.rejects = self.silent = False
+        self.cancelled: list[float] = []
         self.verdict: FollowJointTrajectory.Result | None = None
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
@@ -100,7 +104,7 @@ class Controllers:
         message = JointState(name=["joint1", "joint2"], position=[0.0, 0.0])
         message.header.stamp = self.node.get_clock().now().to_msg()
         self.states.publish(message)
-        for publisher in self.controller_states:
+        for publisher in self.controller_states[: 1 if self.silent else 2]:
             publisher.publish(JointTrajectoryControllerState())
 
     def check(self, message: JointTrajectory, joints: list[str]) -> None:
@@ -141,6 +145,7 @@ class Controllers:
         end = seconds(trajectory.header.stamp) + seconds(trajectory.points[-1].time_from_start)
         while self.node.get_clock().now().nanoseconds * 1e-9 < end:
             if handle.is_cancel_requested:
+                self.cancelled.append(time.monotonic())
                 handle.canceled()
                 return FollowJointTrajectory.Result()
             if len(self.goals) > number:
@@ -166,7 +171,7 @@ class Controllers:
 @pytest.fixture(scope="module")
 def served(start_bridge: Callable[..., Any]) -> Iterator[Controllers]:
     found = Controllers(claim_domain())
-    start_bridge(found.node.context.get_domain_id(), CONFIG, sim_time=False)
+    found.bridge = start_bridge(found.node.context.get_domain_id(), CONFIG, sim_time=False)
     yield found
     found.close()
 
@@ -174,7 +179,7 @@ def served(start_bridge: Callable[..., Any]) -> Iterator[Controllers]:
 @pytest.fixture
 def controllers(served: Controllers) -> Iterator[Controllers]:
     served.broken, served.topic, served.goals = [], [], []
-    served.rejects, served.verdict = False, None
+    served.rejects, served.silent, served.verdict, served.cancelled = False, False, None, []
     end = time.monotonic() + 60.0
     while not (answer := executed(served, 1.0, dry_run=True)).success:
         assert time.monotonic() < end, answer.message
@@ -254,3 +259,38 @@ def test_a_soft_stop_replaces_the_goal_whose_abortion_is_no_fault(controllers: C
     own = 3.0 * (answer.result.path_time / 4.0) ** 2 - 2.0 * (answer.result.path_time / 4.0) ** 3
     assert second.points[-1].positions[0] == pytest.approx(own, abs=1e-6)
     assert first.points[-1].positions[0] == 1.0
+
+
+def test_a_controller_that_falls_silent_is_lost(controllers: Controllers) -> None:
+    handle = begin(controllers, 20.0)
+    while len(controllers.topic) < 30:
+        time.sleep(0.005)
+    controllers.silent = True
+    result = answered(handle.get_result_async()).result
+    assert (result.code, result.controller) == (Result.CONTROLLER_LOST, "second")
+    assert "no controller_state has come for 1" in result.message
+    end = time.monotonic() + 10.0
+    while not controllers.cancelled:
+        assert time.monotonic() < end, "the other controller's goal goes on"
+        time.sleep(0.01)
+
+
+def test_a_bridge_that_hangs_has_its_goals_cancelled_and_tells_of_it(controllers: Controllers) -> None:
+    handle = begin(controllers, 20.0)
+    while len(controllers.topic) < 30:
+        time.sleep(0.005)
+    controllers.bridge.send_signal(signal.SIGSTOP)
+    hung = time.monotonic()
+    try:
+        while not controllers.cancelled:
+            assert time.monotonic() < hung + 10.0, "its goal goes on"
+            time.sleep(0.01)
+        assert controllers.cancelled[0] - hung < 1.0 + 2.0  # its watchdog, and a busy machine
+        last = controllers.topic[-1]
+        assert seconds(last.points[-1].time_from_start) <= 0.3 + 1e-6
+    finally:
+        controllers.bridge.send_signal(signal.SIGCONT)
+    result = answered(handle.get_result_async()).result
+    assert result.code == Result.CONTROLLER_LOST
+    assert "the bridge hung for" in result.message
+    controllers.broken.clear()  # what was on its way came late

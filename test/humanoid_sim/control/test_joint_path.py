@@ -71,8 +71,8 @@ def test_a_window_ends_at_rest_where_the_slow_down_ends(path: JointPath) -> None
     np.testing.assert_allclose(window.efforts[-1], [1.08, -1.08])
 
 
-def test_joints_of_one_controller_are_columns_in_its_order(path: JointPath) -> None:
-    points = path.points(PathTiming(0.0, path.length), 0.0, 0.5)
-    np.testing.assert_array_equal(points.of([1, 0]).positions, points.positions[:, ::-1])
-    positions_alone = JointPath(NAMES, TIMES, path.points(PathTiming(0.0, 2.0), 0.0, np.inf).positions)
-    assert positions_alone.points(PathTiming(0.0, 2.0), 0.0, np.inf).velocities is None
+def test_a_path_of_positions_alone_has_points_of_positions_alone(path: JointPath) -> None:
+    alone = JointPath(NAMES, TIMES, path.points(PathTiming(0.0, 2.0), 0.0, np.inf).positions)
+    points = alone.points(PathTiming(0.0, 2.0), 0.0, np.inf)
+    assert (points.velocities, points.accelerations, points.efforts) == (None, None, None)
+    np.testing.assert_allclose(points.positions[5], alone.trajectory.sample(1.0).positions)
