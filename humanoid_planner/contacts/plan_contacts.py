@@ -89,6 +89,7 @@ class ContactPlanner:
             asked.metric,
             asked.method,
             asked.seed,
+            asked.sons,
             isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
             asked.reach,
             asked.balance,
