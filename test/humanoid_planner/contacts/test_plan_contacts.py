@@ -174,7 +174,7 @@ def test_a_posture_under_way_is_given_up(can):
 def test_the_plan_so_far_can_be_asked_for_within_a_posture(can, can_plan, monkeypatch):
     monkeypatch.setattr(contact_space, "_LOOK", 0.0)  # asks in every iteration
     planner, seen = ContactPlanner(*can.arguments, **can.options), []
-    plan = planner.run(progress=lambda p: seen.append(planner.plan()) or False)
+    plan = planner.run(progress=lambda p: seen.append(planner.plan()) or False, max_nodes=20)
     assert len(seen) > 3 * len(plan.statistics.calls)
     assert seen[0].planned == plan.planned[:1]
     assert plan.planned == can_plan.planned
