@@ -98,6 +98,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         metric: equality of stances.
         method: "bfp" or "vbfp".
         seed: of random candidates.
+        sons: most sons by new contacts of a link, the most promising first; None for all.
         pre_contact: ask first whether a couple's location comes near its surface at all.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.
@@ -117,6 +118,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     metric: StanceMetric
     method: str = "bfp"
     seed: int = 0
+    sons: int | None = None
     pre_contact: bool = False
     reach: bool = True
     balance: bool = True
@@ -133,6 +135,12 @@ class ContactSpace(SearchSpace[StancePosture]):
         if self.method == "vbfp" and not isinstance(self.candidates, SearchVolumes):
             raise InputError(
                 f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
+            )
+        if self.sons is not None and (self.pre_contact or not isinstance(self.candidates, Candidates)):
+            raise InputError(
+                f"is {self.sons}",
+                element="sons",
+                remedy="Give it with places that are named beforehand and no pre-contacts, or leave it out",
             )
         self._no_forces = ForceModel(self.caller.kinematics, (), (), np.asarray(self.caller.scene.gravity, float))
         self._known = StanceSet(self.metric)
@@ -294,17 +302,53 @@ class ContactSpace(SearchSpace[StancePosture]):
             for hold in base.holds:
                 yield self._try("remove", base.releasing(hold.couple), q)
         used = {self.couples.location(couple).link for couple in base.couples}
-        for couple in self.couples.allowed:
-            if self.couples.location(couple).link not in used:
+        free = [couple for couple in self.couples.allowed if self.couples.location(couple).link not in used]
+        if self.sons is None:
+            for couple in free:
                 yield from self._new_contacts(node, base, couple)
+        else:
+            yield from self._promising_contacts(node, base, free, self.sons)
+
+    def _place(self, node: Node[StancePosture], couple: int) -> Place:
+        surface = self._surfaces[couple % len(self.couples.surfaces)]
+        rng = np.random.default_rng((self.seed, node.index, couple))
+        return Place(surface, self.caller.robot.placement_base(node.state.q).translation, rng)
+
+    def _promising_contacts(
+        self, node: Node[StancePosture], base: PlannedStance, couples: Sequence[int], count: int
+    ) -> Iterator[_Asking]:
+        """A few sons by contacts of each link, on whatever surface: the first ones of those that promise most."""
+        assert isinstance(self.candidates, Candidates)
+        of_link: dict[str, list[PlannedStance]] = {}
+        for couple in couples:
+            holds = self.candidates.holds(self.couples, couple, self._place(node, couple))
+            of_link.setdefault(self.couples.location(couple).link, []).extend(base.adding(hold) for hold in holds)
+        for stances in of_link.values():
+            yield self._first_of(sorted(stances, key=lambda stance: self._promise(node, stance)), node.state.q, count)
+
+    def _first_of(self, stances: Sequence[PlannedStance], q: NDArray[np.float64], count: int) -> _Asking:
+        sons: list[StancePosture] = []
+        for stance in stances:
+            sons += yield from self._try("add", stance, q)
+            if len(sons) == count:
+                break
+        return sons
+
+    def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
+        """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
+        robot, q = self.caller.robot, node.state.q
+        places = [
+            self._surfaces[hold.couple % len(self.couples.surfaces)].act(np.array([hold.x, hold.y, 0.0]))
+            for hold in sorted(stance.holds, key=lambda hold: hold.role)
+        ]
+        base = robot.placement_base(q)
+        base.translation += np.mean(places, axis=0) - np.mean(places[:-1], axis=0)  # the new contact is the last
+        moved = robot.place_base(q, base)
+        return self.posture_potential(moved) + sum(term.value(stance, self.couples) for term in self.terms)
 
     def _new_contacts(self, node: Node[StancePosture], base: PlannedStance, couple: int) -> Iterator[_Asking]:
         """Sons by contacts of one couple (Alg. 4, 5)."""
-        q = node.state.q
-        surface = self._surfaces[couple % len(self.couples.surfaces)]
-        rng = np.random.default_rng((self.seed, node.index, couple))
-        pelvis = self.caller.robot.placement_base(q).translation
-        place = Place(surface, pelvis, rng)
+        q, place = node.state.q, self._place(node, couple)
         if isinstance(self.candidates, SearchVolumes):
             whole = self.candidates.volume(self.couples, couple, place)
             if whole is not None:

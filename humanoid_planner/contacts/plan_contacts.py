@@ -90,6 +90,7 @@ class ContactPlanner:
             asked.metric,
             asked.method,
             asked.seed,
+            asked.sons,
             isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
             asked.reach,
             asked.balance,
@@ -140,7 +141,7 @@ class ContactPlanner:
         return self._plan(self.search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress))
 
     def plan(self) -> ContactPlan:
-        """Return the plan to the goal or to the best node so far; may be asked while the search is halted."""
+        """Return the plan to the goal or to the best node so far; may be asked while the search runs, by any thread."""
         return self._plan(End.GOAL if self.search.goal is not None else End.CANCELLED)
 
     @property
@@ -152,15 +153,18 @@ class ContactPlanner:
     def shortened(self) -> ContactPlan:
         """Return the plan so far without the contacts that it can do without."""
         end = End.GOAL if self.search.goal is not None else End.CANCELLED
-        return self._plan(end, shorten([node.state for node in self.search.path()], self.space))
+        states = shorten([node.state for node in self.search.path()], self.space)
+        return self._plan(end, [(state, self.space.potential(state)) for state in states])
 
     def save(self, path: str | Path) -> None:
         """Write the tree, for ``tree`` of a planner of the same problem."""
         save_tree(self.search, path, self._name)
 
-    def _plan(self, end: End, states: list[StancePosture] | None = None) -> ContactPlan:
+    def _plan(self, end: End, way: list[tuple[StancePosture, float]] | None = None) -> ContactPlan:
         search, space = self.search, self.space
-        states = [node.state for node in search.path()] if states is None else states
+        # Potentials are those of the nodes: finding them again would move the robot that the search works with.
+        way = [(node.state, node.potential) for node in search.path()] if way is None else way
+        states = [state for state, _ in way]
         success = search.goal is not None
         return ContactPlan(
             success,
@@ -169,7 +173,7 @@ class ContactPlanner:
             tuple(state.stance for state in states),
             tuple(space.stance_of(state) for state in states),
             tuple(state.q for state in states),
-            tuple(space.potential(state) for state in states),
+            tuple(potential for _, potential in way),
             self.statistics,
         )
 
@@ -191,13 +195,14 @@ class ContactPlanner:
 
     def _unheld(self) -> str:
         """Return which surfaces no stance holds on, and what keeps the robot off."""
-        space, told = self.space, []
+        space, refusals = self.space, self.space.refusals.copy()
+        told: list[str] = []
         held = {
             hold.couple % len(space.couples.surfaces) for node in self.search.nodes for hold in node.state.stance.holds
         }
         for index in sorted({couple % len(space.couples.surfaces) for couple in space.couples.allowed} - held):
             name = space.couples.surfaces[index].name
-            reasons = Counter({why: n for (surface, why), n in space.refusals.items() if surface == name})
+            reasons = Counter({why: n for (surface, why), n in refusals.items() if surface == name})
             if reasons:
                 [(why, count)] = reasons.most_common(1)
                 told.append(f"{name} ({why}, {count} of {reasons.total()} times)")

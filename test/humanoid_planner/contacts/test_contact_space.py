@@ -158,6 +158,34 @@ def test_the_goal_is_asked_for_once_for_each_node_before_its_sons(can):
     assert not planner(can, goal_below=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
 
 
+def test_a_few_sons_are_those_ahead_of_what_has_a_posture(stairs):
+    found = {}
+    for count in (None, 2):
+        made = ContactPlanner(*stairs.arguments, **stairs.options, sons=count)
+        lifted = next(state for state in sons(made, made.search.nodes[0]) if len(state.stance.key) == 1)
+        node = made.search._insert(lifted, 0)
+        calls = len(made.space.caller.calls)
+        family = [state for state in sons(made, node) if any(hold.role is Role.NEW for hold in state.stance.holds)]
+        found[count] = family, len(made.space.caller.calls) - calls, made
+
+    def ahead(count):
+        family, _, made = found[count]
+        steps = [next(hold for hold in state.stance.holds if hold.role is Role.NEW) for state in family]
+        place = made.space._surfaces
+        return [place[hold.couple % len(place)].act(np.array([hold.x, hold.y, 0.0])) @ [1.85, 0, 0.8] for hold in steps]
+
+    assert len(ahead(None)) > 4
+    assert sorted(ahead(2)) == sorted(ahead(None))[-2:]
+    assert found[2][1] < found[None][1]
+
+
+def test_a_few_sons_need_places_that_are_named(can):
+    with pytest.raises(InputError, match="sons: is 2"):
+        planner(can, sons=2, pre_contact=True)
+    with pytest.raises(InputError, match="sons: is 2"):
+        planner(can, sons=2, candidates=SearchVolumes(), pre_contact=False)
+
+
 @pytest.fixture(scope="module")
 def slid(can):
     volumes = SearchVolumes(size=0.5, angle=math.tau)

@@ -14,6 +14,7 @@ from humanoid_planner.contacts import (
     PlanLimits,
     PredefinedCandidates,
     Role,
+    contact_space,
     plan_contacts,
     verify_plan,
 )
@@ -168,6 +169,17 @@ def test_a_posture_under_way_is_given_up(can):
     assert len(planner.search.nodes) == 1
     planner.space.caller.answer = answer
     assert planner.run().success
+
+
+def test_the_plan_so_far_can_be_asked_for_within_a_posture(can, can_plan, monkeypatch):
+    monkeypatch.setattr(contact_space, "_LOOK", 0.0)  # asks in every iteration
+    planner, seen = ContactPlanner(*can.arguments, **can.options), []
+    plan = planner.run(progress=lambda p: seen.append(planner.plan()) or False, max_nodes=20)
+    assert len(seen) > 3 * len(plan.statistics.calls)
+    assert seen[0].planned == plan.planned[:1]
+    assert plan.planned == can_plan.planned
+    assert plan.potentials == can_plan.potentials
+    assert all((a == b).all() for a, b in zip(plan.postures, can_plan.postures, strict=True))
 
 
 def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
