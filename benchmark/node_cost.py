@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -153,6 +154,12 @@ def entry(nodes: Sequence[NodeEntry], name: str) -> Process:
     return next(process for process in processes(nodes) if process.name == name)
 
 
+def page_is_up() -> bool:
+    """Whether the page listens."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", PORT)) == 0
+
+
 def library(steps: int, at_once: bool) -> float:
     """Processor time of a step in this process [s]."""
     simulation = Simulation("stand")
@@ -217,10 +224,10 @@ def main() -> None:
                 row("node, page and all topics heard", cost(observer, pid, seconds))
     with ExitStack() as stack:
         pids = [stack.enter_context(running(process)) for process in processes(stack_list)]
-        observer.spin(seconds=60.0)
+        observer.spin(page_is_up, 180.0)
         if find_browser() is not None:
             stack.enter_context(HeadlessBrowser()).open(f"http://127.0.0.1:{PORT}")
-            observer.spin(seconds=15.0)
+        observer.spin(seconds=60.0)  # what the nodes prepare before their first request is done then
         every = [descendants(pid) for pid in pids]
         before = [processor_time(own) for own in every]
         observer.spin(seconds=seconds)

@@ -20,7 +20,7 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 """Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)  # other threads answer meanwhile
 def march(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
 ) -> tuple[int, int]:

@@ -26,7 +26,7 @@ class UnsolvedSteps:
     iterations: int
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def note_unsolved(step: Step, tolerance: float) -> None:
     """Add the last step, which has contacts, to ``step.clock.unsolved`` if its residual is above the tolerance."""
     groups, unsolved = step.groups, step.clock.unsolved

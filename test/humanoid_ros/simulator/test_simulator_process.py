@@ -14,7 +14,12 @@ from fixtures.ros_domain import claim_domain
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-BAD_STARTS = {"scene:=atlantis": "atlantis", "real_time_factor:=-1.0": "real_time_factor", "scene:=3.5": "scene"}
+BAD_STARTS = {
+    "scene:=atlantis": "atlantis",
+    "robot:=nobody": "nobody",
+    "real_time_factor:=-1.0": "real_time_factor",
+    "scene:=3.5": "scene",
+}
 """Parameters that the node can't use, and what it names."""
 
 
