@@ -40,6 +40,8 @@ _JUMP, _LITTLE = 3.0, 0.1
 _FINEST = 0.2
 #: Postures that are put in where what is between others collides.
 _REPAIRS = 12
+#: Parts of the straight piece along a normal at which postures lead to where a search begins.
+_OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
 #: Searches, each from other random numbers.
 _ATTEMPTS = 3
 #: Joints that a body is led by; with fewer its path would leave it no freedom.
@@ -132,16 +134,15 @@ def _search(
 
     ends = []
     for contact, q in ((transition.leaving, first), (transition.arriving, last)):
-        # Off the surface, along its normal.
-        off = postures.placed(contact).placement_ground_contact if contact is not None else None
         way = [q]
-        for share in (0.2, 0.4, 0.6, 0.8, 1.0) if contact is not None and off is not None else ():
-            place = off * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
-            near = transition.held.adding(contact)
-            result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
-            if not result.success:
-                return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
-            way.append(result.q)
+        if contact is not None:
+            surface, near = postures.placed(contact).placement_ground_contact, transition.held.adding(contact)
+            for share in _OFF:
+                place = surface * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
+                result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
+                if not result.success:
+                    return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
+                way.append(result.q)
         ends.append(way)
     search = ConstrainedSearch(model, lambda q: pull_onto(robot, data, q, frames), valid, [settings.seed, attempt])
     found = search.find(ends[0][-1], ends[1][-1], settings.searched)
