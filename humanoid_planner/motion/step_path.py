@@ -97,9 +97,9 @@ def find_step_path(
         if not isinstance(found, str):
             return StepPath(found)
         reason = found
-    if len(settings.via.get(transition.index, ())):
-        return reason
-    searched = "no way was searched for"
+    if len(settings.via.get(transition.index, ())) or postures.tasks:
+        return reason  # a search knows neither points nor tasks
+    searched = ""
     for attempt in range(_ATTEMPTS):
         found = _search(postures, transition, first, last, settings, restless, attempt)
         if isinstance(found, JointPath):
@@ -123,9 +123,9 @@ def _search(
     nears = [_near(transition, 0.0), _near(transition, 1.0)]
     data, still = model.createData(), np.zeros(model.nv)
     points = loaded_points(
-        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.5 * settings.reserve
+        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.75 * settings.reserve
     )
-    efforts = settings.effort * robot.limits.effort
+    efforts = postures.effort * robot.limits.effort
 
     def valid(q: Array) -> bool:
         if all(postures.clash(near, q) for near in nears):
