@@ -45,7 +45,7 @@ COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange")
 
 
 def plan(robot: Robot, scene: Scene, seed: int) -> ContactPlan:
-    """Search for footholds that lead the centre of mass above the last step, both feet on the stairs.
+    """Search for footholds that lead the centre of mass above the last step.
 
     Args:
         robot: HRP-2.
@@ -66,7 +66,6 @@ def plan(robot: Robot, scene: Scene, seed: int) -> ContactPlan:
             potential=CentreOfMassAttractor(Attractor(TOP, switch=0.0)),
             terms=[ContactCount(0.02)],
             criterion=NearReference(RobotKinematics(robot), robot.postures["half_sitting"]),
-            goal_way_exists=lambda node, goal: len(node.stance.settled().holds) == 2,  # it ends on both feet
             seed=seed,
             progress=progress,
         )
@@ -143,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("picture", nargs="?", default="play_plan.png")
-    parser.add_argument("--seed", type=int, default=1, help="of the footholds")
+    parser.add_argument("--seed", type=int, default=0, help="of the footholds")
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
     parser.add_argument("--stabilise", action="store_true", help="close the loop")
     chosen = parser.parse_args(arguments)
