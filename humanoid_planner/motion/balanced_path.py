@@ -113,14 +113,14 @@ class BalancedPath:
             PlannedForce(
                 placed.contact.location.name,
                 placed.contact.surface.name,
-                point.place,
-                point.frame[:, 2],
+                np.asarray(point.place, dtype=float),
+                np.asarray(point.frame[:, 2], dtype=float),
                 force,
                 placed.friction,
             )
             for placed, point, force in zip(owners, points, found.forces, strict=True)
         )
-        tau = found.torques.copy()
+        tau: Array = np.array(found.torques, dtype=float)
         tau[:6] = 0.0
         return BalancedSample(q, v, a, tau, forces, zero_moment_point(forces))
 

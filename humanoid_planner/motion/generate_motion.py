@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from humanoid_model.arrays import Array
+from humanoid_model.arrays import Array, Reals
 from humanoid_model.contact import Contact
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
@@ -205,7 +205,7 @@ class _Builder:
         speed = np.minimum(settings.speed * limits.velocity[6:], settings.joint_speed)
         return PathLimits(speed, np.full(len(speed), settings.acceleration), settings.effort * limits.effort[6:])
 
-    def _law(self, balanced: BalancedPath, grid: Array) -> TimeLaw | SinusoidalLaw | str:
+    def _law(self, balanced: BalancedPath, grid: Reals) -> TimeLaw | SinusoidalLaw | str:
         limits = self._limits()
         if self.settings.law == "sinusoidal":
             slopes = np.array([balanced.path.slope(s)[6:] for s in grid])
@@ -240,12 +240,12 @@ class _Builder:
         )
 
 
-def _grid(path: JointPath) -> Array:
+def _grid(path: JointPath) -> Reals:
     """(m,) even parameters for a time law."""
     return np.linspace(0.0, 1.0, int(np.clip(_way(path, 1.0, 1.0) / _GRID, _FEWEST, _MOST)) + 1)
 
 
-def _fine(path: JointPath) -> Array:
+def _fine(path: JointPath) -> Reals:
     """(k,) parameters of a walk that is verified, as near to each other as its steps may be long."""
     s = np.linspace(0.0, 1.0, 401)
     ways = np.array([_ways_at(path, float(x)) for x in s])
@@ -253,7 +253,7 @@ def _fine(path: JointPath) -> Array:
     # Between two of these the way may be faster than at both.
     dense = 1.05 * np.maximum(dense, np.maximum(np.roll(dense, 1), np.roll(dense, -1)))
     count = np.concatenate([[0.0], np.cumsum(0.5 * (dense[1:] + dense[:-1]) * np.diff(s))])
-    return np.interp(np.linspace(0.0, count[-1], max(math.ceil(count[-1]), 1) + 1), count, s)
+    return np.asarray(np.interp(np.linspace(0.0, count[-1], max(math.ceil(count[-1]), 1) + 1), count, s))
 
 
 def _way(path: JointPath, joint: float, base: float) -> float:

@@ -29,6 +29,8 @@ from humanoid_planner.motion.transitions import Transition
 
 #: How strongly a body's way is drawn along the normals, tried in this order [m].
 LIFTS = (0.03, 0.08, 0.15, 0.25)
+#: How far aside a way may go around what is between, tried after that [m].
+ASIDE = (0.12, -0.12, 0.2, -0.2)
 #: Way of a joint [rad] and of a moving body [m] between two projected postures, and the fewest and most of these.
 _JOINT_WAY, _BODY_WAY = 0.2, 0.06
 _FEWEST, _MOST = 4, 24
@@ -40,6 +42,10 @@ _JUMP, _LITTLE = 3.0, 0.1
 _FINEST = 0.2
 #: Postures that are put in where what is between others collides.
 _REPAIRS = 12
+#: Parts of the straight piece along a normal at which postures lead to where a search begins.
+_OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
+#: How far a body may sink into what it leaves or comes to [m].
+_SUNK = 5e-4
 #: Searches, each from other random numbers.
 _ATTEMPTS = 3
 #: Joints that a body is led by; with fewer its path would leave it no freedom.
@@ -95,9 +101,9 @@ def find_step_path(
         if not isinstance(found, str):
             return StepPath(found)
         reason = found
-    if len(settings.via.get(transition.index, ())):
-        return reason
-    searched = "no way was searched for"
+    if len(settings.via.get(transition.index, ())) or postures.tasks:
+        return reason  # a search knows neither points nor tasks
+    searched = ""
     for attempt in range(_ATTEMPTS):
         found = _search(postures, transition, first, last, settings, restless, attempt)
         if isinstance(found, JointPath):
@@ -121,27 +127,36 @@ def _search(
     nears = [_near(transition, 0.0), _near(transition, 1.0)]
     data, still = model.createData(), np.zeros(model.nv)
     points = loaded_points(
-        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.5 * settings.reserve
+        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.75 * settings.reserve
     )
-    efforts = settings.effort * robot.limits.effort
+    efforts = postures.effort * robot.limits.effort
+
+    clear = _Clearance(robot, postures.scene, settings.clearance)
+    ends_of = [contact for contact in (transition.leaving, transition.arriving) if contact is not None]
+    bodies = frozenset(contact.surface.body for contact in ends_of)
+
+    def sunk(q: Array, gap: float) -> bool:
+        """Return whether a moving link is nearer than a gap to what it leaves or comes to [m]."""
+        links = robot.link_placements(q)
+        frames = ((c.location, links[c.location.link] * c.location.placement_link_patch) for c in ends_of)
+        return any(clear.gap(location, place, bodies) < gap for location, place in frames)
 
     def valid(q: Array) -> bool:
-        if all(postures.clash(near, q) for near in nears):
+        if all(postures.clash(near, q) for near in nears) or sunk(q, 0.5 * settings.approach):
             return False
         return moving_forces(model, data, points, (q, still, still), efforts) is not None
 
     ends = []
     for contact, q in ((transition.leaving, first), (transition.arriving, last)):
-        # Off the surface, along its normal.
-        off = postures.placed(contact).placement_ground_contact if contact is not None else None
         way = [q]
-        for share in (0.2, 0.4, 0.6, 0.8, 1.0) if contact is not None and off is not None else ():
-            place = off * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
-            near = transition.held.adding(contact)
-            result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
-            if not result.success:
-                return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
-            way.append(result.q)
+        if contact is not None:
+            surface, near = postures.placed(contact).placement_ground_contact, transition.held.adding(contact)
+            for share in _OFF:
+                place = surface * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
+                result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
+                if not result.success:
+                    return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
+                way.append(result.q)
         ends.append(way)
     search = ConstrainedSearch(model, lambda q: pull_onto(robot, data, q, frames), valid, [settings.seed, attempt])
     found = search.find(ends[0][-1], ends[1][-1], settings.searched)
@@ -157,6 +172,8 @@ def _search(
     pulled = projection.pulled(nears)
     if not isinstance(pulled, JointPath):
         return f"on the way that was searched {pulled[1]}"
+    if any(sunk(pulled.at(float(s)), -_SUNK) for s in np.linspace(0.0, 1.0, 4 * len(kept))):
+        return "on the way that was searched a body sinks into what it leaves or comes to"
     place = restless(pulled)
     return pulled if place is None else f"on the way that was searched nothing holds the robot at {place:.0%}"
 
@@ -165,9 +182,11 @@ def _ways(
     postures: StancePostures, transition: Transition, first: Array, last: Array, settings: MotionSettings
 ) -> Iterator[list[Moving]]:
     """Paths of the moving bodies, one set after the other; one empty set where none moves."""
-    lifts = LIFTS if transition.leaving is not None or transition.arriving is not None else LIFTS[:1]
-    via = settings.via.get(transition.index, ())
-    for lift in lifts[:1] if len(via) else lifts:
+    given = settings.via.get(transition.index, ())
+    shapes = [*((lift, 0.0) for lift in LIFTS), *((lift, aside) for aside in ASIDE for lift in LIFTS[1:3])]
+    if len(given) or (transition.leaving is None and transition.arriving is None):
+        shapes = shapes[:1]
+    for lift, aside in shapes:
         moving: list[Moving] = []
         bodies = {
             contact.location.name: contact.location
@@ -181,6 +200,7 @@ def _ways(
             )
             start = _place(postures, location, leaving, first)
             end = _place(postures, location, arriving, last)
+            via = given if not aside else [_beside(start, end, lift, aside)]
             path = BodyPath(
                 start,
                 end,
@@ -193,6 +213,17 @@ def _ways(
             own = frozenset(contact.surface.body for contact in (leaving, arriving) if contact is not None)
             moving.append((location, path, own))
         yield moving
+
+
+def _beside(start: pin.SE3, end: pin.SE3, lift: float, aside: float) -> Array:
+    """(3,) point beside the middle of a way, and above it [m]."""
+    up = start.rotation[:, 2] + end.rotation[:, 2]
+    up = up / max(float(np.linalg.norm(up)), 1e-9)
+    along = end.translation - start.translation
+    across = np.cross(up, along)
+    across = across / max(float(np.linalg.norm(across)), 1e-9)
+    rise = abs(float(along @ up)) / 2.0
+    return np.asarray(0.5 * (start.translation + end.translation) + (rise + lift) * up + aside * across)
 
 
 def _led(robot: Robot, location: ContactLocation) -> bool:
@@ -316,18 +347,26 @@ class _Clearance:
             for geometry in body.geometries
         ]
 
-    def problem(self, location: ContactLocation, path: BodyPath, own: frozenset[str]) -> str:
-        """Return what the link would touch; empty if nothing."""
+    def gap(self, location: ContactLocation, place: pin.SE3, bodies: frozenset[str]) -> float:
+        """Return the distance of a link from bodies when its contact frame is at a place [m]."""
+        pairs = itertools.product((item for item in self._shapes if item[0] in bodies), self._of(location))
+        return min(_gap(shape, place * inside, body, where) for (_, body, where), (shape, inside) in pairs)
+
+    def _of(self, location: ContactLocation) -> list[tuple[coal.CollisionGeometry, pin.SE3]]:
+        """Shapes of a location's link, in the contact frame."""
         link = self._robot.parts.links[location.link]
         to_joint = (link.placement_joint_link * location.placement_link_patch).inverse()
-        shapes = [
+        return [
             (item.geometry, to_joint * item.placement)
             for item in self._robot.collision_model.geometryObjects
             if item.parentJoint == link.joint_id
         ]
+
+    def problem(self, location: ContactLocation, path: BodyPath, own: frozenset[str]) -> str:
+        """Return what the link would touch; empty if nothing."""
         count = max(math.ceil(path.length / 0.01), 2)
         ways = [path.placement(k / count) for k in range(count + 1)]
-        for (name, body, where), (shape, inside) in itertools.product(self._shapes, shapes):
+        for (name, body, where), (shape, inside) in itertools.product(self._shapes, self._of(location)):
             gaps = [_gap(shape, place * inside, body, where) for place in ways]
             # Where it stands nearer than the clearance at an end, it may come as near on its way.
             least = min(self._clearance, gaps[0] - 1e-3, gaps[-1] - 1e-3)

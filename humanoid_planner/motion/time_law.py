@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from humanoid_model.arrays import Array
+from humanoid_model.arrays import Array, Reals
 
 _STILL = 1e-9
 """Squared path speed that counts as none."""
@@ -36,10 +36,10 @@ class TimeLaw:
         bends: (m - 1,) second derivative from each grid point to the next [1/s^2].
     """
 
-    times: Array
-    s: Array
-    rates: Array
-    bends: Array
+    times: Reals
+    s: Reals
+    rates: Reals
+    bends: Reals
 
     @property
     def duration(self) -> float:
@@ -173,10 +173,10 @@ def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | in
         squares[k + 1] = programs[k].most_following(squares[k], most[k + 1])
         if squares[k] + squares[k + 1] < _STILL:
             return k + 1
-    return _law_of(np.linspace(0.0, 1.0, count), squares)
+    return _law_of(np.arange(count) * step, squares)
 
 
-def _law_of(s: Array, squares: Array) -> TimeLaw:
+def _law_of(s: Reals, squares: Reals) -> TimeLaw:
     """Return the law of squared rates (m,) on a grid, between whose points the second derivative stays."""
     rates, steps = np.sqrt(squares), np.diff(s)
     spans = 2.0 * steps / (rates[:-1] + rates[1:])
@@ -201,7 +201,7 @@ class _End:
         self.equal, self.load = columns[:base], -point.at_rest[:base]
         held = np.isfinite(limits.effort)
         efforts, rest, most = columns[base:][held], point.at_rest[base:][held], limits.effort[held]
-        rates = np.zeros((len(point.slope), columns.shape[1]))
+        rates: Array = np.zeros((len(point.slope), columns.shape[1]))
         rates[:, 0], rates[:, 1] = point.slope, point.bend
         # In shares of the limits, so that tolerances mean the same everywhere.
         efforts, rest, rates = efforts / most[:, None], rest / most, rates / limits.acceleration[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import humanoid_stack.msg as messages
 import numpy as np
@@ -13,7 +13,7 @@ import pinocchio as pin
 from geometry_msgs.msg import Pose, Twist
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_model import Contact, Robot, Stance
+from humanoid_model import Contact, Stance
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_ros.messages.conversions import duration, fill_pose, fill_vector, point, vector
 from humanoid_ros.messages.stance_messages import stance_message
@@ -60,7 +60,8 @@ def whole_body_message(trajectory: WholeBodyTrajectory, world: str) -> messages.
             message.base_twist.append(twist)
     message.contacts = contact_phases(trajectory)
     if trajectory.forces:
-        message.forces = [_forces(trajectory.forces[k], robot, world) for k in kept]
+        links = {span.location: f"{robot.name}/{span.contact.location.link}" for span in trajectory.contacts}
+        message.forces = [_forces(trajectory.forces[k], links, world) for k in kept]
     if trajectory.zero_moment_point is not None:
         message.zero_moment_point = [point(trajectory.zero_moment_point[k]) for k in kept]
     return message
@@ -107,14 +108,14 @@ def _base(trajectory: WholeBodyTrajectory, joint: int, data: pin.Data, k: int) -
     return pose, twist
 
 
-def _forces(planned: Iterable[PlannedForce], robot: Robot, world: str) -> messages.ContactForces:
-    """Return forces of the scene on the robot at one instant."""
+def _forces(planned: Iterable[PlannedForce], links: Mapping[str, str], world: str) -> messages.ContactForces:
+    """Return forces of the scene on the robot's links, by location, at one instant."""
     message = messages.ContactForces()
     message.header.frame_id = world
     for item in planned:
         message.contacts.append(
             messages.ContactForce(
-                body_a=f"{robot.name}/{robot.contacts[item.location].link}",
+                body_a=links[item.location],
                 body_b=item.surface,
                 position=point(item.place),
                 normal=vector(item.normal),

@@ -145,8 +145,8 @@ def play_motion(
                 look.take()
                 if look.fallen is not None:
                     break
-                told = progress is not None and count % (40 * every) == 0
-                if told and progress(Progress(f"{simulation.time - begin:.1f} s", count / steps)):
+                told = Progress(f"{simulation.time - begin:.1f} s", count / steps)
+                if progress is not None and count % (40 * every) == 0 and progress(told):
                     break
     finally:
         simulation.remove_module(module.name)

@@ -220,6 +220,8 @@ def test_bad_settings_are_refused(changes: dict[str, object], words: str) -> Non
 def test_plans_that_fit_nothing_are_refused(step: SimpleNamespace) -> None:
     with pytest.raises(InputError, match="3 postures for 4 stances"):
         made(step, PlannedPostures(step.plan.stances, step.plan.postures[:3]))
+    with pytest.raises(InputError, match=r"isn't finite|finite"):
+        made(step, PlannedPostures(step.plan.stances, [np.nan * q for q in step.plan.postures]))
 
 
 def _set(q: np.ndarray, index: int, value: float) -> np.ndarray:
