@@ -21,12 +21,14 @@ from contact_scenarios import (
     chair_to_standing,
     chosen_footholds,
     five_stairs,
+    reaching,
     sitting_with_glass,
+    slabs_and_bars,
     under_the_table,
 )
 from plan_picture import draw_plan
 
-from humanoid_planner.contacts import ContactPlan, plan_contacts, verify_plan
+from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts, verify_plan
 
 Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
 
@@ -34,12 +36,20 @@ CASES: tuple[Case, ...] = (
     ("can", can_on_table, lambda one: one.options),
     ("can, no proofs first", can_on_table, lambda one: one.options | {"reach": False, "balance": False}),
     ("can, collisions", can_on_table, lambda one: one.options | {"collisions": True}),
+    ("can, torques", can_on_table, lambda one: one.options | {"torque_limits": True}),
+    ("can, torques, collisions", can_on_table, lambda one: one.options | {"torque_limits": True, "collisions": True}),
+    ("can, reaching, all of it", can_on_table, reaching),
     ("stairs", five_stairs, lambda one: one.options),
     ("stairs, no proofs first", five_stairs, lambda one: one.options | {"reach": False, "balance": False}),
+    ("stairs, two sons", five_stairs, lambda one: one.options | {"sons": 2}),
     ("stairs, pre-contacts", five_stairs, lambda one: one.options | {"pre_contact": True}),
     ("stairs, VBFP", five_stairs, lambda one: chosen_footholds(one, "vbfp")),
     ("stairs, BFP in volumes", five_stairs, lambda one: chosen_footholds(one, "bfp")),
     ("stairs, collisions", five_stairs, lambda one: one.options | {"collisions": True}),
+    ("footsteps", slabs_and_bars, lambda one: one.options),
+    ("footsteps, no proofs first", slabs_and_bars, lambda one: one.options | {"reach": False, "balance": False}),
+    ("footsteps, two sons", slabs_and_bars, lambda one: one.options | {"sons": 2}),
+    ("footsteps, collisions", slabs_and_bars, lambda one: one.options | {"collisions": True}),
     ("stairs, VBFP, collisions", five_stairs, lambda one: chosen_footholds(one, "vbfp") | {"collisions": True}),
     ("chair to standing", chair_to_standing, lambda one: one.options),
     ("sitting with a glass", sitting_with_glass, lambda one: one.options),
@@ -56,14 +66,15 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path, help="folder for a picture of the last plan of each case")
     arguments = parser.parse_args()
     for scenario in (can_on_table(), five_stairs()):  # kernels
-        plan_contacts(*scenario.arguments, **scenario.options, max_nodes=4)
+        for collisions in (False, True):
+            plan_contacts(*scenario.arguments, **(scenario.options | {"collisions": collisions}), max_nodes=4)
     head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
     print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s} {'verified':>8s}")
     for name, make, options in CASES:
         if arguments.only not in name:
             continue
-        random = "stairs" in name and "VBFP" not in name and "volumes" not in name
         scenario = make()
+        random = isinstance(options(scenario)["candidates"], RandomCandidates)
         plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit)
         if arguments.pictures is not None:
             path = arguments.pictures / f"{name.replace(', ', '_').replace(' ', '_')}.png"

@@ -21,6 +21,7 @@ from humanoid_planner.contacts import (
     ContactCount,
     LocationMalus,
     PointAlongGuide,
+    PointAttractor,
     PredefinedCandidates,
     RandomCandidates,
     SearchVolumes,
@@ -37,8 +38,8 @@ from humanoid_planner.posture.tasks.link_tasks import (
     point_in_slab,
 )
 
-#: Where the can's middle is, and where the centre of mass is above the last step [m].
-CAN, TOP = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53)
+#: Where the can's middle is, and where the centre of mass is above the last step and the last slab [m].
+CAN, TOP, END = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53), (8.7, 0.0, 0.78)
 #: Height of the seat, and where the robot's seat is on it when it sits at the table [m].
 SEAT, SEATED = 0.338, 0.10
 #: Margin of the volumes around shapes where a robot squeezes through [m].
@@ -77,12 +78,15 @@ def can_on_table() -> Scenario:
     """X18: a hand has to bear on the table before the other one reaches the can; places are given."""
     robot, scene = load_robot("hrp2"), load_scene("can_on_table")
     kinematics = RobotKinematics(robot)
-    fingers = robot.contacts["left_hand_fingers"].placement_link_patch.translation
     places = {}
     for side, sign in (("left", 1), ("right", -1)):
         places[f"{side}_sole", "platform"] = [(x, sign * y, 0.0) for x in (0.0, 0.1) for y in (0.095, 0.2)]
         places[f"{side}_sole", "floor"] = [(-0.8, sign * 0.095, 0.0)]
-        places[f"{side}_hand_fingers", "table_top"] = [(x, sign * 0.15, 0.0) for x in (-0.5, -0.35, -0.2)]
+        # Hands point inwards: straight ahead, nearer to each other than the shoulders are, they ask for elbows and
+        # wrists at their limits, which a search that starts from stretched arms doesn't find.
+        places[f"{side}_hand_fingers", "table_top"] = [
+            (x, sign * 0.15, -sign * turn) for x in (-0.5, -0.35, -0.2) for turn in (0.5, 0.0)
+        ]
         places[f"{side}_knee", "table_edge"] = [(0.0, sign * 0.12, 0.0)]
     options = {
         "locations": [f"{side}_{part}" for part in ("sole", "hand_fingers", "knee") for side in ("left", "right")],
@@ -91,7 +95,7 @@ def can_on_table() -> Scenario:
         "potential": CentreOfMassAttractor(Attractor(CAN, 0.0)),
         **_usual(robot, kinematics),
     }
-    goal: list[Task] = [point_at(kinematics, "LARM_LINK6", fingers, CAN, 0.005)]
+    goal: list[Task] = [point_at(kinematics, "LARM_LINK6", _fingers(robot), CAN, 0.005)]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "platform", 0.1), goal, 0.5, options)
 
 
@@ -178,6 +182,20 @@ def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LI
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
 
 
+def slabs_and_bars() -> Scenario:
+    """Footsteps alone: sixteen slabs of several heights, and bars between them."""
+    robot, scene = load_robot("hrp2"), load_scene("slabs_and_bars")
+    kinematics = RobotKinematics(robot)
+    options = {
+        "locations": ["left_sole", "right_sole"],
+        "candidates": RandomCandidates(density=8.0, radius=0.95, headings=(0.0,), turn=0.1),
+        "potential": CentreOfMassAttractor(Attractor(END, 0.0)),
+        **_usual(robot, kinematics),
+    }
+    goal: list[Task] = [centre_of_mass_at(END, 0.2)]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
+
+
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
     """Return options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
     potential = WeightedSum([(1.0, scenario.options["potential"]), (0.02, scenario.options["criterion"])])
@@ -251,6 +269,27 @@ def _crouching(robot: Robot, x: float) -> NDArray[np.float64]:
     q[3:7] = 0.0, math.sin(0.175), 0.0, math.cos(0.175)
     q[robot.model.joints[robot.model.getJointId("CHEST_JOINT1")].idx_q] = 0.87
     return q
+
+
+def reaching(scenario: Scenario, contacts: int = 3) -> dict[str, Any]:
+    """Return options of the can whose postures reach for it, with torque limits and collisions.
+
+    The hand's distance is potential and criterion: postures stretch towards the can, so that the last one is near. The
+    search keeps about so many contacts, instead of trying all places of one foot first.
+    """
+    hand = PointAttractor(Attractor(CAN, 0.0), "LARM_LINK6", _fingers(scenario.robot))
+    potential = WeightedSum([(1.0, hand), (0.02, scenario.options["criterion"])])
+    return scenario.options | {
+        "potential": potential,
+        "criterion": None,
+        "terms": [ContactCount(0.1, preferred=contacts)],
+        "torque_limits": True,
+        "collisions": True,
+    }
+
+
+def _fingers(robot: Robot) -> NDArray[np.float64]:
+    return np.asarray(robot.contacts["left_hand_fingers"].placement_link_patch.translation)
 
 
 def _usual(robot: Robot, kinematics: RobotKinematics) -> dict[str, Any]:

@@ -42,10 +42,13 @@ def convex_hull(points: ArrayLike, resolution: float | None = None) -> NDArray[n
     # an edge, are one.
     cell = RESOLUTION * float(np.abs(array).max()) if resolution is None else resolution
     cells = np.zeros(array.shape) if cell == 0.0 else np.round(array / cell)
-    unique, first = np.unique(cells, axis=0, return_index=True)  # sorted by x, then y
-    if len(unique) < 3:
+    places: dict[tuple[int, int], int] = {}
+    for index, (x, y) in enumerate(cells.tolist()):
+        places.setdefault((int(x), int(y)), index)
+    grid = sorted(places)  # by x, then y
+    first = np.array([places[point] for point in grid])
+    if len(grid) < 3:
         return array[first]
-    grid = [(int(x), int(y)) for x, y in unique]
     corners: list[int] = []
     for order in (range(len(grid)), range(len(grid) - 1, -1, -1)):
         chain: list[int] = []
@@ -55,7 +58,7 @@ def convex_hull(points: ArrayLike, resolution: float | None = None) -> NDArray[n
             chain.append(i)
         corners += chain[:-1]
     # What the grid bends off an edge by a cell is on that edge.
-    extent = max(int(np.ptp(unique, axis=0).max()), 1)
+    extent = max(int(np.ptp(grid, axis=0).max()), 1)
     kept = [
         i
         for before, i, after in zip(corners[-1:] + corners[:-1], corners, corners[1:] + corners[:1], strict=True)

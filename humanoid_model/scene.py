@@ -168,6 +168,10 @@ class Light(ValueEquality):
     specular: np.ndarray
 
 
+#: Names of what two bodies touch with, which planners ask for again and again.
+_PROPERTIES = tuple(item.name for item in fields(PairProperties))
+
+
 @dataclass(frozen=True, eq=False)
 class Scene(ValueEquality):
     """What a simulation starts from.
@@ -210,7 +214,7 @@ class Scene(ValueEquality):
         properties = PairProperties()
         for rule in self.rules:
             if rule.matches(a, b):
-                given = {field.name: getattr(rule, field.name) for field in fields(PairProperties)}
+                given = {name: getattr(rule, name) for name in _PROPERTIES}
                 if rule.friction is not None:  # an earlier rule's dynamic friction belongs to its static one
                     properties = replace(properties, dynamic_friction=None)
                 properties = replace(properties, **{k: value for k, value in given.items() if value is not None})

@@ -5,6 +5,7 @@ from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
+from humanoid_planner.contacts.posture_workers import WorkerError
 from humanoid_planner.contacts.potentials.attractors import Attractor
 from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, PointAlongGuide, PointAttractor
 from humanoid_planner.contacts.potentials.stance_terms import (
@@ -45,6 +46,7 @@ __all__ = [
     "StanceMetric",
     "StancePosture",
     "StanceTerm",
+    "WorkerError",
     "plan_contacts",
     "verify_plan",
 ]

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +16,8 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.posture_caller import PostureCaller
+from humanoid_planner.contacts.posture_caller import PostureAnswer, PostureCaller, PostureQuestion
+from humanoid_planner.contacts.posture_workers import PostureWorkers
 from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
 from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError, Node, SearchSpace
 from humanoid_planner.contacts.stances.bounded_contact import bounds_task, hold_at, light_contact
@@ -22,7 +26,7 @@ from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
 from humanoid_planner.contacts.stances.search_volume import SearchVolume
 from humanoid_planner.contacts.stances.stance_set import StanceMetric, StanceSet
-from humanoid_planner.posture import Criterion, Task
+from humanoid_planner.posture import Criterion, PostureResult, Task
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.state import PostureState
 
@@ -30,7 +34,13 @@ from humanoid_planner.posture.problem.state import PostureState
 PRE_CONTACT = 0.02
 
 
+#: Time between two looks at whether to stop, within a posture [s].
+_LOOK = 0.1
+
 METHODS = ("bfp", "vbfp")
+
+#: Asks for one posture after the other, and comes to sons.
+_Asking = Generator[PostureQuestion, PostureResult, "list[StancePosture]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +98,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         metric: equality of stances.
         method: "bfp" or "vbfp".
         seed: of random candidates.
+        sons: most sons by new contacts of a link, the most promising first; None for all.
         pre_contact: ask first whether a couple's location comes near its surface at all.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.
@@ -95,6 +106,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
         goal_holds: couples that hold at the end.
+        workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
 
     couples: Couples
@@ -106,6 +118,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     metric: StanceMetric
     method: str = "bfp"
     seed: int = 0
+    sons: int | None = None
     pre_contact: bool = False
     reach: bool = True
     balance: bool = True
@@ -114,6 +127,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_holds: frozenset[int] = frozenset()
     counts: SonCounts = field(default_factory=SonCounts)
+    workers: PostureWorkers | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -122,7 +136,20 @@ class ContactSpace(SearchSpace[StancePosture]):
             raise InputError(
                 f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
             )
+        if self.sons is not None and (self.pre_contact or not isinstance(self.candidates, Candidates)):
+            raise InputError(
+                f"is {self.sons}",
+                element="sons",
+                remedy="Give it with places that are named beforehand and no pre-contacts, or leave it out",
+            )
+        self._no_forces = ForceModel(self.caller.kinematics, (), (), np.asarray(self.caller.scene.gravity, float))
         self._known = StanceSet(self.metric)
+        self._added: list[PlannedStance] = []
+        self._answered: dict[tuple[int, int], PostureResult] = {}
+        #: What kept nodes from the goal, by index.
+        self.far_from_goal: dict[int, str] = {}
+        #: How often what kept the robot from holding on a surface, by its name.
+        self.refusals: Counter[tuple[str, str]] = Counter()
         bodies = {body.name: body.placement_world_body for body in self.caller.scene.bodies}
         self._surfaces: list[pin.SE3] = [
             bodies[surface.body] * surface.placement_body_surface for surface in self.couples.surfaces
@@ -140,176 +167,316 @@ class ContactSpace(SearchSpace[StancePosture]):
             return 0.0
         kinematics = self.caller.kinematics
         self.posture_term.bind(kinematics)
-        state = PostureState(kinematics, ForceModel(kinematics, (), (), np.asarray(self.caller.scene.gravity, float)))
+        state = PostureState(kinematics, self._no_forces)
         state.set(kinematics.coordinates(q))
         return self.posture_term.value(state)
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
-        return self._known.add(state.stance)
+        return self._add(state.stance)
 
-    def finish(self, node: Node[StancePosture]) -> StancePosture | None:
+    def _add(self, stance: PlannedStance) -> bool:
+        new = self._known.add(stance)
+        if new:
+            self._added.append(stance)
+        return new
+
+    def finish(self, node: Node[StancePosture], stop: Callable[[], bool]) -> StancePosture | None:
         """Return the goal posture of a node's stance (allowsToReachGoal); None where there is none.
 
         The new contact bears in it and the released one is gone: the way from the node's posture leads through stances
         that ask for no more than that.
         """
         settled = node.state.stance.settled()
-        if not self.goal_holds <= set(settled.couples) or self.posture_potential(node.state.q) >= self.goal_below:
+        missing = sorted(self.couples.names(couple) for couple in self.goal_holds - set(settled.couples))
+        if missing:
+            names = ", ".join(f"{location} on {surface}" for location, surface in missing)
+            self.far_from_goal[node.index] = f"it asks for contacts that are missing: {names}"
+            return None
+        if not self.posture_potential(node.state.q) < self.goal_below:
             return None
         stance = settled.stance(self.couples)
-        if self.reach and self.caller.impossible(stance, self.goal):
+        apart = self.caller.impossible(stance, self.goal) if self.reach else ""
+        if apart:
+            self.far_from_goal[node.index] = apart
             return None
-        result = self.caller.call("goal", stance, node.state.q, self.goal)
+        [result] = self._answers(node, -1, [PostureQuestion("goal", stance, node.state.q, self.goal)], stop)
         if not result.success:
+            self.far_from_goal[node.index] = "; ".join(str(violation) for violation in result.violations[:2])
             return None
         end = StancePosture(settled, result.q, at_goal=True)
         if self.goal_way_exists is not None and not self.goal_way_exists(node.state, end):
+            self.far_from_goal[node.index] = "the way to the goal posture was refused"
             return None
         return end
 
     def expand(
         self, node: Node[StancePosture], nodes: list[Node[StancePosture]], stop: Callable[[], bool]
     ) -> Iterable[tuple[int, StancePosture]]:
-        """Stances with one contact less or one more, each with its posture; VBFP: and brothers."""
-        families = [(node, self._sons(node, stop))]
+        """Stances with one contact less or one more, each with its posture; VBFP: and brothers.
+
+        Each couple's sons ask for postures one after the other; what all couples ask at a time is answered at a time.
+        The sons come in the order of the couples, whoever answers first.
+        """
+        families = [(node, asking) for asking in self._sons(node)]
         if self.method == "vbfp" and node.father is not None:
-            families.append((nodes[node.father], self._next_brothers(node.state, stop)))
-        for father, sons in families:
-            for son in sons:
-                if self.way_exists is not None and not self.way_exists(father.state, son):
-                    self.counts.disconnected += 1
-                    continue
-                yield father.index, son
+            families.append((nodes[node.father], self._next_brothers(node.state)))
+        counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
+        try:
+            found = self._converse(node, [asking for _, asking in families], stop)
+            sons = [
+                (father.index, son)
+                for (father, _), some in zip(families, found, strict=True)
+                for son in some
+                if self._way(father.state, son)
+            ]
+        except BaseException:
+            # As if nothing had been: the same questions are asked again, in the same order.
+            for stance in self._added:
+                self._known.remove(stance)
+            self.counts, self.refusals = counts, refusals
+            raise
+        self._answered.clear()
+        return sons
+
+    def _way(self, father: StancePosture, son: StancePosture) -> bool:
+        exists = self.way_exists is None or self.way_exists(father, son)
+        self.counts.disconnected += not exists
+        return exists
+
+    def _converse(
+        self, node: Node[StancePosture], families: Sequence[_Asking], stop: Callable[[], bool]
+    ) -> list[list[StancePosture]]:
+        """Return what families come to; each asks one question at a time."""
+        found: list[list[StancePosture]] = [[] for _ in families]
+        replies: dict[int, PostureResult | None] = dict.fromkeys(range(len(families)))
+        asked = 0
+        while replies:
+            open_: dict[int, PostureQuestion] = {}
+            for index, reply in replies.items():
+                try:
+                    open_[index] = families[index].send(reply)  # type: ignore[arg-type]  # None starts a generator
+                except StopIteration as end:
+                    found[index] = end.value
+            results = self._answers(node, asked, list(open_.values()), stop)
+            asked += len(open_)
+            replies = dict(zip(open_, results, strict=True))
+        return found
+
+    def _answers(
+        self, node: Node[StancePosture], first: int, questions: Sequence[PostureQuestion], stop: Callable[[], bool]
+    ) -> list[PostureResult]:
+        """Return answers to a node's questions, the first of which has a number.
+
+        Those of an expansion that was interrupted are kept until it is done.
+        """
+        keys = [(node.index, first + place) for place in range(len(questions))]
+        missing = [place for place, key in enumerate(keys) if key not in self._answered]
+        answers: dict[int, PostureAnswer] = {}
+        try:
+            if self.workers is not None and len(missing) > 1:
+                whole = self.workers.answer([questions[place] for place in missing], stop, answers)
+            else:
+                whole = self._answer_here([questions[place] for place in missing], stop, answers)
+        finally:
+            for place, answer in sorted(answers.items()):
+                self._answered[keys[missing[place]]] = answer.result
+                self.caller.calls.append(answer.call)
+        if not whole:
+            raise ExpansionInterruptedError
+        return [self._answered[key] for key in keys]
+
+    def _answer_here(
+        self, questions: Sequence[PostureQuestion], stop: Callable[[], bool], answers: dict[int, PostureAnswer]
+    ) -> bool:
+        for place, question in enumerate(questions):
+            if stop():
+                return False
+            pause = _Pause(stop)
+            answer = self.caller.answer(question, pause)
+            if pause.over:
+                return False
+            answers[place] = answer
+        return True
 
     # Sons -------------------------------------------------------------------------------------------------------
 
-    def _sons(self, node: Node[StancePosture], stop: Callable[[], bool]) -> Iterator[StancePosture]:
+    def _sons(self, node: Node[StancePosture]) -> Iterator[_Asking]:
         base, q = node.state.stance.settled(), node.state.q
         if len(base.holds) >= 2:
             for hold in base.holds:
-                _go_on(stop)
-                yield from self._try("remove", base.releasing(hold.couple), q)
+                yield self._try("remove", base.releasing(hold.couple), q)
         used = {self.couples.location(couple).link for couple in base.couples}
-        for couple in self.couples.allowed:
-            if self.couples.location(couple).link not in used:
-                yield from self._new_contacts(node, base, couple, stop)
+        free = [couple for couple in self.couples.allowed if self.couples.location(couple).link not in used]
+        if self.sons is None:
+            for couple in free:
+                yield from self._new_contacts(node, base, couple)
+        else:
+            yield from self._promising_contacts(node, base, free, self.sons)
 
-    def _new_contacts(
-        self, node: Node[StancePosture], base: PlannedStance, couple: int, stop: Callable[[], bool]
-    ) -> Iterator[StancePosture]:
-        """Sons by contacts of one couple (Alg. 4, 5)."""
-        q = node.state.q
+    def _place(self, node: Node[StancePosture], couple: int) -> Place:
         surface = self._surfaces[couple % len(self.couples.surfaces)]
         rng = np.random.default_rng((self.seed, node.index, couple))
-        pelvis = self.caller.robot.placement_base(q).translation
-        place = Place(surface, pelvis, rng)
-        volumes: list[SearchVolume] = []
-        holds: list[Hold] = []
+        return Place(surface, self.caller.robot.placement_base(node.state.q).translation, rng)
+
+    def _promising_contacts(
+        self, node: Node[StancePosture], base: PlannedStance, couples: Sequence[int], count: int
+    ) -> Iterator[_Asking]:
+        """A few sons by contacts of each link, on whatever surface: the first ones of those that promise most."""
+        assert isinstance(self.candidates, Candidates)
+        of_link: dict[str, list[PlannedStance]] = {}
+        for couple in couples:
+            holds = self.candidates.holds(self.couples, couple, self._place(node, couple))
+            of_link.setdefault(self.couples.location(couple).link, []).extend(base.adding(hold) for hold in holds)
+        for stances in of_link.values():
+            yield self._first_of(sorted(stances, key=lambda stance: self._promise(node, stance)), node.state.q, count)
+
+    def _first_of(self, stances: Sequence[PlannedStance], q: NDArray[np.float64], count: int) -> _Asking:
+        sons: list[StancePosture] = []
+        for stance in stances:
+            sons += yield from self._try("add", stance, q)
+            if len(sons) == count:
+                break
+        return sons
+
+    def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
+        """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
+        robot, q = self.caller.robot, node.state.q
+        places = [
+            self._surfaces[hold.couple % len(self.couples.surfaces)].act(np.array([hold.x, hold.y, 0.0]))
+            for hold in sorted(stance.holds, key=lambda hold: hold.role)
+        ]
+        base = robot.placement_base(q)
+        base.translation += np.mean(places, axis=0) - np.mean(places[:-1], axis=0)  # the new contact is the last
+        moved = robot.place_base(q, base)
+        return self.posture_potential(moved) + sum(term.value(stance, self.couples) for term in self.terms)
+
+    def _new_contacts(self, node: Node[StancePosture], base: PlannedStance, couple: int) -> Iterator[_Asking]:
+        """Sons by contacts of one couple (Alg. 4, 5)."""
+        q, place = node.state.q, self._place(node, couple)
         if isinstance(self.candidates, SearchVolumes):
             whole = self.candidates.volume(self.couples, couple, place)
-            volumes = [] if whole is None else [whole]
-        else:
-            holds = self.candidates.holds(self.couples, couple, place)
-        if not volumes and not holds:
+            if whole is not None:
+                slid = self._best_contact if self.method == "vbfp" else self._slid_contacts
+                yield self._after_pre_contact(base, couple, place, q, lambda start: slid(base, couple, whole, start))
             return
-        if self.pre_contact:
-            _go_on(stop)
-            near = self._pre_contact(base, couple, place, q)
-            if near is None:
-                self.counts.refused += 1
-                return
-            q = near
-        for hold in holds:
-            _go_on(stop)
-            yield from self._try("add", base.adding(hold), q)
-        if isinstance(self.candidates, SearchVolumes) and volumes:
-            slid = self._best_contact if self.method == "vbfp" else self._slid_contacts
-            yield from slid(self.candidates, base, couple, volumes[0], q, stop)
+        holds = self.candidates.holds(self.couples, couple, place)
+        if holds and self.pre_contact:
+            yield self._after_pre_contact(base, couple, place, q, lambda start: self._try_all(base, holds, start))
+        elif holds:
+            for hold in holds:
+                yield self._try("add", base.adding(hold), q)
 
-    def _slid_contacts(
+    def _after_pre_contact(
         self,
-        candidates: SearchVolumes,
         base: PlannedStance,
         couple: int,
-        volume: SearchVolume,
+        place: Place,
         q: NDArray[np.float64],
-        stop: Callable[[], bool],
-    ) -> Iterator[StancePosture]:
+        sons: Callable[[NDArray[np.float64]], _Asking],
+    ) -> _Asking:
+        """Sons from where a location is near its surface, which is asked first (testPreContact)."""
+        if self.pre_contact:
+            question = self._pre_contact(base, couple, place, q)
+            result = None if question is None else (yield question)
+            if result is None or not result.success:
+                self.counts.refused += 1
+                self._refused(couple, result)
+                return []
+            q = result.q
+        return (yield from sons(q))
+
+    def _try_all(self, base: PlannedStance, holds: Sequence[Hold], q: NDArray[np.float64]) -> _Asking:
+        sons: list[StancePosture] = []
+        for hold in holds:
+            sons += yield from self._try("add", base.adding(hold), q)
+        return sons
+
+    def _slid_contacts(self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]) -> _Asking:
         """Sons whose new contact the posture generator places, until nothing is left of the volume (Alg. 5)."""
-        volumes = volume.halves()
+        assert isinstance(self.candidates, SearchVolumes)
+        volumes, sons = volume.halves(), []
         while volumes:
             volume = volumes.pop(0)
-            _go_on(stop)
-            son = self._slide(base, couple, volume, q)
+            son = yield from self._slide(base, couple, volume, q)
             if son is None:
                 continue
-            volumes += [half for rest in candidates.beside(volume, _newborn(son)) for half in rest.halves()]
+            volumes += [half for rest in self.candidates.beside(volume, _newborn(son)) for half in rest.halves()]
             # Here the duplicate is known only when its posture is.
             if self.add(son):
-                yield son
+                sons.append(son)
             else:
                 self.counts.known += 1
+        return sons
 
-    def _best_contact(
-        self,
-        candidates: SearchVolumes,
-        base: PlannedStance,
-        couple: int,
-        volume: SearchVolume,
-        q: NDArray[np.float64],
-        stop: Callable[[], bool],
-    ) -> Iterator[StancePosture]:
-        """Yield the son that the posture generator finds in a volume; where it is known, its next brothers (Alg. 8)."""
+    def _best_contact(self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]) -> _Asking:
+        """Return the son that is found in a volume; where it is known, its next brothers (Alg. 8)."""
+        sons: list[StancePosture] = []
         for part in volume.halves():
-            _go_on(stop)
-            son = self._slide(base, couple, part, q)
+            son = yield from self._slide(base, couple, part, q)
             if son is None:
                 continue
             if self.add(son):
-                yield son
+                sons.append(son)
             else:
                 self.counts.known += 1
-                yield from self._next_brothers(son, stop)
+                sons += yield from self._next_brothers(son)
+        return sons
 
-    def _next_brothers(self, state: StancePosture, stop: Callable[[], bool]) -> Iterator[StancePosture]:
-        """Yield the best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
+    def _next_brothers(self, state: StancePosture) -> _Asking:
+        """Return the best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
+        sons: list[StancePosture] = []
         if state.born is None:
-            return
+            return sons
         assert isinstance(self.candidates, SearchVolumes)
         hold = _newborn(state)
         base = PlannedStance(tuple(other for other in state.stance.holds if other is not hold))
         for rest in self.candidates.beside(state.born, hold):
-            yield from self._best_contact(self.candidates, base, hold.couple, rest, state.q, stop)
+            sons += yield from self._best_contact(base, hold.couple, rest, state.q)
+        return sons
 
-    def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> Iterator[StancePosture]:
-        """Yield the stance with a posture, if it is new and has one."""
-        if not self._known.add(stance):
+    def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> _Asking:
+        """Return the stance with a posture, if it is new and has one."""
+        if not self._add(stance):
             self.counts.known += 1
-            return
+            return []
         self.counts.tried += 1
-        son = self.posture_of(stance, q, purpose)
-        if son is not None:
-            yield son
+        if self._hopeless(stance):
+            return []
+        result = yield PostureQuestion(purpose, stance.stance(self.couples), q)
+        if not result.success:
+            self._refused(_changed(stance), result)
+            return []
+        return [StancePosture(stance, result.q)]
 
-    def posture_of(
-        self, stance: PlannedStance, q: NDArray[np.float64], purpose: str = "shorten"
-    ) -> StancePosture | None:
-        """Return a stance with a posture that holds it, sought from another one (nq,); None where there is none."""
+    def _hopeless(self, stance: PlannedStance) -> bool:
+        """Whether it is proved that no posture holds a stance."""
         contacts = stance.stance(self.couples)
         if self.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
+            self.refusals[self.couples.surface(_changed(stance)).name, "contacts that can't carry the robot"] += 1
         elif self.reach and self.caller.impossible(contacts):
             self.counts.unreachable += 1
+            self._refused(_changed(stance), None)
         else:
-            result = self.caller.call(purpose, contacts, q)
-            if result.success:
-                return StancePosture(stance, result.q)
-        return None
+            return False
+        return True
+
+    def _refused(self, couple: int, result: PostureResult | None) -> None:
+        """Count what keeps a couple from its surface; without a result it is out of reach."""
+        why = "out of reach" if result is None else result.violations[0].constraint
+        self.refusals[self.couples.surface(couple).name, why] += 1
+
+    def posture_of(self, stance: PlannedStance, q: NDArray[np.float64]) -> StancePosture | None:
+        """Return a stance with a posture that holds it, sought from another one (nq,); None where there is none."""
+        if self._hopeless(stance):
+            return None
+        result = self.caller.call("shorten", stance.stance(self.couples), q)
+        return StancePosture(stance, result.q) if result.success else None
 
     def _slide(
         self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]
-    ) -> StancePosture | None:
+    ) -> Generator[PostureQuestion, PostureResult, StancePosture | None]:
         """Return a stance with a contact of a couple somewhere in a volume, where a posture holds it."""
         kinematics, location = self.caller.kinematics, self.couples.location(couple)
         whole = self.couples.surface(couple)
@@ -317,8 +484,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         bounds = bounds_task(contact, whole, volume, kinematics, self.caller.scene)
         stance = base.stance(self.couples).adding(contact)
         self.counts.tried += 1
-        result = self.caller.call("slide", stance, q, [] if bounds is None else [bounds])
+        result = yield PostureQuestion("slide", stance, q, [] if bounds is None else [bounds])
         if not result.success:
+            self._refused(couple, result)
             return None
         kinematics.set(kinematics.coordinates(result.q))
         hold = hold_at(couple, location, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
@@ -326,15 +494,14 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _pre_contact(
         self, base: PlannedStance, couple: int, place: Place, q: NDArray[np.float64]
-    ) -> NDArray[np.float64] | None:
-        """(nq,) posture that brings a location near a surface (testPreContact); a start for the contact itself."""
+    ) -> PostureQuestion | None:
+        """Return the question for a posture that brings a location near a surface; a start for the contact itself."""
         location, surface = self.couples.location(couple), self.couples.surface(couple)
         whole = SearchVolumes().volume(self.couples, couple, place)
         if whole is None:
             return None
         contact = light_contact(location, surface, whole, PRE_CONTACT)
-        result = self.caller.call("pre-contact", base.stance(self.couples).adding(contact), q)
-        return result.q if result.success else None
+        return PostureQuestion("pre-contact", base.stance(self.couples).adding(contact), q)
 
     def stance_of(self, state: StancePosture) -> Stance:
         """Return contacts of a state."""
@@ -372,11 +539,28 @@ def _decode(holds: Any) -> PlannedStance:
     return PlannedStance(tuple(Hold(int(c), float(x), float(y), float(t), Role(role)) for c, x, y, t, role in holds))
 
 
+def _changed(stance: PlannedStance) -> int:
+    """Return the couple that comes or goes."""
+    return next(hold.couple for hold in stance.holds if hold.role is not Role.BEARING)
+
+
 def _newborn(state: StancePosture) -> Hold:
     """Return the contact that a state's father doesn't have."""
     return next(hold for hold in state.stance.holds if hold.role is Role.NEW)
 
 
-def _go_on(stop: Callable[[], bool]) -> None:
-    if stop():
-        raise ExpansionInterruptedError
+class _Pause:
+    """Asks now and then whether to stop, and remembers that it was so.
+
+    Attributes:
+        over: whether to stop.
+    """
+
+    def __init__(self, stop: Callable[[], bool]) -> None:
+        self._stop, self._next, self.over = stop, time.perf_counter() + _LOOK, False
+
+    def __call__(self) -> bool:
+        if not self.over and time.perf_counter() >= self._next:
+            self.over = self._stop()
+            self._next = time.perf_counter() + _LOOK
+        return self.over

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import ContactSpace, StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.posture_caller import PostureCaller
+from humanoid_planner.contacts.posture_workers import PostureWorkers
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
 from humanoid_planner.contacts.shorten import shorten
@@ -30,6 +33,9 @@ from humanoid_planner.contacts.stances.candidates import (
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
 from humanoid_planner.posture import CollisionModel, PostureRequirements, Task, generate_posture
+
+#: Surfaces that an explanation names.
+_TOLD = 3
 
 
 class ContactPlanner:
@@ -83,6 +89,7 @@ class ContactPlanner:
             asked.metric,
             asked.method,
             asked.seed,
+            asked.sons,
             isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
             asked.reach,
             asked.balance,
@@ -110,15 +117,26 @@ class ContactPlanner:
         self.search = BestFirstSearch(self.space, StancePosture(first, result.q), asked.threshold)
 
     def run(
-        self, *, time_limit: float = math.inf, max_nodes: float = math.inf, progress: ProgressCallback | None = None
+        self,
+        *,
+        time_limit: float = math.inf,
+        max_nodes: float = math.inf,
+        progress: ProgressCallback | None = None,
+        executor: Executor | None = None,
     ) -> ContactPlan:
         """Search until the goal is reached or a limit ends it; goes on where the last run ended.
 
         Args:
             time_limit: of this run [s].
             max_nodes: in the tree.
-            progress: told before every posture that is sought; returns True to cancel.
+            progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
+            executor: whose workers seek the postures of a node's sons; the plan is the same.
+
+        Raises:
+            InputError: the problem can't be sent to the workers.
+            WorkerError: one died; the search is as it was before that node, and can be saved or run on.
         """
+        self.space.workers = None if executor is None else PostureWorkers(executor, self.space.caller)
         return self._plan(self.search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress))
 
     def plan(self) -> ContactPlan:
@@ -151,19 +169,31 @@ class ContactPlanner:
 
     def _why(self, end: End) -> str:
         """Return what keeps the nearest stance from the goal."""
-        caller, best = self.space.caller, self.search.best.state
-        stance = best.stance.settled().stance(self.space.couples)
-        missing = [self.space.couples.names(couple) for couple in self.space.goal_holds - set(best.stance.couples)]
-        if missing:
-            wanted = ", ".join(f"{location} on {surface}" for location, surface in sorted(missing))
-            return f"No plan: {end.value}. The goal asks for contacts that the nearest stance doesn't have: {wanted}."
-        apart = caller.impossible(stance, self.space.goal)
-        if not apart:
-            result = caller.call("goal", stance, best.q, self.space.goal)
-            worst = [str(violation) for violation in result.violations[:2]]
-            apart = "; ".join(worst) or "the way to the goal posture was refused"
+        space, best = self.space, self.search.best
+        if best.index not in space.far_from_goal and end in (End.EMPTY, End.NODES):
+            space.finish(best, lambda: False)
+        stance = best.state.stance.settled().stance(space.couples)
         names = ", ".join(f"{contact.location.name} on {contact.surface.name}" for contact in stance.contacts)
-        return f"No plan: {end.value}. The nearest stance ({names}) doesn't allow the goal: {apart}."
+        why = space.far_from_goal.get(best.index)
+        said = "wasn't asked for the goal yet" if why is None else f"doesn't allow the goal: {why}"
+        return f"No plan: {end.value}. The nearest stance ({names}) {said}.{self._unheld()}"
+
+    def _unheld(self) -> str:
+        """Return which surfaces no stance holds on, and what keeps the robot off."""
+        space, told = self.space, []
+        held = {
+            hold.couple % len(space.couples.surfaces) for node in self.search.nodes for hold in node.state.stance.holds
+        }
+        for index in sorted({couple % len(space.couples.surfaces) for couple in space.couples.allowed} - held):
+            name = space.couples.surfaces[index].name
+            reasons = Counter({why: n for (surface, why), n in space.refusals.items() if surface == name})
+            if reasons:
+                [(why, count)] = reasons.most_common(1)
+                told.append(f"{name} ({why}, {count} of {reasons.total()} times)")
+            else:
+                told.append(f"{name} (never within reach)")
+        more = f" and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+        return f" Nothing holds on {', '.join(told[:_TOLD])}{more}." if told else ""
 
 
 def plan_contacts(
@@ -175,6 +205,7 @@ def plan_contacts(
     time_limit: float = math.inf,
     max_nodes: float = math.inf,
     progress: ProgressCallback | None = None,
+    executor: Executor | None = None,
     **problem: Any,
 ) -> ContactPlan:
     """Find stances and postures from a start to a goal.
@@ -186,7 +217,8 @@ def plan_contacts(
         goal: tasks of the last posture.
         time_limit: [s].
         max_nodes: in the tree.
-        progress: told before every posture that is sought; returns True to cancel.
+        progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
+        executor: whose workers seek the postures of a node's sons; the plan is the same.
         **problem: see :class:`ContactPlanner`.
 
     Returns:
@@ -194,9 +226,10 @@ def plan_contacts(
 
     Raises:
         InputError: something can't be used, or there is no posture at the start.
+        WorkerError: a worker of the executor died; see :class:`ContactPlanner` for a search that outlives that.
     """
     planner = ContactPlanner(robot, scene, start, goal, **problem)
-    return planner.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress)
+    return planner.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress, executor=executor)
 
 
 def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], given: dict[str, Any]) -> ContactProblem:

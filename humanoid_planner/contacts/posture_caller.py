@@ -59,6 +59,31 @@ class PostureCall:
     solving: float
 
 
+@dataclass(frozen=True, eq=False)
+class PostureQuestion:
+    """What the posture generator is asked.
+
+    Attributes:
+        purpose: for the record.
+        stance: to hold.
+        start: (nq,) of the search.
+        more: tasks of this posture.
+    """
+
+    purpose: str
+    stance: Stance
+    start: NDArray[np.float64]
+    more: Sequence[Task] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PostureAnswer:
+    """A posture, or none, and the record of the call."""
+
+    result: PostureResult
+    call: PostureCall
+
+
 @dataclass
 class PostureCaller:
     """Postures of one robot in one scene, and proofs that there are none.
@@ -87,9 +112,18 @@ class PostureCaller:
         self.kinematics = RobotKinematics(self.robot)
         self._placed: dict[tuple[Any, ...], PlacedContact] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"calls": [], "_placed": {}}
+
     def call(
         self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
     ) -> PostureResult:
+        """Look for a posture, and record it; see :class:`PostureQuestion`."""
+        answer = self.answer(PostureQuestion(purpose, stance, start, more))
+        self.calls.append(answer.call)
+        return answer.result
+
+    def answer(self, question: PostureQuestion, stop: Callable[[], bool] | None = None) -> PostureAnswer:
         """Look for a posture; where the criterion leads to none, for any posture first and then from there.
 
         A criterion pulls away from what is feasible, into corners where nothing is. The thesis' solver has two phases
@@ -97,43 +131,43 @@ class PostureCaller:
         and found without a criterion. Of the places of a contact that slides, others are tried.
 
         Args:
-            purpose: for the record.
-            stance: to hold.
-            start: (nq,) of the search.
-            more: tasks of this posture.
+            question: what is asked.
+            stop: tells during the search whether to give it up.
         """
         began = time.perf_counter()
-        tasks = [*self._tasks(stance), *more]
+        stance, start = question.stance, question.start
+        tasks = [*self._tasks(stance), *question.more]
         problem = dict(self.problem)
         if self.collisions is not None:
             problem["collisions"] = self.collisions.task(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        light = purpose == "pre-contact"
+        light = question.purpose == "pre-contact"
         wanted = PostureRequirements(
             scene=self.scene, tasks=tasks, criterion=None if light else self.criterion, **problem
         )
-        result, building = self._solve(stance, wanted, start)
+        options = self.options if stop is None else replace(self.options, stop=stop)
+        result, building = self._solve(stance, wanted, start, options)
         iterations = result.iterations
-        if not result.success and wanted.criterion is not None and purpose != "slide":
-            result, more_building = self._solve(stance, replace(wanted, criterion=None), start)
+        if not result.success and wanted.criterion is not None and question.purpose != "slide":
+            result, more_building = self._solve(stance, replace(wanted, criterion=None), start, options)
             building, iterations = building + more_building, iterations + result.iterations
             if result.success:
-                better, more_building = self._solve(stance, wanted, result.q)
+                better, more_building = self._solve(stance, wanted, result.q, options)
                 building, iterations = building + more_building, iterations + better.iterations
                 result = better if better.success else result
         solving = time.perf_counter() - began - building
-        self.calls.append(PostureCall(purpose, result.status, result.success, iterations, building, solving))
-        return result
+        call = PostureCall(question.purpose, result.status, result.success, iterations, building, solving)
+        return PostureAnswer(result, call)
 
     def _solve(
-        self, stance: Stance, wanted: PostureRequirements, start: NDArray[np.float64]
+        self, stance: Stance, wanted: PostureRequirements, start: NDArray[np.float64], options: SolverOptions
     ) -> tuple[PostureResult, float]:
         """Return what a search from a posture (nq,) finds, and the time to put its problem together [s]."""
         began = time.perf_counter()
         made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
-        return solve_problem(made, start, options=self.options, explain=False, restarts=0), built - began
+        return solve_problem(made, start, options=options, explain=False, restarts=0), built - began
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:
         """Why two contacts, or a contact and a task, are too far apart for any posture; empty where nothing says so.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -38,6 +39,7 @@ class SolverOptions:
             gradient (or 1), at a solution.
         time_limit: wall-clock time [s]; None is unlimited.
         verbose: print one line per iteration.
+        stop: asked in every iteration whether to end as at the time limit; IPOPT doesn't ask.
     """
 
     max_iterations: int = 150
@@ -46,18 +48,21 @@ class SolverOptions:
     optimality_tolerance: float = 1e-2
     time_limit: float | None = None
     verbose: bool = False
+    stop: Callable[[], bool] | None = None
 
 
 class Clock:
     """Time left of a solution, also for what takes long within an iteration."""
 
-    def __init__(self, limit: float | None) -> None:
+    def __init__(self, limit: float | None, stop: Callable[[], bool] | None = None) -> None:
         """Starts.
 
         Args:
             limit: wall-clock time [s]; None is unlimited.
+            stop: tells whether to end before.
         """
         self._end = math.inf if limit is None else time.perf_counter() + limit
+        self._stop = stop
 
     @property
     def left(self) -> float:
@@ -67,7 +72,7 @@ class Clock:
     @property
     def over(self) -> bool:
         """Whether nothing is left."""
-        return time.perf_counter() >= self._end
+        return time.perf_counter() >= self._end or (self._stop is not None and self._stop())
 
 
 @dataclass(frozen=True)

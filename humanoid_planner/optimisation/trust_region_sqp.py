@@ -136,7 +136,7 @@ class _Sqp:
         self.program = program
         self.options = options
         self.started = time.perf_counter()
-        self.clock = Clock(options.time_limit)
+        self.clock = Clock(options.time_limit, options.stop)
         self.n, self.m = program.size, len(program.constraint_lower)
         self.tolerance = tolerances(program, options)
         self.pattern = program.nonzeros
@@ -460,7 +460,7 @@ class _Sqp:
     def check_time(self) -> None:
         """Raise _Stop when the time is up."""
         if self.clock.over:
-            raise _Stop(ReturnCode.TIME_LIMIT, f"not solved after {self.options.time_limit} s")
+            raise _Stop(ReturnCode.TIME_LIMIT, f"not solved after {time.perf_counter() - self.started:.3g} s")
 
     def show(self, point: _Point, radius: float, d: NDArray[np.float64], what: str) -> None:
         """Print a line when asked to."""

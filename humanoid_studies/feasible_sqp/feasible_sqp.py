@@ -72,7 +72,7 @@ class _Solution:
         if x0.shape != (program.size,) or not np.isfinite(x0).all():
             raise InputError(f"start of shape {x0.shape}", element="x0", remedy=f"Give {program.size} finite numbers")
         self._began = time.perf_counter()
-        self._clock = Clock(options.time_limit)
+        self._clock = Clock(options.time_limit, options.stop)
         self._options = options
         self._program = program
         self._form = OneSidedForm(program, x0)

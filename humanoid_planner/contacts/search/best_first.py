@@ -48,7 +48,7 @@ class End(Enum):
 
 
 class ExpansionInterruptedError(Exception):
-    """A space gave up an expansion half-way because it was asked to stop; the node stays open."""
+    """A space gave up because it was asked to stop; the node stays open, and the tree as it was."""
 
 
 class SearchSpace(ABC, Generic[S]):
@@ -72,16 +72,24 @@ class SearchSpace(ABC, Generic[S]):
             stop: to be asked during long expansions whether to give up.
 
         Raises:
-            ExpansionInterruptedError: ``stop`` said so. The node is expanded again when the search goes on; states that
-                were given already are not to be given again.
+            ExpansionInterruptedError: ``stop`` said so, before any state was given. The node is expanded anew when the
+                search goes on, as if it hadn't been before.
         """
 
     def reached(self, state: S) -> bool:
         """Return whether a state is the goal; asked when it is generated, so it has to be cheap."""
         return False
 
-    def finish(self, node: Node[S]) -> S | None:
-        """Return the goal state that can be joined to a node; asked once for every node before it is expanded."""
+    def finish(self, node: Node[S], stop: Callable[[], bool]) -> S | None:
+        """Return the goal state that can be joined to a node; asked for every node before it is expanded.
+
+        Args:
+            node: of the tree.
+            stop: as for :meth:`expand`.
+
+        Raises:
+            ExpansionInterruptedError: likewise.
+        """
         return None
 
     def tie(self, state: S) -> tuple[int, ...]:
@@ -163,7 +171,7 @@ class BestFirstSearch(Generic[S]):
 
         Args:
             time_limit: of this run [s].
-            max_nodes: in the tree; looked at between expansions, and within those that ask.
+            max_nodes: in the tree; looked at between expansions.
             progress: told of each expansion, and more often by spaces whose expansions take long.
 
         Raises:
@@ -179,8 +187,6 @@ class BestFirstSearch(Generic[S]):
             nonlocal why
             if time.perf_counter() - began >= time_limit:
                 why = End.TIME
-            elif len(self.nodes) >= max_nodes:
-                why = End.NODES
             elif progress is not None and progress(self.progress):
                 why = End.CANCELLED
             else:
@@ -191,12 +197,19 @@ class BestFirstSearch(Generic[S]):
             while self.goal is None:
                 if not self._waiting:
                     return End.EMPTY
+                if len(self.nodes) >= max_nodes:
+                    return End.NODES
                 if stop():
                     return why
                 entry = heapq.heappop(self._waiting)
-                if not self._open(self.nodes[entry[2]], stop):
-                    heapq.heappush(self._waiting, entry)
+                try:
+                    self._open(self.nodes[entry[2]], stop)
+                except ExpansionInterruptedError:
                     return why
+                finally:
+                    # Whatever an expansion ends by, nothing is lost.
+                    if not self.nodes[entry[2]].expanded and self.goal is None:
+                        heapq.heappush(self._waiting, entry)
             return End.GOAL
         finally:
             self.time += time.perf_counter() - began
@@ -209,23 +222,19 @@ class BestFirstSearch(Generic[S]):
         stage = f"{self.expanded} of {len(self.nodes)} nodes expanded"
         return Progress(stage, nodes=len(self.nodes), cost=best.potential, result=best if new else None)
 
-    def _open(self, node: Node[S], stop: Callable[[], bool]) -> bool:
-        """Test a node for the goal and expands it; False where that was interrupted."""
-        end = self.space.finish(node)
+    def _open(self, node: Node[S], stop: Callable[[], bool]) -> None:
+        """Test a node for the goal and expand it, wholly or not at all."""
+        end = self.space.finish(node, stop)
         if end is not None:
             self.goal = self._append(end, node.index)
-            return True
-        try:
-            # All sons are looked at before the search returns: otherwise the tree depends on their order.
-            for father, state in self.space.expand(node, self.nodes, stop):
-                son = self._insert(state, father)
-                if son is not None and self.goal is None and self.space.reached(state):
-                    self.goal = son
-        except ExpansionInterruptedError:
-            return False
+            return
+        # All sons are looked at before the search returns: otherwise the tree depends on their order.
+        for father, state in list(self.space.expand(node, self.nodes, stop)):
+            son = self._insert(state, father)
+            if son is not None and self.goal is None and self.space.reached(state):
+                self.goal = son
         node.expanded = True
         self.expanded += 1
-        return True
 
     def _insert(self, state: S, father: int | None) -> Node[S] | None:
         potential = self.space.potential(state)

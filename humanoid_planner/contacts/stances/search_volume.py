@@ -152,5 +152,10 @@ def surface_volume(polygon: ArrayLike | None, around: ArrayLike, radius: float) 
     square = np.array(
         [(x - radius, y - radius), (x + radius, y - radius), (x + radius, y + radius), (x - radius, y + radius)]
     )
-    part = square if polygon is None else clip_convex(np.asarray(polygon, dtype=float), square)
+    if polygon is None:
+        return SearchVolume(square)
+    outline = np.asarray(polygon, dtype=float)
+    if (outline.max(axis=0) < square[0]).any() or (outline.min(axis=0) > square[2]).any():
+        return None
+    part = clip_convex(outline, square)
     return SearchVolume(part) if len(part) >= 3 else None

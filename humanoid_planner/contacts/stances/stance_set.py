@@ -97,6 +97,12 @@ class StanceSet:
         self._count += 1
         return True
 
+    def remove(self, stance: PlannedStance) -> None:
+        """Forget a stance that was added."""
+        bucket = self._buckets[self._bucket(stance)]
+        del bucket[next(index for index, other in enumerate(bucket) if other is stance)]
+        self._count -= 1
+
     def stances(self) -> list[PlannedStance]:
         """All of them."""
         return [stance for bucket in self._buckets.values() for stance in bucket]

@@ -7,23 +7,28 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_planner.kinematics.kinematic_tree import PRISMATIC, KinematicTree
 from humanoid_planner.posture.problem.placed_contact import PlacedContact
-from humanoid_planner.posture.tasks.geometric_rows import DISTANCE, POINT
+from humanoid_planner.posture.tasks.geometric_rows import COM_DISTANCE, DISTANCE, POINT
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.task import Task
 
 #: What places are allowed to be too far apart by, for rounding and the solvers' tolerances [m].
 _TOLERANCE = 1e-4
+#: Stands for the centre of mass where a body's number does for the body.
+_CENTRE = -1
+#: What was found of pairs of points: the same few contact locations and tasks are asked for again and again.
+_LONGEST: WeakKeyDictionary[KinematicTree, dict[tuple[int, bytes, int, bytes], float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class _Anchor:
-    """A point of a body that has to be at a place in the world, or within a distance of it."""
+    """A point of a body, or the centre of mass, that has to be at a place in the world, or within a distance of it."""
 
     name: str
     body: int
@@ -41,7 +46,7 @@ def out_of_reach(tree: KinematicTree, contacts: Iterable[PlacedContact], tasks: 
     Args:
         tree: of the robot.
         contacts: to hold.
-        tasks: to fulfil; those that hold a point at a place count.
+        tasks: to fulfil; those that hold a point or the centre of mass at a place count.
     """
     anchors = [
         _Anchor(
@@ -59,7 +64,11 @@ def out_of_reach(tree: KinematicTree, contacts: Iterable[PlacedContact], tasks: 
         anchors.append(_Anchor("the robot's base", 0, np.zeros(3), np.zeros(3), 0.0))
     for one, other in itertools.combinations(anchors, 2):
         apart = float(np.linalg.norm(one.place - other.place)) - one.slack - other.slack
-        most = _longest(tree, one, other)
+        known = _LONGEST.setdefault(tree, {})
+        pair = one.body, one.point.tobytes(), other.body, other.point.tobytes()
+        if pair not in known:
+            known[pair] = _longest(tree, one, other)
+        most = known[pair]
         if apart > most + _TOLERANCE:
             return (
                 f"{one.name} and {other.name} are {apart:.2f} m apart, and the robot reaches {most:.2f} m between them"
@@ -73,6 +82,8 @@ def _held_points(task: GeometricTask) -> list[_Anchor]:
     for row in held:
         if row.kind == DISTANCE and math.isfinite(row.upper):
             anchors.append(_Anchor(task.name, row.a, row.P, row.Q, row.upper))
+        elif row.kind == COM_DISTANCE and math.isfinite(row.upper):
+            anchors.append(_Anchor(task.name, _CENTRE, np.zeros(3), row.Q, row.upper))
     exact = [row for row in held if row.kind == POINT and row.lower == row.upper == 0.0]
     for rows in zip(exact, exact[1:], exact[2:], strict=False):
         first = rows[0]
@@ -83,7 +94,17 @@ def _held_points(task: GeometricTask) -> list[_Anchor]:
 
 
 def _longest(tree: KinematicTree, one: _Anchor, other: _Anchor) -> float:
-    """Return the bound of the distance of two points of the robot [m]."""
+    """Return the bound of the distance of two points of the robot [m]; the centre of mass is a mean of points."""
+    if _CENTRE in (one.body, other.body):
+        point = other if one.body == _CENTRE else one
+        if point.body == _CENTRE:
+            return 0.0
+        joints = tree.joints
+        bounds = [
+            joints["mass"][body] * _longest(tree, point, _Anchor("", body, joints["com"][body], point.place, 0.0))
+            for body in np.flatnonzero(joints["mass"])
+        ]
+        return float(sum(bounds)) / tree.total_mass
     chains = [_chain(tree, anchor.body) for anchor in (one, other)]
     common = 0
     while common < min(map(len, chains)) and chains[0][common] == chains[1][common]:

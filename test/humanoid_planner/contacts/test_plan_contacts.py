@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
+import time
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from benchmark.contact_scenarios import chosen_footholds, reaching, slabs_and_bars
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, End, PredefinedCandidates, Role, plan_contacts
+from humanoid_planner.contacts import (
+    ContactPlanner,
+    End,
+    PlanLimits,
+    PredefinedCandidates,
+    Role,
+    plan_contacts,
+    verify_plan,
+)
+from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import point_at
 
 
@@ -33,6 +45,15 @@ def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_pla
     hand = data.oMf[can.robot.model.getFrameId("LARM_LINK6")]
     fingers = hand.act(can.robot.contacts["left_hand_fingers"].placement_link_patch.translation)
     assert np.linalg.norm(fingers - [1.15, 0.1, 0.78]) < 0.005 + 1e-5
+
+
+def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check_plan):
+    plan = plan_contacts(*can.arguments, **reaching(can), max_nodes=80)
+    assert plan.success
+    check_plan(can, plan)
+    # The verifier's friction cones have sides within the round ones.
+    verdict = verify_plan(can.robot, can.scene, plan.stances, plan.postures, PlanLimits(torque=1.01))
+    assert verdict.success, [str(violation) for violation in verdict.violations]
 
 
 def test_the_can_is_out_of_reach_on_both_feet_alone(can):
@@ -92,6 +113,71 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
     check_plan(stairs, plan)
     assert plan.potentials[-1] == min(plan.potentials) == told[-1].cost
     assert "cancelled" in plan.explanation
+
+
+def test_some_thirty_footsteps_lead_over_the_bars_between_slabs(check_plan):
+    walk = slabs_and_bars()
+    plan = plan_contacts(*walk.arguments, **walk.options, max_nodes=500)
+    assert plan.success
+    check_plan(walk, plan)
+    steps = [hold for planned in plan.planned for hold in planned.holds if hold.role is Role.NEW]
+    assert 24 <= len(steps) <= 40
+    slabs = {contact.surface.name for stance in plan.stances for contact in stance.contacts}
+    assert len(slabs) >= 12
+    for stance in plan.stances:
+        for contact in stance.contacts:
+            turn = contact.placement_surface_patch.rotation[:2, :2]
+            corners = contact.location.patch @ turn.T + [contact.x, contact.y]
+            assert (np.abs(corners) <= [0.23 + 1e-9, 0.35 + 1e-9]).all()
+
+
+def tree(planner):
+    return [(node.state.stance, node.father, node.potential, node.expanded) for node in planner.search.nodes]
+
+
+def test_a_search_of_best_sons_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
+    options = chosen_footholds(stairs, "vbfp")
+    straight, halted = (ContactPlanner(*stairs.arguments, **options) for _ in range(2))
+    straight.run(max_nodes=25)
+    looks = []
+    while len(halted.search.nodes) < 25:
+        before = len(looks)
+        halted.run(max_nodes=25, progress=lambda p: looks.append(p) or len(looks) > before + 4)  # noqa: B023
+        if len(looks) in range(20, 25):  # a file knows nothing of the postures that were found meanwhile
+            halted.save(tmp_path / "tree.json")
+            halted = ContactPlanner(*stairs.arguments, **options, tree=tmp_path / "tree.json")
+    assert len(looks) > 30
+    assert tree(halted) == tree(straight)
+    purposes = [[call.purpose for call in one.space.caller.calls] for one in (halted, straight)]
+    assert len(purposes[0]) < len(purposes[1]) + 10
+
+
+def test_a_posture_under_way_is_given_up(can):
+    planner, given = ContactPlanner(*can.arguments, **can.options), []
+    answer = planner.space.caller.answer
+
+    def endless(question, stop):
+        while not stop():
+            time.sleep(0.01)
+        given.append(answer(question, lambda: True))
+        return given[-1]
+
+    planner.space.caller.answer = endless
+    assert planner.run(time_limit=0.3).end is End.TIME
+    assert [(one.result.status, one.result.iterations) for one in given] == [(ReturnCode.TIME_LIMIT, 0)]
+    assert len(planner.search.nodes) == 1
+    planner.space.caller.answer = answer
+    assert planner.run().success
+
+
+def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
+    places = {("left_sole", "platform"): [(0.1, 0.095, 0.0)], ("right_hand_fingers", "floor"): [(2.5, -0.15, 0.0)]}
+    options = {**can.options, "locations": ["left_sole", "right_sole", "right_hand_fingers"], "forbidden": []}
+    plan = plan_contacts(*can.arguments, **{**options, "candidates": PredefinedCandidates(places)})
+    assert plan.end is End.EMPTY
+    assert "floor (out of reach, 3 of 3 times)" in plan.explanation
+    assert "table_top (never within reach)" in plan.explanation
+    assert "platform (" not in plan.explanation
 
 
 def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):

@@ -66,4 +66,4 @@ def test_a_contact_that_the_goal_asks_for_and_that_is_missing_is_told():
     case = sitting_with_glass()
     plan = plan_contacts(*case.arguments, **case.options, max_nodes=4)
     assert not plan.success
-    assert "contacts that the nearest stance doesn't have: seat on seat" in plan.explanation
+    assert "asks for contacts that are missing: seat on seat" in plan.explanation

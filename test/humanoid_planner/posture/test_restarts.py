@@ -97,13 +97,16 @@ def test_places_of_true_postures_are_never_called_out_of_reach(name: str) -> Non
     rng = np.random.default_rng(0)
     for _ in range(8):
         low, high = np.maximum(kinematics.lower, -3.0), np.minimum(kinematics.upper, 3.0)
-        data = reference_data(robot, kinematics.configuration(rng.uniform(low, high)))
+        data_q = kinematics.configuration(rng.uniform(low, high))
+        data = reference_data(robot, data_q)
         tasks = []
         for link, attachment in robot.parts.links.items():
             point = rng.uniform(-0.2, 0.2, 3)
             tasks.append(
                 link_tasks.point_at(kinematics, link, point, data.oMf[attachment.frame_id].act(point), name=link)
             )
+        centre = pin.centerOfMass(robot.model, data, data_q)
+        tasks.append(link_tasks.centre_of_mass_at(centre, 1e-9))
         assert out_of_reach(kinematics.tree, (), tasks) == ""
 
 
@@ -118,6 +121,19 @@ def test_a_stretched_arm_reaches_just_as_far_as_the_bound() -> None:
     for distance, proved in ((0.4999, False), (0.501, True)):
         reach = link_tasks.point_at(KINEMATICS, "RARM_LINK3", point, [0.0, 0.0, 0.3 - distance])
         assert bool(out_of_reach(KINEMATICS.tree, (), [hold, reach])) is proved
+
+
+def test_a_centre_of_mass_that_a_stretched_leg_would_not_carry_is_proved_to_be_out_of_reach() -> None:
+    """Stretched upwards from its toes, the robot with its arms hanging has its centre of mass below the bound."""
+    data = reference_data(HRP2, HRP2.postures["zero"])
+    foot = HRP2.parts.links["RLEG_LINK5"].frame_id
+    hold = link_tasks.point_at(KINEMATICS, "RLEG_LINK5", [0, 0, 0], [0, 0, 0])
+    height = float(pin.centerOfMass(HRP2.model, data, HRP2.postures["zero"])[2] - data.oMf[foot].translation[2])
+    # Nothing of the robot is farther from its foot than all its offsets together.
+    longest = sum(float(np.linalg.norm(place.translation)) for place in HRP2.model.jointPlacements) + 0.5
+    for above, proved in ((height, False), (longest, True)):
+        goal = link_tasks.centre_of_mass_at([0, 0, above], 1e-3)
+        assert bool(out_of_reach(KINEMATICS.tree, (), [hold, goal])) is proved
 
 
 @pytest.mark.parametrize("solver", ["sqp", "feasible_sqp"])

@@ -24,14 +24,14 @@ class Halving(SearchSpace[int]):
         return new
 
     def expand(self, node, nodes, stop):
-        for son in (2 * node.state, node.state + 1, node.state - 1):
+        sons = (2 * node.state, node.state + 1, node.state - 1)
+        for _ in sons:
             if stop():
                 raise ExpansionInterruptedError
             time.sleep(self.pause)
-            if self.add(son):
-                yield node.index, son
+        return [(node.index, son) for son in sons if self.add(son)]
 
-    def finish(self, node):
+    def finish(self, node, stop):
         self.asked.append(node.index)
         return -1 if node.state == self.goal else None
 
@@ -58,8 +58,10 @@ def test_a_node_budget_ends_the_search_with_the_nearest_state():
 def test_a_time_limit_ends_it_within_an_expansion():
     search = BestFirstSearch(Halving(10**6, pause=0.05), 1)
     assert search.run(time_limit=0.02) is End.TIME
-    assert len(search.nodes) == 2
+    assert len(search.nodes) == 1
     assert not search.nodes[0].expanded
+    assert search.run(max_nodes=2) is End.NODES
+    assert search.nodes[0].expanded
 
 
 def test_progress_cancels_within_an_expansion_and_the_search_goes_on_as_if_nothing_was():
