@@ -127,8 +127,8 @@ class PostureCaller:
         """Look for a posture; where the criterion leads to none, for any posture first and then from there.
 
         A criterion pulls away from what is feasible, into corners where nothing is. The thesis' solver has two phases
-        for that; here the first one serves calls that a plan can't do without. A pre-contact's posture is a start only,
-        and found without a criterion. Of the places of a contact that slides, others are tried.
+        for that; here the first one serves calls that a plan can't do without: where one place of a contact is missed,
+        others are tried.
 
         Args:
             question: what is asked.
@@ -142,14 +142,11 @@ class PostureCaller:
             problem["collisions"] = self.collisions.task(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        light = question.purpose == "pre-contact"
-        wanted = PostureRequirements(
-            scene=self.scene, tasks=tasks, criterion=None if light else self.criterion, **problem
-        )
+        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
         options = self.options if stop is None else replace(self.options, stop=stop)
         result, building = self._solve(stance, wanted, start, options)
         iterations = result.iterations
-        if not result.success and wanted.criterion is not None and question.purpose != "slide":
+        if not result.success and wanted.criterion is not None and question.purpose not in ("slide", "pre-contact"):
             result, more_building = self._solve(stance, replace(wanted, criterion=None), start, options)
             building, iterations = building + more_building, iterations + result.iterations
             if result.success:
