@@ -131,6 +131,7 @@ def chair_to_standing(beyond: float = 2.0) -> Scenario:
     options = _along_guide(robot, scene, kinematics, guide, {"seat": 0.3})
     options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers", "seat"]
     options["forbidden"] = _at_the_table(options["locations"])
+    options["goal_holds"] = [("left_sole", "floor"), ("right_sole", "floor")]
     start = _feet(robot, scene, "floor", 0.06)
     seat: Surface = next(one for one in scene.surfaces if one.name == "seat")
     start = Stance((*start.contacts, Contact(robot.contacts["seat"], seat, SEATED, 0.0, 0.0)))
