@@ -11,11 +11,24 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from contact_scenarios import Scenario, can_on_table, chosen_footholds, five_stairs, reaching, slabs_and_bars
+from contact_scenarios import (
+    Scenario,
+    can_on_table,
+    chair_to_standing,
+    chosen_footholds,
+    five_stairs,
+    reaching,
+    sitting_with_glass,
+    slabs_and_bars,
+    under_the_table,
+)
+from plan_picture import draw_plan
 
-from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts
+from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts, verify_plan
 
 Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
 
@@ -38,6 +51,10 @@ CASES: tuple[Case, ...] = (
     ("footsteps, two sons", slabs_and_bars, lambda one: one.options | {"sons": 2}),
     ("footsteps, collisions", slabs_and_bars, lambda one: one.options | {"collisions": True}),
     ("stairs, VBFP, collisions", five_stairs, lambda one: chosen_footholds(one, "vbfp") | {"collisions": True}),
+    ("chair to standing", chair_to_standing, lambda one: one.options),
+    ("sitting with a glass", sitting_with_glass, lambda one: one.options),
+    ("under the table", under_the_table, lambda one: one.options),
+    ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
 )
 
 
@@ -46,21 +63,27 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="of random places; others don't depend on them")
     parser.add_argument("--limit", type=float, default=60.0, help="of one plan [s]")
     parser.add_argument("--only", default="", help="cases whose names hold this")
+    parser.add_argument("--pictures", type=Path, help="folder for a picture of the last plan of each case")
     arguments = parser.parse_args()
     for scenario in (can_on_table(), five_stairs()):  # kernels
         for collisions in (False, True):
             plan_contacts(*scenario.arguments, **(scenario.options | {"collisions": collisions}), max_nodes=4)
     head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
-    print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s}")
+    print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s} {'verified':>8s}")
     for name, make, options in CASES:
         if arguments.only not in name:
             continue
         scenario = make()
         random = isinstance(options(scenario)["candidates"], RandomCandidates)
-        run(name, scenario, options, arguments.seeds if random else 1, arguments.limit)
+        plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit)
+        if arguments.pictures is not None:
+            path = arguments.pictures / f"{name.replace(', ', '_').replace(' ', '_')}.png"
+            draw_plan(path, scenario.robot, scenario.scene, plan.stances, plan.postures, ((-75, 10), (0, 10)))
 
 
-def run(name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, Any]], seeds: int, limit: float) -> None:
+def run(
+    name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, Any]], seeds: int, limit: float
+) -> ContactPlan:
     plans: list[tuple[ContactPlan, float, float]] = []
     for seed in range(seeds):
         began, processor = time.perf_counter(), time.process_time()
@@ -71,15 +94,19 @@ def run(name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, A
         return statistics.median(value(plan) for plan, _, _ in plans)
 
     found = sum(plan.success for plan, _, _ in plans)
+    verified = sum(
+        verify_plan(scenario.robot, scenario.scene, plan.stances, plan.postures).success for plan, _, _ in plans
+    )
     clocks, processors = [clock for _, clock, _ in plans], [cpu for _, _, cpu in plans]
     print(
         f"{name:28s} {found:3d}/{seeds:2d} {middle(len):7.0f} {middle(lambda p: p.statistics.nodes):6.0f} "
         f"{middle(lambda p: len(p.statistics.calls)):6.0f} "
         f"{middle(lambda p: sum(not call.success for call in p.statistics.calls)):6.0f} "
         f"{statistics.median(clocks):8.2f} {max(clocks):7.2f} {statistics.median(processors):7.2f} "
-        f"{middle(lambda p: p.statistics.building / p.statistics.time):8.0%}",
+        f"{middle(lambda p: p.statistics.building / p.statistics.time):8.0%} {verified:5d}/{seeds:2d}",
         flush=True,
     )
+    return plans[-1][0]
 
 
 if __name__ == "__main__":

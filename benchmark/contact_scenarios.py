@@ -113,20 +113,6 @@ def five_stairs() -> Scenario:
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", -0.2), goal, 0.8, options)
 
 
-def slabs_and_bars() -> Scenario:
-    """Footsteps alone: sixteen slabs of several heights, and bars between them."""
-    robot, scene = load_robot("hrp2"), load_scene("slabs_and_bars")
-    kinematics = RobotKinematics(robot)
-    options = {
-        "locations": ["left_sole", "right_sole"],
-        "candidates": RandomCandidates(density=8.0, radius=0.95, headings=(0.0,), turn=0.1),
-        "potential": CentreOfMassAttractor(Attractor(END, 0.0)),
-        **_usual(robot, kinematics),
-    }
-    goal: list[Task] = [centre_of_mass_at(END, 0.2)]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
-
-
 def chair_to_standing(beyond: float = 2.0) -> Scenario:
     """X24: up from a chair at a table and away to its left, by a guide of five key postures.
 
@@ -145,6 +131,7 @@ def chair_to_standing(beyond: float = 2.0) -> Scenario:
     options = _along_guide(robot, scene, kinematics, guide, {"seat": 0.3})
     options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers", "seat"]
     options["forbidden"] = _at_the_table(options["locations"])
+    options["goal_holds"] = [("left_sole", "floor"), ("right_sole", "floor")]
     start = _feet(robot, scene, "floor", 0.06)
     seat: Surface = next(one for one in scene.surfaces if one.name == "seat")
     start = Stance((*start.contacts, Contact(robot.contacts["seat"], seat, SEATED, 0.0, 0.0)))
@@ -194,6 +181,20 @@ def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LI
         point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 0.6], [0, 0, 1], "upright"),
     ]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
+
+
+def slabs_and_bars() -> Scenario:
+    """Footsteps alone: sixteen slabs of several heights, and bars between them."""
+    robot, scene = load_robot("hrp2"), load_scene("slabs_and_bars")
+    kinematics = RobotKinematics(robot)
+    options = {
+        "locations": ["left_sole", "right_sole"],
+        "candidates": RandomCandidates(density=8.0, radius=0.95, headings=(0.0,), turn=0.1),
+        "potential": CentreOfMassAttractor(Attractor(END, 0.0)),
+        **_usual(robot, kinematics),
+    }
+    goal: list[Task] = [centre_of_mass_at(END, 0.2)]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
 
 
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:

@@ -105,8 +105,8 @@ class ContactSpace(SearchSpace[StancePosture]):
         goal_below: U_T at and above which a node isn't tried for the goal.
         way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
-        workers: that answer a node's questions at a time; None answers them here, one after the other.
         goal_holds: couples that hold at the end.
+        workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
 
     couples: Couples
@@ -188,7 +188,12 @@ class ContactSpace(SearchSpace[StancePosture]):
         that ask for no more than that.
         """
         settled = node.state.stance.settled()
-        if not self.goal_holds <= set(settled.couples) or self.posture_potential(node.state.q) >= self.goal_below:
+        missing = sorted(self.couples.names(couple) for couple in self.goal_holds - set(settled.couples))
+        if missing:
+            names = ", ".join(f"{location} on {surface}" for location, surface in missing)
+            self.far_from_goal[node.index] = f"it asks for contacts that are missing: {names}"
+            return None
+        if not self.posture_potential(node.state.q) < self.goal_below:
             return None
         stance = settled.stance(self.couples)
         apart = self.caller.impossible(stance, self.goal) if self.reach else ""

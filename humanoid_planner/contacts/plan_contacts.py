@@ -180,11 +180,6 @@ class ContactPlanner:
     def _why(self, end: End) -> str:
         """Return what keeps the nearest stance from the goal."""
         space, best = self.space, self.search.best
-        held = best.state.stance.couples
-        missing = [space.couples.names(couple) for couple in space.goal_holds - set(held)]
-        if missing:
-            wanted = ", ".join(f"{location} on {surface}" for location, surface in sorted(missing))
-            return f"No plan: {end.value}. The goal asks for contacts that the nearest stance doesn't have: {wanted}."
         if best.index not in space.far_from_goal and end in (End.EMPTY, End.NODES):
             space.finish(best, lambda: False)
         stance = best.state.stance.settled().stance(space.couples)

@@ -127,8 +127,8 @@ class PostureCaller:
         """Look for a posture; where the criterion leads to none, for any posture first and then from there.
 
         A criterion pulls away from what is feasible, into corners where nothing is. The thesis' solver has two phases
-        for that; here the first one serves calls that a plan can't do without. A pre-contact's posture is a start only,
-        and found without a criterion. Of the places of a contact that slides, others are tried.
+        for that; here the first one serves calls that a plan can't do without: where one place of a contact is missed,
+        others are tried.
 
         Args:
             question: what is asked.
@@ -142,38 +142,29 @@ class PostureCaller:
             problem["collisions"] = self.collisions.task(stance) or False
             compound = self.collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        light = question.purpose == "pre-contact"
-        wanted = PostureRequirements(
-            scene=self.scene, tasks=tasks, criterion=None if light else self.criterion, **problem
-        )
-        result, building = self._solve(stance, wanted, start, stop)
+        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+        options = self.options if stop is None else replace(self.options, stop=stop)
+        result, building = self._solve(stance, wanted, start, options)
         iterations = result.iterations
-        if not result.success and wanted.criterion is not None and question.purpose != "slide":
-            result, more_building = self._solve(stance, replace(wanted, criterion=None), start, stop)
+        if not result.success and wanted.criterion is not None and question.purpose not in ("slide", "pre-contact"):
+            result, more_building = self._solve(stance, replace(wanted, criterion=None), start, options)
             building, iterations = building + more_building, iterations + result.iterations
             if result.success:
-                better, more_building = self._solve(stance, wanted, result.q, stop)
+                better, more_building = self._solve(stance, wanted, result.q, options)
                 building, iterations = building + more_building, iterations + better.iterations
                 result = better if better.success else result
         solving = time.perf_counter() - began - building
-        return PostureAnswer(
-            result, PostureCall(question.purpose, result.status, result.success, iterations, building, solving)
-        )
+        call = PostureCall(question.purpose, result.status, result.success, iterations, building, solving)
+        return PostureAnswer(result, call)
 
     def _solve(
-        self,
-        stance: Stance,
-        wanted: PostureRequirements,
-        start: NDArray[np.float64],
-        stop: Callable[[], bool] | None,
+        self, stance: Stance, wanted: PostureRequirements, start: NDArray[np.float64], options: SolverOptions
     ) -> tuple[PostureResult, float]:
         """Return what a search from a posture (nq,) finds, and the time to put its problem together [s]."""
         began = time.perf_counter()
         made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
-        options = self.options if stop is None else replace(self.options, stop=stop)
-        result = solve_problem(made, start, options=options, explain=False, restarts=0)
-        return result, built - began
+        return solve_problem(made, start, options=options, explain=False, restarts=0), built - began
 
     def impossible(self, stance: Stance, more: Sequence[Task] = ()) -> str:
         """Why two contacts, or a contact and a task, are too far apart for any posture; empty where nothing says so.

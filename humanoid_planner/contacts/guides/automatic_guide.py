@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guide found by a probabilistic roadmap of stable configurations near contacts (specification 001 Alg. 10 and 11)."""
+"""A guide by a probabilistic roadmap of stable configurations near contacts (specification 001 Alg. 10 and 11)."""
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass
 
@@ -94,7 +95,7 @@ def find_guide(
         return AutomaticGuide(False, (), drawn, len(nodes), time.perf_counter() - began)
     way = networkx.shortest_path(graph, 0, 1, weight="length")
     postures = [nodes[0]]
-    for one, other in zip(way, way[1:], strict=False):
+    for one, other in itertools.pairwise(way):
         between = graph.edges[one, other]["between"]
         postures += between if graph.edges[one, other]["first"] == one else between[::-1]
         postures.append(nodes[other])

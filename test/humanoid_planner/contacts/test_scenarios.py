@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scenarios of chapters 6 and 7, planned, and looked at by the verifier, which shares nothing with the planner."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from benchmark.contact_scenarios import chair_to_standing, sitting_with_glass, under_the_table
+from humanoid_planner.contacts import plan_contacts, verify_plan
+
+
+def frame(robot, q, link):
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    return data.oMf[robot.model.getFrameId(link)]
+
+
+def test_from_a_chair_to_standing_with_a_hand_on_the_table():
+    """The first part of X24, up and half a metre aside; the benchmark goes two metres."""
+    case = chair_to_standing(0.4)
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=250)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
+    assert verdict.success, verdict.violations
+    pelvis = frame(case.robot, plan.postures[-1], "WAIST").translation
+    assert pelvis[1] > 0.4 - 1e-5
+    assert pelvis[2] > 0.5
+    held = [{(contact.location.name, contact.surface.name) for contact in stance.contacts} for stance in plan.stances]
+    assert ("seat", "seat") in held[0]
+    assert ("seat", "seat") not in held[-1]
+    assert any("hand" in location for stance in held for location, _ in stance)
+    forbidden = {("left_sole", "seat"), ("right_sole", "seat"), ("left_hand_fingers", "floor")}
+    assert not any(stance & forbidden for stance in held)
+
+
+def test_sitting_down_with_a_glass_that_stays_upright():
+    case = sitting_with_glass()
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=250)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
+    assert verdict.success, verdict.violations
+    for q in plan.postures:
+        assert frame(case.robot, q, "RARM_LINK5").rotation[2, 0] == pytest.approx(1.0, abs=1e-6)
+    held = {(contact.location.name, contact.surface.name) for contact in plan.stances[-1].contacts}
+    assert held >= {("seat", "seat"), ("left_sole", "floor"), ("right_sole", "floor")}
+
+
+@pytest.mark.slow
+def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_not():
+    """O2-07: the guide's potential alone doesn't get there within the nodes that suffice with those of bodies."""
+    case = under_the_table()
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=400)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
+    assert verdict.success, verdict.violations
+    heads = np.array([frame(case.robot, q, "HEAD_LINK1").translation for q in plan.postures])
+    under = (heads[:, 0] > 0.65) & (heads[:, 0] < 1.35)
+    assert under.any()
+    assert (heads[under, 2] < 0.9).all()
+    assert frame(case.robot, plan.postures[-1], "WAIST").translation[2] > 0.6 - 1e-5
+    alone = under_the_table(())
+    assert not plan_contacts(*alone.arguments, **alone.options, max_nodes=plan.statistics.nodes).success
+
+
+def test_a_contact_that_the_goal_asks_for_and_that_is_missing_is_told():
+    case = sitting_with_glass()
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=4)
+    assert not plan.success
+    assert "asks for contacts that are missing: seat on seat" in plan.explanation
