@@ -85,7 +85,7 @@ def _nobody(topic: str, kind: str, data: bytes) -> None:
 
 @contextmanager
 def running(command: Sequence[str]) -> Iterator[None]:
-    """A process while it is measured."""
+    """Return a process while it is measured."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
@@ -96,7 +96,7 @@ def running(command: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def spinning() -> Iterator[Any]:
-    """A node that another thread spins."""
+    """Return a node that another thread spins."""
     rclpy.init()
     node = rclpy.create_node("bridge_latency")
     executor = SingleThreadedExecutor()
@@ -120,7 +120,7 @@ def spinning() -> Iterator[Any]:
 
 
 def measure(count: int) -> dict[str, np.ndarray]:
-    """Times by what was asked."""
+    """Return times by what was asked."""
     simulator = Path(get_package_prefix("humanoid_stack")) / "lib/humanoid_stack/simulator"
     programs: dict[str, tuple[Sequence[str], str, Callable[[Bench], tuple[Any, str, Any]]]] = {
         "bare echo": (

@@ -195,7 +195,7 @@ def batch(rounds: int) -> None:
 
 
 def plot(rows: dict[tuple[str, int], dict[str, float]], path: Path) -> None:
-    """Times over numbers of vertices, a panel for each kind of motion."""
+    """Return times over numbers of vertices, a panel for each kind of motion."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -100,7 +100,7 @@ class Observer:
             self.executor.spin_once(0.1)
 
     def simulated_time(self) -> float:
-        """Simulated time now [s]."""
+        """Return simulated time now [s]."""
         self._save.wait_for_service(60.0)
         answer = self._save.call_async(SaveState.Request())
         self.spin(answer.done, 60.0)

@@ -105,7 +105,7 @@ def hand_on(robot: Robot, what: str) -> Case:
 def perturbed(
     robot: Robot, q: NDArray[np.float64], rng: np.random.Generator, joint: float = 0.3
 ) -> NDArray[np.float64]:
-    """A posture moved by up to ``joint`` [rad] in every joint, 0.1 m and 0.2 rad in the base, within the limits."""
+    """Return posture moved by up to ``joint`` [rad] a joint, 0.1 m and 0.2 rad in the base, within the limits."""
     moved = q.copy()
     lower, upper = robot.limits.lower[7:], robot.limits.upper[7:]
     moved[7:] = np.clip(q[7:] + rng.uniform(-joint, joint, size=len(q) - 7), lower, upper)

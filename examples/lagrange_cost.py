@@ -46,7 +46,7 @@ class Cost:
 
 
 def arm(axes: Sequence[int], graph: Graph) -> Mechanism:
-    """An arm of equal kind links along x, the centre of mass of each on its line, with a symbol for every parameter.
+    """Return arm of equal kind links along x, the centre of mass of each on its line, with a symbol for each parameter.
 
     Args:
         axes: of each joint: 1 for y, 2 for z.

@@ -46,7 +46,7 @@ class Profile:
         self.longest_seconds[:] = 0.0
 
     def clock(self) -> ClockArrays:
-        """Return arrays of a march that writes its times here."""
+        """Return arrays of many steps in one call that writes its times here."""
         return ClockArrays(
             np.zeros(2, dtype=np.int64), self.last_seconds, self.all_seconds, self.longest_seconds,
             np.zeros(1, dtype=np.int64), np.zeros(3),
@@ -76,12 +76,12 @@ class Profile:
             self._mark += own
 
     def skip(self) -> None:
-        """Leave the time since the last call out: :func:`~humanoid_sim.stepping.march.march` has written it down."""
+        """Leave the time since the last call out: :mod:`humanoid_sim.stepping.run_steps` has written it down."""
         self._marched = True
         self._mark = time.perf_counter()
 
     def finish(self, steps: int) -> None:
-        """Close some steps; those of a march are added already, but for the modules that acted around them."""
+        """Close some steps; those of one call are added already, but for the modules that acted around them."""
         self.steps += steps
         if not self._marched:
             self.all_seconds += self.last_seconds

@@ -236,7 +236,7 @@ def ankle_urdf() -> str:
 
 
 def spatial_urdf(name: str, approximate: str, masses: dict[str, Mass]) -> str:
-    """The spatial model up to its closing tag, some solids with other mass properties than the published ones."""
+    """Return spatial model up to its closing tag, some solids with other mass properties than the published ones."""
     text = header(name, approximate)
     place = frames()
     shapes = dict(MIDDLE_SHAPES)

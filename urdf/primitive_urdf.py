@@ -120,7 +120,7 @@ def joint_text(
     limits: tuple[float, float, float, float] | None = None,
     turn: tuple[float, float, float] | None = None,
 ) -> str:
-    """A joint; ``limits`` are lower, upper, effort and velocity, ``turn`` is roll, pitch and yaw of its frame."""
+    """Return joint; ``limits`` are lower, upper, effort and velocity, ``turn`` is roll, pitch and yaw of its frame."""
     rpy = "" if turn is None else f' rpy="{numbers(turn)}"'
     text = (
         f'  <joint name="{name}" type="{kind}">\n    <parent link="{parent}"/>\n'

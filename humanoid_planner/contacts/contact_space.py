@@ -322,7 +322,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     def _promising_contacts(
         self, node: Node[StancePosture], base: PlannedStance, couples: Sequence[int], count: int
     ) -> Iterator[_Asking]:
-        """A few sons by contacts of each link, on whatever surface: the first ones of those that promise most."""
+        """Return few sons by contacts of each link, on whatever surface: the first ones of those that promise most."""
         assert isinstance(self.candidates, Candidates)
         of_link: dict[str, list[PlannedStance]] = {}
         for couple in couples:

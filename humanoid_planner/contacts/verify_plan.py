@@ -227,7 +227,7 @@ class _Look:
         return True
 
     def step(self, index: int, sample: int, before: NDArray[np.float64], q: NDArray[np.float64]) -> None:
-        """The way from the posture before isn't longer than a step."""
+        """Check that the way from the posture before isn't longer than a step."""
         model = self._robot.model
         change = np.abs(pin.difference(model, before, q))
         base = 6 if self._robot.base_joint is not None else 0

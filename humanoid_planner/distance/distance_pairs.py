@@ -126,7 +126,7 @@ class DistancePairs:
             )
 
     def forget(self) -> None:
-        """Starts the next evaluation from nothing, as the first one."""
+        """Start the next evaluation from nothing, as the first one."""
         self._results.rows[:] = -1
         self._polyhedron_rows[:] = -1
 

@@ -49,7 +49,7 @@ _OUTSIDE = -1e-9
 
 @kernel
 def _across_line(d: Vector, e: Vector, radius: float, t: Vector, n: Vector) -> tuple[Vector, bool]:
-    """Unit vector n across the unit vector t that maximises D . n + radius sqrt(1 - (n . e)^2), from a start near it.
+    """Return unit vector n across unit vector t that maximises D . n + radius sqrt(1 - (n . e)^2), from a start near.
 
     Newton's method over the angle about t; ``radius`` is 0 for a sphere.
     """

@@ -213,7 +213,7 @@ def solve_balance(
     forces: np.ndarray,
     values: np.ndarray,
 ) -> tuple[float, int]:
-    """Forces that exert a wrench, with the largest margin or with free variables as far as possible in a direction.
+    """Return forces that exert a wrench, with the largest margin or free variables farthest along a direction.
 
     Args:
         points: (8, k), lengths and forces scaled to about 1.

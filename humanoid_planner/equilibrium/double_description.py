@@ -169,7 +169,7 @@ def _grow(rays: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _distinct_directions(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Unit vectors without repetition, in lexicographic order, which keeps the number of rays between small."""
+    """Return unit vectors without repetition, in lexicographic order, which keeps the number of rays between small."""
     lengths = np.linalg.norm(vectors, axis=1)
     directions = vectors[lengths > 0.0] / lengths[lengths > 0.0, None]
     order = np.lexsort(directions.T[::-1].round(9))

@@ -41,7 +41,7 @@ def _half_planes(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 def _clip(
     corners: NDArray[np.float64], normals: NDArray[np.float64], offsets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The part of a convex polygon inside half-planes, (0, 2) when there is none: Sutherland and Hodgman 1974."""
+    """Return part of a convex polygon inside half-planes, (0, 2) when there is none: Sutherland and Hodgman 1974."""
     for normal, offset in zip(normals, offsets, strict=True):
         heights = corners @ normal - offset
         kept: list[NDArray[np.float64]] = []

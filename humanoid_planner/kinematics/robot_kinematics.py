@@ -101,7 +101,7 @@ class RobotKinematics:
     # Configurations --------------------------------------------------------------------------------------------
 
     def set_reference(self, q: ArrayLike) -> None:
-        """Counts the floating base's rotation from its orientation at ``q`` from now on.
+        """Count the floating base's rotation from its orientation at ``q`` from now on.
 
         Args:
             q: (nq,) configuration in Pinocchio's order.

@@ -188,7 +188,7 @@ class _Builder:
     def _samples(
         self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw, start: float
     ) -> list[tuple[float, BalancedSample]] | str:
-        """Samples at each control period, or what keeps the robot from them."""
+        """Return samples at each control period, or what keeps the robot from them."""
         period = self.settings.period
         times = [*np.arange(0.0, law.duration - 0.5 * period, period), law.duration]
         samples: list[tuple[float, BalancedSample]] = []

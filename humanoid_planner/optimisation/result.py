@@ -55,7 +55,7 @@ class Clock:
     """Time left of a solution, also for what takes long within an iteration."""
 
     def __init__(self, limit: float | None, stop: Callable[[], bool] | None = None) -> None:
-        """Starts.
+        """Start.
 
         Args:
             limit: wall-clock time [s]; None is unlimited.

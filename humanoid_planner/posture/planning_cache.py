@@ -48,7 +48,7 @@ class PlanningCache:
         return self._robots.get(name)
 
     def robot_in(self, scene: Scene, name: str, field: str) -> Robot:
-        """A robot by its name or the path of its URDF: the scene's own where it is in the scene, whose rules name it.
+        """Return robot by its name or its URDF's path: the scene's own where it is in the scene.
 
         Raises:
             InputError: the name is empty, or the robot can't be used.

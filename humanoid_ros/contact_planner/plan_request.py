@@ -112,12 +112,14 @@ class AskedPlan:
 
     Attributes:
         problem: what :class:`humanoid_planner.contacts.ContactPlanner` takes.
-        limits: what its ``run`` takes.
+        time_limit: of its ``run`` [s].
+        max_nodes: of its tree.
         scene_name: as the request or the node names it.
     """
 
     problem: dict[str, Any]
-    limits: dict[str, float]
+    time_limit: float
+    max_nodes: int
     scene_name: str
 
     @property
@@ -215,8 +217,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         raise InputError(
             f"is {limit:g} s", element="time_limit", remedy="Give a duration above 0, or 0 for the node's default"
         )
-    limits = {"time_limit": limit, "max_nodes": int(request.max_nodes) or defaults.max_nodes}
-    return AskedPlan(problem, limits, scene_name)
+    return AskedPlan(problem, limit, int(request.max_nodes) or defaults.max_nodes, scene_name)
 
 
 def surface_placements(scene: Scene) -> dict[str, pin.SE3]:
@@ -427,7 +428,8 @@ def _criterion(
 
 
 def _metric(request: ContactPlanRequest) -> StanceMetric:
-    spacing, angle = (check_finite(getattr(request, name), name) for name in ("contact_spacing", "contact_angle_spacing"))
+    spacing = check_finite(request.contact_spacing, "contact_spacing")
+    angle = check_finite(request.contact_angle_spacing, "contact_angle_spacing")
     for name, value in (("contact_spacing", spacing), ("contact_angle_spacing", angle)):
         if not value > 0.0:
             raise InputError(f"is {value:g}", element=name, remedy="Give a number above 0")

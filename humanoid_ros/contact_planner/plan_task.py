@@ -55,7 +55,7 @@ def plan(
     planner = ContactPlanner(**asked.problem)
     writer = PlanWriter(asked, message)
     watch = _Watch(planner, writer, tell)
-    found = planner.run(**asked.limits, progress=watch)
+    found = planner.run(time_limit=asked.time_limit, max_nodes=asked.max_nodes, progress=watch)
     watch.tell()
     if found.success and message.shorten:
         found = planner.shortened()

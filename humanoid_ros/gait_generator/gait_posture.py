@@ -18,7 +18,7 @@ PLANAR = 3
 
 
 def gait_robot(gait: Gait, geometry: bool = True) -> Robot:
-    """The robot of a gait's trajectory, by its name, or by the path of the URDF that the gait was asked for with.
+    """Return robot of a gait's trajectory, by its name, or by the path of the URDF that the gait was asked for with.
 
     Args:
         gait: with a trajectory.

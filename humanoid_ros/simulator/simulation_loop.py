@@ -71,7 +71,7 @@ class LoopListener(Protocol):
         """Tell how the simulation goes: once per period, and when it pauses, goes on or fails."""
 
     def failed(self, message: str, details: str) -> None:
-        """The simulation could not do a step and is paused; details are empty for a foreseen error."""
+        """Tell that the simulation could not do a step and is paused; details are empty for a foreseen error."""
 
 
 class SimulationLoop:

@@ -237,7 +237,7 @@ def gait_view(gait: Gait) -> GaitView:
 
 
 def gait_curves(gait: Gait) -> GaitCurves:
-    """What the page plots of a gait: torques of its trajectory, forces of its figure, Hamiltonian of its phases."""
+    """Return what the page plots of a gait: torques, forces, the Hamiltonian of its phases."""
     points = gait.trajectory.joints.points
     times = np.array([seconds(point.time_from_start) for point in points])
     efforts = np.array([point.effort for point in points]).reshape(len(points), -1)

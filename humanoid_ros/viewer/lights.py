@@ -70,7 +70,7 @@ class Lights:
 
 
 def colour_and_intensity(rgba: np.ndarray) -> tuple[tuple[int, int, int], float]:
-    """A light's colour as bytes, the largest full, and the intensity that makes up for it; (4,) red, green, blue, a."""
+    """Return light's colour as bytes, the largest full, and its intensity; (4,) red, green, blue, a."""
     rgb = np.maximum(rgba[:3], 0.0)
     largest = float(rgb.max())
     if largest == 0.0:

@@ -167,7 +167,7 @@ def _newton_sweeps(m: int) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _affordable(wanted: int, left: int, cost: float, deadline: float) -> int:
-    """Iterations that may be made: as many as wanted, as are left, and as there is time for at so many seconds each."""
+    """Return how many iterations may be made: wanted, left, and in time at so many seconds each."""
     limit = min(wanted, left)
     if deadline < np.inf:
         clock = np.empty(2, dtype=np.int64)

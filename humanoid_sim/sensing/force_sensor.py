@@ -67,7 +67,7 @@ class ForceSensor:
         return self.carried(raw) - weight
 
     def zeroed(self, wrench: NDArray[np.float64]) -> ForceSensor:
-        """The sensor after it has been zeroed while it carries a wrench, shape (6,): its raw reading is then zero."""
+        """Return sensor zeroed while it carries a wrench, shape (6,): its raw reading is then zero."""
         return ForceSensor(self.gain, np.asarray(np.linalg.solve(self.gain, wrench), dtype=np.float64))
 
 

@@ -195,7 +195,7 @@ class NoisySensors(Module):
         return self._reading(robot, "", "velocity")
 
     def save(self) -> NoisySensorsState:
-        """Generator, filters, biases, delayed samples and last readings."""
+        """Return generator, filters, biases, delayed samples and last readings."""
         return NoisySensorsState(
             {key: signal.save() for key, signal in self._signals.items()},
             copy.deepcopy(self._readings),

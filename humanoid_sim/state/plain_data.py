@@ -151,7 +151,7 @@ def _class_name(kind: type) -> str:
 
 
 def _class(name: str, base: type) -> Any:
-    """A dataclass or an enumeration of a module that is loaded already: a file can't make a program load anything."""
+    """Return dataclass or an enumeration of a module that is loaded already: a file can't load any."""
     module, _, path = name.partition(":")
     found: Any = sys.modules.get(module)
     for part in path.split("."):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.stepping.march import DONE, NO_DETECTION_ROOM
+from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.staged import StagedStepping
 from humanoid_sim.stepping.stepping import Advance
 
@@ -26,7 +26,7 @@ class CompiledStepping(StagedStepping):
             wrenches.forget_last()
         made, state, begin_q, begin_v = 0, stepper.state, q, v
         while True:
-            done, end = stepper.march(self.detector.record(), begin_q, begin_v, steps - made)
+            done, end = stepper.run_steps(self.detector.record(), begin_q, begin_v, steps - made)
             made += done
             if end == DONE:
                 break
@@ -42,7 +42,7 @@ class CompiledStepping(StagedStepping):
         return Advance(state.q_new.copy(), state.v_new.copy(), begin_q, begin_v, steps)
 
     def _make_room(self, end: int) -> SimulationError | None:
-        """Grow what was too small for the next step of a march; why that can't be, if so."""
+        """Grow what was too small for the next step of many steps in one call; why that can't be, if so."""
         try:
             if self.stepper.grow(end):
                 return None

@@ -341,7 +341,7 @@ def is_penetrating(step: Step, dt: float) -> bool:
 def correction_forces(
     step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
 ) -> bool:
-    """Forces of a displacement that takes penetrations and exceeded limits back without becoming part of the velocity.
+    """Return forces of a displacement that undoes penetrations and exceeded limits and leaves the velocity alone.
 
     Solved as a constraint problem of its own: what has sunk is lifted, what is near is kept from sinking and, since
     friction holds, feet don't slide. The kinetic energy is untouched. Dry friction, dampers and torques don't act.

@@ -309,7 +309,7 @@ class PairArrays(NamedTuple):
 
 
 class ClockArrays(NamedTuple):
-    """What a march writes down about itself, see :func:`~humanoid_sim.stepping.march.march`.
+    """What many steps in one call write down about themselves, see :func:`~humanoid_sim.stepping.run_steps.run_steps`.
 
     Attributes:
         work: work space of the clock, shape (2,).

@@ -22,7 +22,6 @@ from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
-from humanoid_sim.stepping.march import march
 from humanoid_sim.stepping.operators import (
     AUTO,
     DELASSUS_METHODS,
@@ -34,6 +33,7 @@ from humanoid_sim.stepping.operators import (
 from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
 from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
+from humanoid_sim.stepping.run_steps import run_steps
 from humanoid_sim.stepping.solve_groups import SolverSettings, correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
@@ -73,7 +73,7 @@ class Stepper:
         memory: forces of the last step.
         points: contact points of the last step, with their forces.
         closures: loops.
-        clock: times of the steps of :meth:`march`.
+        clock: times of the steps of :meth:`run_steps`.
         times: seconds of assembly, of the solves and of the rest in the last :meth:`advance`, shape (3,).
     """
 
@@ -98,7 +98,7 @@ class Stepper:
             slots: number of contact slots.
             dynamics: one of :data:`DYNAMICS`.
             groups: whether bodies that don't touch each other have operators of their own.
-            clock: where :meth:`march` writes its times; shared with whoever reads them.
+            clock: where :meth:`run_steps` writes its times; shared with whoever reads them.
         """
         model = world.model
         n, nv = model.njoints, model.nv
@@ -170,21 +170,21 @@ class Stepper:
 
     # -- whole steps -----------------------------------------------------------
 
-    def march(
+    def run_steps(
         self, record: DetectionRecord, q: NDArray[np.float64], v: NDArray[np.float64], steps: int
     ) -> tuple[int, int]:
-        """Make some whole steps, see :func:`~humanoid_sim.stepping.march.march`.
+        """Make some whole steps, see :func:`~humanoid_sim.stepping.run_steps.run_steps`.
 
         Returns:
             Number of steps made; and ``DONE``, what :func:`~humanoid_sim.stepping.stages.finish` says of a state that
             is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
             the rest of the steps.
         """
-        return march(self._step, record, q, v, steps, self.settings)
+        return run_steps(self._step, record, q, v, steps, self.settings)
 
     @property
     def contact_count(self) -> int:
-        """Number of contact points of the last step of :meth:`march`."""
+        """Number of contact points of the last step of :meth:`run_steps`."""
         return int(self.clock.contacts[0])
 
     def advance(self, m: int) -> int:
@@ -205,7 +205,7 @@ class Stepper:
         """Make room for the constraints if that is what a step lacked; whether it was.
 
         Args:
-            end: what :meth:`march` or :func:`~humanoid_sim.stepping.stages.advance` said.
+            end: what :meth:`run_steps` or :func:`~humanoid_sim.stepping.stages.advance` said.
 
         Raises:
             SimulationError: they need more memory than a step may have.

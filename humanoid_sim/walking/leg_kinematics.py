@@ -177,7 +177,7 @@ class LegKinematics:
         return np.concatenate([*parts, reached[:2] - centre])
 
     def _jacobian(self, q: NDArray[np.float64], world_base: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Derivative of the error by the base's horizontal position and the legs' joints, shape (14, 2 + n)."""
+        """Return derivative of the error by the base's horizontal position and the legs' joints, shape (14, 2 + n)."""
         model, data = self.robot.model, self._data
         full = np.empty((14, model.nv))
         full[12:] = pin.jacobianCenterOfMass(model, data, q)[:2]

@@ -77,7 +77,7 @@ class WeightedTasks:
         self.gradient: Array = np.zeros(count)
 
     def add(self, J: Array, target: Array, weight: float) -> None:
-        """A task (k, count) with its target (k,)."""
+        """Add a task (k, count) with its target (k,)."""
         self.hessian += (weight * J.T) @ J
         self.gradient -= weight * (target @ J)
 

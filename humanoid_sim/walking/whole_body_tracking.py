@@ -249,7 +249,7 @@ class WholeBodyTracking(Module):
         return np.asarray(J_corners)
 
     def _swing(self, tasks: WeightedTasks, sole: str, sample: TrajectorySample, time: float) -> None:
-        """A sole in the air follows its plan; one that should have landed is led down."""
+        """Lead a sole in the air along its plan; lead one down that should have landed."""
         data, planned, joint, k = self._data, self._planned, self._joints[sole], self._gains.swing
         J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
         drift = pin.getClassicalAcceleration(self._model, data, joint, _ALIGNED).vector
@@ -264,7 +264,7 @@ class WholeBodyTracking(Module):
         tasks.add(J, rate + k**2 * error + 2.0 * k * (wanted - speed) - drift, self._gains.weights[3])
 
     def _move_centre(self, tasks: WeightedTasks, q: Array, v: Array) -> None:
-        """The centre of mass gets its planned acceleration, and what brings it back to its plan."""
+        """Give the centre of mass its planned acceleration, and what brings it back to its plan."""
         data, planned, k = self._data, self._planned, self._gains.centre
         zero = np.zeros(self._model.nv)
         drift = pin.computeCentroidalMomentumTimeVariation(self._model, data, q, v, zero).linear / data.mass[0]
@@ -273,7 +273,7 @@ class WholeBodyTracking(Module):
         tasks.add(data.Jcom, planned.acom[0] + k**2 * error + 2.0 * k * speed - drift, self._gains.weights[1])
 
     def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: TrajectorySample) -> None:
-        """The base turns as planned."""
+        """Turn the base as planned."""
         base, k = self._base, self._gains.trunk
         angular = slice(self._root + 3, self._root + 6)
         J = pin.getJointJacobian(self._model, self._data, base, pin.ReferenceFrame.LOCAL)[3:]

@@ -31,7 +31,7 @@ def body_twist(q_base: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[n
 def body_acceleration(
     q_base: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Derivative of the body-frame twist, shape (6,), of the simulator's velocity and acceleration coordinates."""
+    """Return the body-frame twist, shape (6,), of the simulator's velocity and acceleration coordinates."""
     turned = body_twist(q_base, a)
     turned[:3] -= np.cross(v[3:], body_twist(q_base, v)[:3])
     return turned

@@ -39,7 +39,7 @@ class Sensors:
     """Sensor readings of a simulation, computed when they are asked for, once per step."""
 
     def __init__(self, simulation: Readings) -> None:
-        """Readings of all robots of ``simulation``; made by the simulation."""
+        """Prepare readings of all robots of ``simulation``; made by the simulation."""
         self._simulation = simulation
         self._data: dict[str, pin.Data] = {}
         self._unloaded: dict[str, pin.StdVec_Force] = {}
@@ -123,7 +123,7 @@ class Sensors:
         return self._sum_beyond(robot_name, self._sensor(robot, name, "force_torque"), weigh)
 
     def external_wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
-        """What contacts and applied wrenches did in the last step to the link of a force-torque sensor and all beyond.
+        """Return what contacts and applied wrenches did last to the link of a force-torque sensor and all beyond.
 
         Returns:
             Force [N] and torque [N m] in the sensor frame, shape (6,).

@@ -73,7 +73,7 @@ def staggered_projections(
     v: Array,
     residuals: Array,
 ) -> int:
-    """Normal forces with friction held, friction with normal forces held, in turns (thesis equations 2.36 and 2.37).
+    """Return normal forces and friction, each with the other held, in turns (thesis equations 2.36 and 2.37).
 
     Both are convex quadratic programmes; friction lies in pyramids of 8 facets that stand in the cones. D. M. Kaufman,
     S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional contact in multibody systems", ACM Trans.

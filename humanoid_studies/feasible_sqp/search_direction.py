@@ -97,7 +97,7 @@ class Linearisation:
         return change - float(self.penalties @ (self.gradients.equalities @ d))
 
     def with_cuts(self, z: NDArray[np.float64], values: Values, slack: float) -> Linearisation | None:
-        """This linearisation and that of the inequalities which are violated at ``z`` (n,); None if nothing is new.
+        """Return this linearisation and that of the inequalities which are violated at ``z`` (n,); None if not new.
 
         Where an inequality bends within a step (a friction cone near its apex), its gradient here says little of how
         far the step may go; for a convex one the half-space of its gradient at ``z`` contains all that it allows.

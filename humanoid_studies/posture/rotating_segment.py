@@ -65,7 +65,7 @@ class RotatingSegment:
         return height + self.R * math.cos(angle + opening) - self.R + self.right * math.sin(angle)
 
     def slope(self, angle: float) -> float:
-        """Derivative of the distance with respect to the angle ((4.2), (4.4)), at a kink that from the left."""
+        """Return derivative of the distance with respect to the angle ((4.2), (4.4)), at a kink that from the left."""
         opening = self.half_opening
         if angle <= -opening:
             return self.right * math.cos(angle)

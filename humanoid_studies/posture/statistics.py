@@ -95,7 +95,7 @@ class GenerationLog:
         self.generations = list(generations)
 
     def add(self, result: PostureResult, label: str = "") -> None:
-        """Takes in a call's result."""
+        """Take in a call's result."""
         self.generations.append(
             Generation(
                 result.status,

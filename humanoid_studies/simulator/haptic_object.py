@@ -21,7 +21,7 @@ STIFFNESS, ROTATIONAL_STIFFNESS = 500.0, 2.0
 
 
 def scripted_hand(start: NDArray[np.float64]) -> ScriptedDevice:
-    """The user: to the object, up, along x, down to just above the ground; strong enough to feel the whole weight.
+    """Script the user: to the object, up, along x, down to just above the ground; strong enough for the weight.
 
     Args:
         start: the object's place [m], shape (3,).

@@ -118,7 +118,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
 
 
 def beam_scene() -> Scene:
-    """The scene ``beam`` with the thesis' hand: its weight, its sensor's z along the hanging hand and y to the rear."""
+    """Return scene ``beam`` with the thesis' hand: its weight, its sensor's z along the hand, y to the rear."""
     scene = load_scene("beam")
     placed = scene.robots[0]
     robot = placed.robot

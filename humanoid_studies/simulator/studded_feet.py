@@ -37,7 +37,7 @@ def studded_hrp2(contacts: int) -> Scene:
 
 
 def _with_studs(robot: Robot, sole: str, studs: int) -> Link:
-    """The link of a sole with studs in place of its collision shapes, spread over the sole along a sunflower's spiral.
+    """Return link of a sole with studs in place of its collision shapes, along a sunflower's spiral.
 
     The first four are at the sole's corners, so that every foot stands as firmly.
     """

@@ -44,7 +44,7 @@ def light_contact(location: ContactLocation, surface: Surface, volume: SearchVol
 def bounds_task(
     contact: Contact, surface: Surface, volume: SearchVolume, kinematics: RobotKinematics, scene: Scene
 ) -> GeometricTask | None:
-    """What a light contact has to fulfil besides: its patch on the whole surface, its direction within the angles.
+    """Return what a light contact fulfils besides: its patch on the whole surface, its direction within the angles.
 
     The angles (6.6, E-17) are two half-planes, for half a turn at most: wider intervals are halved before.
 

@@ -137,7 +137,7 @@ class SearchVolumes:
         return surface_volume(couples.surface(couple).polygon, centre[:2], self.radius)
 
     def beside(self, volume: SearchVolume, hold: Hold) -> list[SearchVolume]:
-        """What is left of a volume around a place that was found in it; a sliver that the box misses is used up."""
+        """Return what is left of a volume around a place that was found in it; a missed sliver is used up."""
         pieces = volume.without_box(hold.x, hold.y, hold.theta, self.size, self.angle)
         return [rest for rest in pieces if rest is not volume]
 

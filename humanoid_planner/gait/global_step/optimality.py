@@ -238,7 +238,7 @@ def _estimates(problem: GlobalProblem, iterate: GlobalIterate, index: int) -> St
 def _extremal(
     problem: GlobalProblem, iterate: GlobalIterate, index: int, own: PhaseProblem, touches: bool, deadline: float
 ) -> PhaseSolution:
-    """A phase by Pontryagin's conditions, from the transcribed motion, costates and multipliers of touched limits."""
+    """Return a phase by Pontryagin's conditions, from the transcribed motion, costates and multipliers."""
     started = time.perf_counter()
     motion = iterate.phases[index]
     x = np.concatenate([motion.q, own.tree.momentum(motion.q, motion.v)], axis=1)

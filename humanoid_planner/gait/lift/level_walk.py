@@ -142,7 +142,7 @@ def level_walker(projection: SagittalProjection) -> BipWalker:
 
 
 def level_settings(projection: SagittalProjection) -> GaitSettings:
-    """What is minimised and kept in each phase, in units of the robot's size: BIP2000 has those of the thesis."""
+    """Return what is minimised and kept in each phase, in units of the robot's size: BIP2000's are the thesis'."""
     length, mass = legs_of(projection.bip).leg / MADE_FOR.leg, projection.bip.mass / MASS
     double, single = (mass * force for force in FORCE_RESERVE)
     effort = QuadraticEffort()

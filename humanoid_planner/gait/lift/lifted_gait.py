@@ -260,7 +260,7 @@ class _Lift:
     def _motion(
         self, lateral: Sequence[Reals], shift: Sequence[Reals]
     ) -> list[tuple[Reals, Reals, Reals]]:
-        """Configuration, velocities, accelerations of each phase."""
+        """Return configuration, velocities, accelerations of each phase."""
         result = []
         guess = self._phases[0].q[0]
         for phase, sways, shifts in zip(self._phases, lateral, shift, strict=True):

@@ -217,7 +217,7 @@ class Bip:
         return model.replace(clearance_points=("swing_heel", "swing_toe"), obstacle_points=tuple(sole))
 
     def _heel_from_toe(self) -> complex:
-        """The rear heel on the axis from toe to ankle: a flat foot has that axis at pi - gamma_p, its heel at pi."""
+        """Return rear heel on the axis from toe to ankle: a flat foot has that axis at pi - gamma_p, its heel at pi."""
         return cmath.rect(self.foot.length, self.foot.toe_angle)
 
     def _pivot(

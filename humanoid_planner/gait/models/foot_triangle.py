@@ -50,7 +50,7 @@ class FootTriangle:
 
     @classmethod
     def from_sides(cls, ankle_toe: float, ankle_heel: float, ankle_height: float) -> FootTriangle:
-        """The foot with a given side from ankle to heel r_6, for example the literal 0.29 m of Table III-3 (G-01).
+        """Return foot with a given side from ankle to heel r_6, for example the literal 0.29 m of Table III-3 (G-01).
 
         Raises:
             InputError: the lengths form no foot.

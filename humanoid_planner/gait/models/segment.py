@@ -54,7 +54,7 @@ class Segment:
 
 
 def require_keys(node: YamlNode, values: Mapping[str, YamlNode], names: Sequence[str]) -> None:
-    """Checks that a mapping has keys.
+    """Check that a mapping has keys.
 
     Raises:
         InputError: one is missing.

@@ -154,7 +154,7 @@ class PhaseProblem:
 
 
 def scaled_tree(tree: PlanarTree, factor: float, bodies: Mapping[str, float]) -> PlanarTree:
-    """A tree with masses and inertias scaled: all and the rotors by ``factor``, single bodies by theirs as well."""
+    """Return a tree with masses and inertias scaled: all and the rotors by ``factor``, single bodies by theirs."""
     if factor == 1.0 and all(value == 1.0 for value in bodies.values()):
         return tree
     scales = [factor * bodies.get(body.name, 1.0) for body in tree.bodies]

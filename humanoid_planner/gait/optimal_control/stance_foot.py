@@ -9,7 +9,7 @@ from humanoid_planner.gait.optimal_control.control_rows import FlatFoot, FootFor
 
 
 def flat_foot(bip: Bip) -> FlatFoot:
-    """The stance foot of single support, flat and still: the segment S_1 that isn't in the tree (section 2.13.4)."""
+    """Return stance foot of single support, flat and still: the segment S_1 that isn't in the tree (section 2.13.4)."""
     rear = bip.segments["rear_foot"]
     return FlatFoot(
         bip.foot.length,

@@ -373,7 +373,7 @@ def _findings(gait: GaitSolution, series: GaitSeries, index: int) -> list[Findin
 
 
 def _sole_depth(gait: GaitSolution, series: GaitSeries, index: int) -> np.ndarray[Any, Any]:
-    """(samples of the phase,) how far heel or toe of the front foot are below the ground that it comes down on [m]."""
+    """Return (samples of the phase,) how far the front foot's heel or toe is below the ground that it meets [m]."""
     rows = series.phase == index
     leg = leg_roles(gait.plan, index)["front"]
     step = gait.plan.phases[index].spec.own

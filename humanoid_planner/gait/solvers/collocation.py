@@ -293,7 +293,7 @@ class _State:
         self.finite = bool(np.isfinite(self.residual).all())
 
     def linearise(self) -> None:
-        """Derivatives of the rates."""
+        """Return derivatives of the rates."""
         both = np.concatenate([self.y, self.middle])
         _, J = self._problem.rates_and_jacobian(both)
         self.node_jacobian, self.middle_jacobian = J[: len(self.y)], J[len(self.y) :]
@@ -347,7 +347,7 @@ def _residuals(problem: BoundaryValueProblem, mesh: Reals, y: Reals, rates: Real
 
 
 def _refined(mesh: Reals, errors: Reals, tolerance: float) -> Reals:
-    """The mesh with intervals cut in as many parts as bring a third-order residual below the tolerance, 4 at most."""
+    """Return mesh with intervals cut in as many parts as bring the residual below the tolerance, 4 at most."""
     parts = np.clip(np.ceil((errors / (0.5 * tolerance)) ** 0.25), 1, 4).astype(int)
     nodes = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(mesh[:-1], mesh[1:], parts, strict=True)]
     return np.concatenate([*nodes, [mesh[-1]]])

@@ -303,7 +303,7 @@ _TRANSCRIPTIONS: dict[tuple[PhaseShape, int], Transcription] = {}
 
 
 def point_width(shape: PhaseShape) -> int:
-    """Number of unknowns at each point of a transcription: angles, velocities, controls, accelerations, slacks."""
+    """Return number of unknowns at each point: angles, velocities, controls, accelerations, slacks."""
     slacks = 0 if shape.hard_inequalities else shape.inequality_count
     return 2 * shape.n + shape.control_count + (shape.n if shape.accelerated else 0) + slacks
 

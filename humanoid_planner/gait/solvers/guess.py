@@ -10,7 +10,7 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 
 
 def cubic_guess(problem: PhaseProblem, points: int) -> tuple[Reals, Reals, Reals, Reals]:
-    """A motion between the ends: cubic angles with the ends' velocities, and the least efforts that come near it.
+    """Return motion between the ends: cubic angles with the ends' velocities, and the least efforts that come near it.
 
     Returns:
         (K, n) angles, velocities and accelerations, and (K, N) controls, within their own bounds.

@@ -218,7 +218,7 @@ class _Run:
         return settings
 
     def collocation_settings(self, hasty: bool, second_chance: bool) -> CollocationOptions:
-        """Settings of a boundary value problem; if hasty with fewer Newton steps, on finer meshes where told so."""
+        """Return settings of a boundary value problem; if hasty with fewer Newton steps, on finer meshes where told."""
         settings = self.options.collocation
         if not hasty:
             return settings

@@ -32,7 +32,7 @@ def double_support_end(rabbit: Rabbit, step: StepData) -> BoundaryState:
 
 
 def single_from_double(state: BoundaryState) -> BoundaryState:
-    """The end of double support as beginning of single support: the front leg becomes the stance leg (section 2.15)."""
+    """Return end of double support as start of single support: the front leg becomes the stance leg (section 2.15)."""
     order, shift = [3, 2, 1, 0, 4], np.array([math.pi, math.pi, -math.pi, -math.pi, 0.0])
     return BoundaryState(state.q[order] + shift, state.v[order])
 

@@ -67,7 +67,7 @@ def double_support_end(bip: Bip, step: StepData) -> BoundaryState:
 
 
 def single_from_double(state: BoundaryState) -> BoundaryState:
-    """The end of double support as beginning of single support (Fig. III-25a): the front leg becomes the stance leg.
+    """Return end of double support as beginning of single support (Fig. III-25a): the front leg becomes the stance leg.
 
     The rear foot's axis, from toe to ankle, becomes the swing foot's, from ankle to toe.
     """
@@ -87,7 +87,7 @@ def single_from_touch_down(bip: Bip, state: BoundaryState) -> BoundaryState:
 
 
 def double_from_single(bip: Bip, state: BoundaryState) -> BoundaryState:
-    """The end of single support as beginning of double support: the inverse of :func:`single_from_touch_down`."""
+    """Return end of single support as beginning of double support: the inverse of :func:`single_from_touch_down`."""
     q = np.concatenate([[math.pi - bip.foot.toe_angle], state.q])
     q[5] -= bip.foot.ankle_angle
     return BoundaryState(q, np.concatenate([[0.0], state.v]))

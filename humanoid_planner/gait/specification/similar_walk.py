@@ -130,7 +130,7 @@ def similar_walk(walk: WalkData, made_for: LegSize, size: LegSize, stride: float
 
 
 def lowered_walk(walk: WalkData, bip: Bip) -> WalkData:
-    """The walk with its hips lowered, all by as much as it takes to bend both knees into their range at every end.
+    """Return walk with its hips lowered, all by as much as it takes to bend both knees into their range at every end.
 
     Args:
         walk: on level ground.

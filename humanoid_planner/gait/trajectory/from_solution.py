@@ -189,7 +189,7 @@ def _piece(
 def _forces(
     phase: PhaseSolution, solution: GaitSolution, q: Reals, v: Reals, u: Reals, offset: Reals
 ) -> tuple[Reals, Reals, Reals]:
-    """Normal forces (K, 2, k), tangential ones (K, 2) and places (K, 2, k, 2): rear or stance foot, other foot."""
+    """Return normal forces (K, 2, k), tangential ones (K, 2) and places (K, 2, k, 2): rear or stance foot, other."""
     model, names = phase.problem.scaled_model, _foot_places(solution)
     double = bool(model.cut_forces)
     normal = np.zeros((len(q), 2, len(names)))

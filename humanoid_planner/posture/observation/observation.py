@@ -68,7 +68,7 @@ class View:
 def observation_task(
     kinematics: RobotKinematics, eye: Eye, view: View, name: str = "observation"
 ) -> GeometricTask:
-    """An object seen along a direction (section 9.2): v parallel to HX, the eye's axis parallel to v, HX >= distance.
+    """Return object seen along a direction (section 9.2): v and the eye's axis parallel to HX, HX >= distance.
 
     Args:
         kinematics: of the robot.

@@ -31,7 +31,7 @@ class Criterion(ABC):
         return None
 
     def bind(self, kinematics: RobotKinematics) -> None:
-        """A problem takes the criterion: what it keeps in kinematic variables is meant in those of ``kinematics``."""
+        """Take the criterion into a problem, whose kinematic variables are those of ``kinematics``."""
         return
 
 
@@ -86,7 +86,7 @@ class NearReference(Criterion):
             )
 
     def bind(self, kinematics: RobotKinematics) -> None:
-        """The reference in the variables of ``kinematics``."""
+        """Return the reference in the variables of ``kinematics``."""
         self.reference = kinematics.coordinates(self._q)
 
     def value(self, state: PostureState) -> float:

@@ -168,7 +168,7 @@ class ForceModel:
         return 3 * len(self.points)
 
     def forget(self) -> None:
-        """The posture has changed."""
+        """Follow a change of the posture."""
         self._current = False
 
     def update(self, forces: NDArray[np.float64]) -> None:

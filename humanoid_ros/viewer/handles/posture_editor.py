@@ -178,7 +178,7 @@ class PostureEditor:
         return request
 
     def _contact(self, place: str) -> tuple[Contact, Surface | None]:
-        """The contact that a handle means: on a surface of the scene when it is near one, else on one of its own."""
+        """Return contact that a handle means: on a surface of the scene when it is near one, else on one of its own."""
         use = self._uses[place]
         contact = Contact(location=place, bilateral=use == GRASP)
         contact.kind = Contact.RELEASED if use == TOUCH else Contact.FIXED

@@ -14,14 +14,14 @@ from humanoid_sim.stepping.step_settings import StepSettings
 from humanoid_sim.stepping.unsolved_steps import note_unsolved
 
 DONE, NO_DETECTION_ROOM = -1, -10
-"""How :func:`march` ends besides what :func:`~humanoid_sim.stepping.stages.advance` says; what the detection lacks is
-added to the second."""
+"""How :func:`run_steps` ends besides what :func:`~humanoid_sim.stepping.stages.advance` says; what the detection lacks
+is added to the second."""
 DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 """Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
 
 
 @njit(cache=True, error_model="numpy", nogil=True)  # other threads answer meanwhile
-def march(
+def run_steps(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
 ) -> tuple[int, int]:
     """Return some steps from a state; each is what :class:`~humanoid_sim.simulation.Simulation` describes.
