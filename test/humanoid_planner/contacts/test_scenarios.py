@@ -45,6 +45,18 @@ def test_sitting_down_with_a_glass_that_stays_upright():
     assert held >= {("seat", "seat"), ("left_sole", "floor"), ("right_sole", "floor")}
 
 
+def test_the_head_goes_under_the_table_in_the_first_part_of_the_plan():
+    """A third of the nodes; the whole plan is a slow test."""
+    case = under_the_table()
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=110)
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
+    assert verdict.success, verdict.violations
+    heads = np.array([frame(case.robot, q, "HEAD_LINK1").translation for q in plan.postures])
+    under = heads[:, 0] > 0.65
+    assert under.any()
+    assert (heads[under, 2] < 0.9).all()
+
+
 @pytest.mark.slow
 def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_not():
     """O2-07: the guide's potential alone doesn't get there within the nodes that suffice with those of bodies."""

@@ -792,7 +792,7 @@ DISPLAY_TYPES = {
     "rviz_default_plugins/Odometry": "nav_msgs/msg/Odometry",
     "rviz_default_plugins/Wrench": "geometry_msgs/msg/WrenchStamped",
 }
-OF_OTHER_NODES = ("Posture", "Gait", "Walking figure", "Walking robot")
+OF_OTHER_NODES = ("Posture", "Contact plan", "Gait", "Walking figure", "Walking robot")
 """Displays of what the contact planner and the gait generator say; their tests look at them."""
 WITHOUT_TOPIC = {"rviz_default_plugins/Grid", "rviz_default_plugins/TF"}
 
@@ -801,8 +801,15 @@ def test_rviz_displays_match_the_topics(simulator: Any) -> None:
     """Topic, type and quality of service of every display fit what the running node publishes."""
     with open(find_resource("config/humanoid_stack.rviz"), encoding="utf-8") as file:
         config = yaml.safe_load(file)["Visualization Manager"]
-    published = dict(simulator.node.get_topic_names_and_types())
-    assert published["/tf"] == published["/tf_static"] == ["tf2_msgs/msg/TFMessage"]
+    end = time.monotonic() + 20.0
+
+    def types(topic: str) -> list[str]:
+        """Types of a topic, which is heard of a while after its node has started."""
+        while not (found := dict(simulator.node.get_topic_names_and_types()).get(topic, [])) and time.monotonic() < end:
+            time.sleep(0.02)
+        return found
+
+    assert types("/tf") == types("/tf_static") == ["tf2_msgs/msg/TFMessage"]
     seen = []
     for display in config["Displays"]:
         kind = display["Class"]
@@ -814,7 +821,7 @@ def test_rviz_displays_match_the_topics(simulator: Any) -> None:
         else:
             topic, expected = display["Topic"], DISPLAY_TYPES[kind]
         name = simulator.node.resolve_topic_name(topic["Value"])
-        assert published.get(name) == [expected], display["Name"]
+        assert types(name) == [expected], display["Name"]
         for info in simulator.node.get_publishers_info_by_topic(name):
             offered = info.qos_profile
             if topic["Reliability Policy"] == "Reliable":
