@@ -82,6 +82,11 @@ CASES = {
         0.03,
         0.03,
     ),
+    "slab from the other side": (
+        lambda d: link_tasks.point_in_slab(KINEMATICS, "RARM_LINK6", [0, 0, -0.05], HAND + (0.02 + d) * UP, UP, 0.02),
+        0.03,
+        0.03,
+    ),
     "axis": (lambda d: link_tasks.axis_along(KINEMATICS, "HEAD_LINK1", [1, 0, 0], LOOK + d * ACROSS), 0.2, None),
     "axis within": (
         lambda d: link_tasks.axis_along(
