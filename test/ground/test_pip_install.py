@@ -160,7 +160,8 @@ def test_every_snippet_of_the_pages_runs_from_the_wheel(tmp_path):
             assert missing, f"{name}: {done.stderr[-3000:]}"
             wanted.add(missing[1])
         if not extra:
-            assert all(name.startswith("gait") for name in waiting), waiting.keys()
+            # Gaits need CasADi, the guides of contact plans networkx.
+            assert all(name.startswith("gait") or name == "contacts.md" for name in waiting), waiting.keys()
             assert wanted == {"planner"}
             install(f"{wheel}[planner]")
     assert not waiting
