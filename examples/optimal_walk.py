@@ -24,7 +24,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull
 
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene
-from humanoid_planner.gait import MAX_CYCLES, project_to_sagittal_plane
+from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
     LiftedGait,
@@ -35,7 +35,6 @@ from humanoid_planner.gait.lift import (
     whole_trajectory,
     with_reserves,
 )
-from humanoid_planner.gait.trajectory.gait_motion import gait_motion
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control import JointTrajectory

@@ -48,6 +48,7 @@ from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk  # noqa: E402
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker  # noqa: E402
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory  # noqa: E402
+from humanoid_planner.gait.trajectory.gait_motion import gait_motion  # noqa: E402
 
 __all__ = [
     "MAX_CYCLES",
@@ -85,6 +86,7 @@ __all__ = [
     "SynthesisOptions",
     "WalkData",
     "cyclic_walk",
+    "gait_motion",
     "gait_trajectory",
     "generate_gait",
     "load_bip",
