@@ -195,7 +195,7 @@ def batch(rounds: int) -> None:
 
 
 def plot(rows: dict[tuple[str, int], dict[str, float]], path: Path) -> None:
-    """Return times over numbers of vertices, a panel for each kind of motion."""
+    """Draw times over numbers of vertices, a panel for each kind of motion."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -267,7 +267,7 @@ class PlainStep:
 
 
 def whole_step(rounds: int, speed: float, plain: bool) -> None:
-    """Return the best cyclic step of BIP from nothing, beside the same program written plainly."""
+    """Time the best cyclic step of BIP from nothing, beside the same program written plainly."""
     walker, settings, times = BipWalker(BIP), GlobalSettings(), []
     for _ in tqdm(range(rounds), desc="whole step"):
         began = time.process_time()

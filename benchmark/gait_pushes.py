@@ -86,7 +86,7 @@ def in_space(stabilised: bool) -> None:
 
 
 def in_the_plane() -> None:
-    """Return the planar walk of six cycles that lands level, pushed in the middle of the second swing between steps."""
+    """Push the planar walk of six cycles that lands level, in the middle of the second swing between steps."""
     solution, exchanged = synthesize(6, heel_strike=False)
     trajectory = gait_trajectory(solution, load_robot("bip_planar"), exchanged=exchanged)
     simulation = prepare(trajectory)

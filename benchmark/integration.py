@@ -119,7 +119,7 @@ def falling_arm() -> Problem:
 
 
 def bouncing_ball() -> Problem:
-    """Return the dropped from 1 m with e = 0.8: one bounce, up, and down again."""
+    """Return the ball dropped from 1 m with e = 0.8: one bounce, up, and down again."""
     restitution = 0.8
 
     def floor(t: float, y: Vector) -> float:

@@ -15,6 +15,7 @@ import math
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -68,7 +69,7 @@ def descendants(pid: int) -> list[int]:
 @contextmanager
 def running(own: Process) -> Iterator[int]:
     """Run a program; gives its process number."""
-    with Path(f"/tmp/node_cost_{own.name}.log").open("wb") as log:
+    with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(own.command, stdout=log, stderr=subprocess.STDOUT)
     try:
         yield process.pid

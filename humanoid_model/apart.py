@@ -143,7 +143,7 @@ class _ApartType(types.Callable, types.Dummy):
         return signature(self.function.returns, *map(types.unliteral, folded)).replace(pysig=pysig)
 
     def get_call_signatures(self) -> tuple[Any, bool]:
-        """Return none that is fixed."""
+        """Return no signature: it has none that is fixed."""
         return (), True
 
     def get_impl_key(self, sig: Any) -> Apart:

@@ -14,7 +14,7 @@ _MAX_TEXT_SIZE = 100_000_000
 
 
 def require_file(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> None:
-    """Return if there is a plain file, which ends: pipes wait for a writer, some devices have no end.
+    """Check that there is a plain file, which ends: pipes wait for a writer, some devices have no end.
 
     Args:
         path: the file.

@@ -174,7 +174,7 @@ def static_efforts_jacobian(
 
 @njit(cache=True)
 def static_efforts_by_force(tree: TreeTable, placed: Placements, entries: Records, D: np.ndarray) -> None:
-    """Return derivatives of :func:`static_efforts` by force variables, added to ``D`` (nx, 3 x contact points).
+    """Add derivatives of :func:`static_efforts` by force variables to ``D`` (nx, 3 x contact points).
 
     An entry has the force ``frame @ f`` (3,), f beginning at column ``variable``.
     """

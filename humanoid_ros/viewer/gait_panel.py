@@ -57,7 +57,7 @@ class GaitPanel:
         self._send(GenerateGait(self._model.value, float(self._speed.value), length, steps, proof, whole))
 
     def _choose_whole(self) -> None:
-        """Show the speed and step length of a whole robot's level walk only."""
+        """Hide speed and step length for a whole robot's level walk, which has its own."""
         self._speed.visible = self._length.visible = not self._whole.value
 
     def _send_show(self) -> None:

@@ -102,7 +102,7 @@ class FeedForward(Module):
         self._find_supports(simulation)
 
     def _find_supports(self, simulation: Simulation) -> None:
-        """Return the robot's points that press on fixed bodies: its joints and places in the world."""
+        """Find the robot's points that press on fixed bodies: its joints and places in the world."""
         self._supports = []
         if not self._base.size:
             return

@@ -229,7 +229,7 @@ class ContactDetector:
             self.points = ContactPoints(points)
 
     def _make_slots(self) -> None:
-        """Return a larger table of the pairs that have slots; those that had some keep them."""
+        """Make a larger table of the pairs that have slots; those that had some keep them."""
         size = 2
         while size < 4 * self._most_blocks:
             size *= 2

@@ -284,7 +284,7 @@ def force_response(
     efforts: np.ndarray,
     acceleration: np.ndarray,
 ) -> None:
-    r"""Return what wrenches and efforts alone change in the acceleration: :math:`M^{-1}(J^T f + \tau)`, in O(n).
+    r"""Compute what wrenches and efforts alone change in the acceleration: :math:`M^{-1}(J^T f + \tau)`, in O(n).
 
     One pass inwards and one outwards with the H and D of :func:`articulated_body`. It reaches all coordinates of a
     tree, also those of branches without contacts (specification 000 §11.5, feature F167).

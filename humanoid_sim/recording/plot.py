@@ -65,7 +65,7 @@ def plot_log(log: Mapping[str, Columns], path: str | Path, what: Sequence[str] |
 
 
 def _forces(axes: Any, contacts: Columns) -> None:
-    """Return normal forces by pair of bodies, and where there are several their sum."""
+    """Draw normal forces by pair of bodies, and where there are several their sum."""
     normal = np.sum([contacts[f"force_{x}"] * contacts[f"normal_{x}"] for x in "xyz"], axis=0)
     times, at = np.unique(contacts["time"], return_inverse=True)
     names = np.char.add(np.char.add(contacts["body_a"], " on "), contacts["body_b"])

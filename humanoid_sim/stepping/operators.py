@@ -172,7 +172,7 @@ def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
 
 @apart(error_model="numpy")
 def closure_forces(W: np.ndarray, v_free: np.ndarray, count: int, f: np.ndarray) -> None:
-    r"""Return forces of the closures once the others are known: :math:`f_b = -W_{bb}^{-1}(v_b + W_{bu} f_u)`.
+    r"""Compute forces of the closures once the others are known: :math:`f_b = -W_{bb}^{-1}(v_b + W_{bu} f_u)`.
 
     Args:
         W: output of :func:`eliminate_closures`, shape (n, n).

@@ -51,7 +51,7 @@ def check_scheme(integrator: object, name: str, world: World, servos: Servos) ->
 
 
 def check_dry_friction(name: str, world: World, servos: Servos) -> None:
-    """Return the part of :func:`check_scheme` that may change between steps.
+    """Check that part of :func:`check_scheme` that may change between steps.
 
     Raises:
         InputError: a joint has dry friction.

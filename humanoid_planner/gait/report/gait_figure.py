@@ -206,7 +206,7 @@ def _clearance(panel: Any, gait: GaitSolution, series: GaitSeries) -> None:
 
 
 def _by_phase(panel: Any, series: GaitSeries, values: Any, label: str | None = None, **style: Any) -> None:
-    """Return a curve that breaks where one phase ends and the next begins, for torques and forces jump there."""
+    """Draw a curve that breaks where one phase ends and the next begins, for torques and forces jump there."""
     for index in range(int(series.phase[-1]) + 1):
         rows = series.phase == index
         panel.plot(series.t[rows], values[rows], label=label if index == 0 else None, **style)

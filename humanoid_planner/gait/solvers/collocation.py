@@ -293,7 +293,7 @@ class _State:
         self.finite = bool(np.isfinite(self.residual).all())
 
     def linearise(self) -> None:
-        """Return derivatives of the rates."""
+        """Compute derivatives of the rates."""
         both = np.concatenate([self.y, self.middle])
         _, J = self._problem.rates_and_jacobian(both)
         self.node_jacobian, self.middle_jacobian = J[: len(self.y)], J[len(self.y) :]

@@ -533,6 +533,6 @@ def given_fields(record: GaitWeights | GaitBounds, name: str, kept: Sequence[str
 
 
 def _check_open(value: float, name: str) -> None:
-    """Return a number that may be left open."""
+    """Check a number that may be left open."""
     if not (math.isfinite(value) and value >= 0.0):
         raise InputError(f"is {value:g}", element=name, remedy="Give a finite number above 0, 0 for the default")

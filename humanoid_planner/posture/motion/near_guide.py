@@ -67,7 +67,7 @@ class NearGuide(Criterion):
         self.bind(kinematics)
 
     def bind(self, kinematics: RobotKinematics) -> None:
-        """Return the guide in the variables of ``kinematics``."""
+        """Express the guide in the variables of ``kinematics``."""
         tree = kinematics.tree
         assert tree.base is not None
         base = tree.joints["column"][tree.base[0] : tree.base[1] + 1]

@@ -86,7 +86,7 @@ class NearReference(Criterion):
             )
 
     def bind(self, kinematics: RobotKinematics) -> None:
-        """Return the reference in the variables of ``kinematics``."""
+        """Express the reference in the variables of ``kinematics``."""
         self.reference = kinematics.coordinates(self._q)
 
     def value(self, state: PostureState) -> float:

@@ -42,7 +42,7 @@ class NearPath(Criterion):
         self.bind(kinematics)
 
     def bind(self, kinematics: RobotKinematics) -> None:
-        """Return the path in the variables of ``kinematics``."""
+        """Express the path in the variables of ``kinematics``."""
         self.points = np.array([kinematics.coordinates(q) for q in self._postures])
 
     def nearest(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
