@@ -19,6 +19,8 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from builtin_interfaces.msg import Duration  # noqa: E402
 from humanoid_stack.action import ExecuteTrajectory  # noqa: E402
 from humanoid_stack.msg import WholeBodyTrajectory  # noqa: E402
+from rclpy.time import Time  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -39,9 +41,12 @@ tolerances: {path: 0.5}
 
 
 class Arm:
-    """A perfect robot: its joints are where they were told to be last, and it tells so 200 times a second."""
+    """A perfect robot: its joints are where they were told to be last, and it tells so 200 times a second.
 
-    def __init__(self, domain: int) -> None:
+    Simulated, it has a clock of its own. :meth:`reset` sets it back; its clock tells so 0.1 s before its joints do.
+    """
+
+    def __init__(self, domain: int, simulated: bool = False) -> None:
         from rclpy.executors import SingleThreadedExecutor
 
         self.told: list[tuple[float, str, float]] = []
@@ -49,14 +54,21 @@ class Arm:
         rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node("arm", context=self.context)
         self.positions = {"joint1": 0.0, "joint2": 0.0}
+        self.zero, self.silent_until = (time.monotonic(), 0.0) if simulated else (None, 0.0)
         states = self.node.create_publisher(JointState, "joint_states", 10)
+        clock = self.node.create_publisher(Clock, "clock", 10)
         self.node.create_subscription(Float64MultiArray, "forward_position_controller/commands", self.forward, 10)
         self.node.create_subscription(JointState, "robot_joint_commands", self.command, 10)
 
         def tell() -> None:
             message = JointState(name=list(self.positions), position=list(self.positions.values()))
-            message.header.stamp = self.node.get_clock().now().to_msg()
-            states.publish(message)
+            if self.zero is None:
+                message.header.stamp = self.node.get_clock().now().to_msg()
+            else:
+                message.header.stamp = Time(seconds=time.monotonic() - self.zero).to_msg()
+                clock.publish(Clock(clock=message.header.stamp))
+            if time.monotonic() > self.silent_until:
+                states.publish(message)
 
         self.timer = self.node.create_timer(0.005, tell)
         self.executor = SingleThreadedExecutor(context=self.context)
@@ -79,6 +91,11 @@ class Arm:
         self.told.append((time.monotonic(), joint, position))
         self.positions[joint] = position
 
+    def reset(self) -> None:
+        self.silent_until = time.monotonic() + 0.1
+        self.zero = time.monotonic()
+        self.positions = dict.fromkeys(self.positions, 0.0)
+
     def close(self) -> None:
         self.stop.set()
         self.thread.join()
@@ -87,10 +104,10 @@ class Arm:
         self.context.try_shutdown()
 
 
-@pytest.fixture
-def arm(start_bridge: Callable[..., Any]) -> Iterator[Arm]:
-    found = Arm(claim_domain())
-    found.bridge = start_bridge(found.node.context.get_domain_id(), ARM, sim_time=False)
+@pytest.fixture(params=[False])
+def arm(start_bridge: Callable[..., Any], request: pytest.FixtureRequest) -> Iterator[Arm]:
+    found = Arm(claim_domain(), request.param)
+    found.bridge = start_bridge(found.node.context.get_domain_id(), ARM, sim_time=request.param)
     yield found
     found.close()
 
@@ -159,6 +176,18 @@ def test_a_robot_that_tells_nothing_any_more_is_stopped_and_told_of(arm: Arm) ->
     assert "the newest joint states are" in answer.message
     assert arm.positions["joint1"] == pytest.approx(answer.path_time / 10.0, abs=1e-6)
     assert arm.positions["joint1"] < 0.6
+
+
+@pytest.mark.parametrize("arm", [True], indirect=True)
+def test_a_robot_that_was_set_back_is_not_pulled_to_where_it_was(arm: Arm) -> None:
+    handle = send(arm, goal(10.0))
+    while arm.positions["joint1"] < 0.1:
+        time.sleep(0.005)
+    arm.executor.create_task(arm.reset)
+    answer = result(handle.get_result_async()).result
+    assert answer.code == Result.STALE_STATE
+    assert "time went back" in answer.message
+    assert arm.positions == {"joint1": 0.0, "joint2": 0.0}
 
 
 def test_files_that_cant_be_used_are_refused_with_line_and_key(start_badly: Any, tmp_path: Any) -> None:
