@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structure of the packages keeps to its rules."""
 
+import ast
+
 import pytest
 from ground.structure import (
     CALL,
     CHECK,
     LOADING,
+    ROOT,
     cycles,
     import_graph,
     layer,
@@ -52,6 +55,19 @@ def test_numbers_of_the_structure_keep_to_their_bounds(number, found):
 
 def test_every_number_has_a_bound(found):
     assert found.keys() == BOUNDS.keys()
+
+
+def test_what_returns_nothing_does_not_say_return():
+    wrong = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for package in packages()
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and isinstance(node.returns, ast.Constant)
+        and (ast.get_docstring(node) or "").startswith("Return")
+    ]
+    assert not wrong
 
 
 def test_every_package_has_a_layer():
