@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import plain_arguments
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, SPHERICAL, TRANSLATION, FlatModel
 
 
@@ -115,6 +116,7 @@ def topology(parents: np.ndarray, contact_joints: list[int]) -> ContactTopology:
     )
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_distances: int) -> bool:
     """Return whether table 3.2 promises less than table 3.3; what the projection takes is the same for both."""

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
+from humanoid_model.compiling import plain_arguments
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -162,6 +163,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     groups.counts[3] = entries
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int, rows: int) -> int:
     """Add rows to the group of a leading tree, a new one where there is none yet."""
@@ -386,6 +388,7 @@ def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float
     return block, row
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return rows of some closures, which pull their two frames together; returns the next block and row."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from humanoid_model.compiling import plain_arguments
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
@@ -40,6 +41,7 @@ class SolverSettings(NamedTuple):
     deadline: float
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
