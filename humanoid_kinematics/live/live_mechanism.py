@@ -102,6 +102,11 @@ class LiveMechanism:
         return self.solver.q.copy()
 
     @property
+    def v(self) -> Array:
+        """(nv,) velocities in the last tick."""
+        return self._v.copy()
+
+    @property
     def profile(self) -> str:
         """``robust`` or ``thesis``."""
         return ROBUST if self._thesis is None else THESIS
@@ -151,6 +156,11 @@ class LiveMechanism:
     def commanded(self) -> tuple[str, ...]:
         """Tools that were commanded in the last tick (inverse operation), in the order in which they were given."""
         return tuple(self._rows)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to follow."""
+        return not (self._tools or self._joints or self._motions or self._path)
 
     # ---- motion ----
 
@@ -378,12 +388,12 @@ class LiveMechanism:
         return self.view if frame == "view" else self.solver.placement(frame)
 
     def _add_motion(self, motion: ToolMotion) -> None:
-        """Add a motion to what is still to be made of older ones, in the world's axes."""
-        linear, angular = motion.in_world(self.solver.placement(motion.tool))
+        """Add a motion to what is still to be made of older ones in the same axes, or take it in their place."""
         old = self._motions.get(motion.tool)
-        if old is not None:
-            linear, angular = linear + np.asarray(old.linear), angular + np.asarray(old.angular)
-        self._motions[motion.tool] = ToolMotion(motion.tool, linear, angular, "centred", motion.rows)
+        if old is not None and isinstance(motion.frame, str) and (old.frame, old.rows) == (motion.frame, motion.rows):
+            linear = np.asarray(old.linear) + np.asarray(motion.linear)
+            motion = replace(motion, linear=linear, angular=np.asarray(old.angular) + np.asarray(motion.angular))
+        self._motions[motion.tool] = motion
 
     def _drop_old(self) -> None:
         last = self.time - self.limits.timeout
