@@ -447,23 +447,28 @@ class LiveMechanism:
             return goal
         placement = self.solver.placement(goal.tool)
         turned = any(row in ORIENTATION for row in goal.rows)
-        rotation = pin.exp3(share * angular) @ placement.rotation if turned else goal.goal.rotation
+        rotation = pin.exp3(share * angular) @ self._turned(goal, placement) if turned else goal.goal.rotation
         return replace(goal, goal=pin.SE3(rotation, placement.act(np.array(goal.point)) + share * linear))
 
     def _gap(self, goal: ToolGoal) -> tuple[Array, Array]:
         """Return translation and rotation vector from a tool to its goal in the world's axes, in the rows commanded."""
         placement = self.solver.placement(goal.tool)
         of_point = placement.act(np.array(goal.point))
-        rotation = goal.goal.rotation
+        rotation, own = goal.goal.rotation, self._turned(goal, placement)
         held = np.array([row in goal.rows for row in ROWS])
         linear = rotation @ (held[:3] * (rotation.T @ (goal.goal.translation - of_point)))
         angular: Array = np.zeros(3)
         if held[3:].sum() == 2:
             k = int(np.flatnonzero(~held[3:])[0])
-            angular = _turn(placement.rotation[:, k], rotation[:, k])
+            angular = _turn(own[:, k], rotation[:, k])
         elif held[3:].any():
-            angular = np.asarray(rotation @ (held[3:] * pin.log3(placement.rotation.T @ rotation)))
+            angular = np.asarray(rotation @ (held[3:] * pin.log3(own.T @ rotation)))
         return linear, angular
+
+    @staticmethod
+    def _turned(goal: ToolGoal, placement: pin.SE3) -> Array:
+        """Axes (3, 3) of a tool at a placement that should come onto the goal's."""
+        return np.asarray(placement.rotation if goal.turn is None else placement.rotation @ goal.turn)
 
     def _joint_goals(self, dt: float, hold: bool) -> list[JointGoal]:
         """Return this tick's positions of joints, as far as may be gone; ``hold``: with driven ones that stay."""
