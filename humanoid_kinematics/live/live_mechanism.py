@@ -107,6 +107,16 @@ class LiveMechanism:
         return self._v.copy()
 
     @property
+    def status(self) -> str:
+        """How the last tick ended."""
+        return self._status
+
+    @property
+    def gap(self) -> float:
+        """Largest gap of a loop that is held [m or rad]."""
+        return max((max(gap) for gap in self.solver.loop_gaps().values()), default=0.0)
+
+    @property
     def profile(self) -> str:
         """``robust`` or ``thesis``."""
         return ROBUST if self._thesis is None else THESIS

@@ -116,7 +116,7 @@ class LiveScene:
         live = self.mechanisms[mechanism]
         if self.scene.mad is None:
             self._limit(live, changes)
-            return live.solver.closing.gap
+            return live.gap
         robot = live.mechanism.robot
         positions = {joint: float(live.q[robot.index_q(joint)]) for joint in robot.joint_names}
         mad = changed_scene(self.scene.mad, mechanism, changes, positions)
@@ -133,7 +133,7 @@ class LiveScene:
         locked = tuple(j for j in robot.joint_names if locks.get(j, j in live.solver.locked))
         live.rebuild(replace(built, initial=initial), locked)
         self.scene = scene
-        return live.solver.closing.gap
+        return live.gap
 
     def _limit(self, live: LiveMechanism, changes: Sequence[LinkChange]) -> None:
         """Change limits and locks alone."""

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseStamped, Twist
+from geometry_msgs.msg import PoseStamped, TransformStamped, Twist
 from humanoid_stack.msg import MechanismCommand, MechanismState
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_kinematics import LiveMechanism, ToolVelocity
@@ -22,6 +21,7 @@ from humanoid_kinematics.mechanism import Mechanism
 from humanoid_model.arrays import Array
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.kinematics.mechanism_messages import commands, joint_commands, joint_path, pose_goal, state_message
+from humanoid_ros.kinematics.motion_file import MotionWriter
 from humanoid_ros.messages.conversions import array
 from humanoid_ros.messages.link_transforms import LinkTransforms
 from humanoid_ros.messages.serialized_message import SerializedMessage
@@ -107,9 +107,9 @@ class MechanismTopics:
         self.describe()
 
     @property
-    def fixed(self) -> TFMessage:
+    def fixed(self) -> list[TransformStamped]:
         """Transforms that never change."""
-        return TFMessage(transforms=self._transforms.fixed)
+        return self._transforms.fixed
 
     def describe(self) -> None:
         """Tell what the mechanism is now: at first, and after its links have changed."""
@@ -118,14 +118,26 @@ class MechanismTopics:
         self._joint_states = JointStates(mechanism, self._world)
         self._description.publish(String(data=mechanism.robot.urdf))
 
-    def publish(self, stamp: Time, *, joints: bool = True) -> TFMessage:
-        """Publish the state, and the joints if asked to; the transforms of the links."""
+    def publish(
+        self, stamp: Time, writer: MotionWriter | None = None, *, joints: bool = True
+    ) -> list[TransformStamped]:
+        """Publish the state, and the joints if asked to; the transforms of the links.
+
+        Args:
+            stamp: of the messages.
+            writer: writes them too.
+            joints: whether nobody else publishes them.
+        """
         live = self.live
+        of_joints = self._joint_states.filled(live.q, live.v, None, stamp)
         if joints:
-            self.publish_joints(self._joint_states.filled(live.q, live.v, None, stamp))
-        if self._state.get_subscription_count():
-            self._state.publish(state_message(live, live.state(), self.name, self._frame, stamp))
-        return TFMessage(transforms=self._transforms.update(live.q, stamp))
+            self.publish_joints(of_joints)
+        if writer is not None or self._state.get_subscription_count():
+            state = state_message(live, live.state(), self.name, self._frame, stamp)
+            self._state.publish(state)
+            if writer is not None:
+                writer.add(self.name, of_joints, state, 1_000_000_000 * stamp.sec + stamp.nanosec)
+        return self._transforms.update(live.q, stamp)
 
     def publish_joints(self, message: bytes) -> None:
         """Publish joint states, serialised."""

@@ -27,8 +27,8 @@ def read_motion(path: str, mechanism: Mechanism, name: str) -> Recording:
     """Read a recorded motion of a mechanism.
 
     Args:
-        path: CSV as :meth:`Recording.write_csv` writes it, or MCAP with joint states, as this node or ``ros2 bag record``
-            writes it.
+        path: CSV as :meth:`Recording.write_csv` writes it, or MCAP with joint states, as this node or
+            ``ros2 bag record`` writes it.
         mechanism: that it is of.
         name: of the mechanism: of several topics of joint states, that of ``<name>/joint_states`` counts.
 

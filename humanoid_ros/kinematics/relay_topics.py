@@ -93,7 +93,7 @@ class RelayTopics:
                     remedy=f"Tell all driven joints, {', '.join(self.relay.driven)}, in each message",
                 )  # fmt: skip
             self._places, self._names = [names.index(joint) for joint in self.relay.driven], names
-        numbers = {}
+        numbers: dict[str, list[float] | None] = {}
         for field in ("position", "velocity", "effort"):
             values = getattr(message, field)
             if len(values) not in (0, len(names)) or (field == "position" and not len(values)):
@@ -102,4 +102,4 @@ class RelayTopics:
                 )
             numbers[field] = [values[place] for place in self._places] if len(values) else None
         efforts = numbers["effort"] if self._efforts else None
-        return self.relay.update(numbers["position"], numbers["velocity"], efforts)
+        return self.relay.update(numbers["position"] or [], numbers["velocity"], efforts)
