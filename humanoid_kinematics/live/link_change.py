@@ -11,7 +11,6 @@ from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
 from humanoid_kinematics.mad.build import LENGTH_UNIT
 from humanoid_kinematics.mad.syntax import MadLink, MadScene
 from humanoid_model import InputError
-from humanoid_model.checks import check_known
 
 PRISMATIC, REVOLUTE = 1, 2
 
@@ -77,7 +76,11 @@ def changed_scene(mad: MadScene, robot: str, changes: Sequence[LinkChange], posi
     links = {f"joint_{node.number}": node for node in found.nodes if isinstance(node, MadLink)}
     for change in changes:
         change.check()
-        check_known(change.joint, links, "links", "link")
+        if change.joint not in links:
+            raise InputError(
+                f"there is no link '{change.link}'", element="links",
+                remedy=f"There are {', '.join(f'link_{node.number}' for node in links.values())}",
+            )  # fmt: skip
         old = links[change.joint]
         kind = change.type or old.type
         scale = unit if kind == PRISMATIC else math.pi / 180.0

@@ -174,14 +174,28 @@ class LiveMechanism:
 
     # ---- motion ----
 
-    def tick(self, dt: float) -> str:
-        """Follow the commands for a time [s]; how it ended, as of a :class:`LiveState`.
+    def tick(self, dt: float, count: int = 1) -> str:
+        """Follow the commands for a time; how it ended, as of a :class:`LiveState`.
+
+        Args:
+            dt: the time [s].
+            count: steps in which it is done; fewer while there is nothing to follow.
 
         Raises:
             InputError: a time that isn't positive.
         """
         check_positive(dt, "dt", "time in seconds")
-        begin = clock.perf_counter()
+        count = 1 if self.idle else count
+        begin, before = clock.perf_counter(), self.solver.q.copy()
+        self._solve_time = 0.0
+        for _ in range(count):
+            self._step(dt / count)
+        self._v = pin.difference(self.mechanism.model, before, self.solver.q) / dt
+        self._solve_time /= count
+        self._cycle_time = (clock.perf_counter() - begin) / count
+        return self._status
+
+    def _step(self, dt: float) -> None:
         before = self.solver.q.copy()
         self.time += dt
         self._drop_old()
@@ -196,21 +210,24 @@ class LiveMechanism:
             self._status = self.solver.command(*tools, *joints).status
         else:
             self._status = "idle"
-        self._solve_time = clock.perf_counter() - start
+        self._solve_time += clock.perf_counter() - start
         self._v = pin.difference(self.mechanism.model, before, self.solver.q) / dt
         if self._slowed and self._status in ("reached", "nearest") and np.abs(self._v).max(initial=0.0) > _STILL:
             self._status = "moving"  # a place on the way is reached
         self._forget_met()
-        self._cycle_time = clock.perf_counter() - begin
-        return self._status
 
-    def place(self, q: ArrayLike) -> float:
-        """Go to a configuration, loops closed by the shortest way from it; the largest gap of a loop there [m or rad].
+    def place(self, q: ArrayLike, dt: float) -> float:
+        """Go to a configuration, loops closed by the shortest way from it; the way that closes them [m or rad].
+
+        Args:
+            q: (nq,) configuration.
+            dt: time that it takes [s].
 
         Raises:
             InputError: another size, not finite, or loops that don't close from there; it stays where it was then.
         """
-        model = self.mechanism.model
+        check_positive(dt, "dt", "time in seconds")
+        model, before = self.mechanism.model, self.solver.q.copy()
         wanted = np.asarray(q, float)
         closing = self.solver.close(wanted, iterations=50)
         if not closing.closed:
@@ -219,7 +236,8 @@ class LiveMechanism:
                 remedy="Give one near to closed loops",
             )  # fmt: skip
         away = np.abs(pin.difference(model, wanted, closing.q)).max(initial=0.0)
-        self._v = np.zeros(model.nv)
+        self.time += dt
+        self._v = pin.difference(model, before, closing.q) / dt
         if self._thesis is not None:
             self._thesis.q = closing.q.copy()
         return float(away)

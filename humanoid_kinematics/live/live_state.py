@@ -37,8 +37,8 @@ class LiveState:
         loop_residuals: (6,) by loop: translation [m] and rotation vector [rad] from its first frame to its second, in
             the first frame's axes, 0 in directions that it leaves free.
         command_residuals: (6,) by commanded tool: commanded less achieved place [m, rad] or velocity [m/s, rad/s].
-        solve_time: wall-clock time of the last tick's solver [s].
-        cycle_time: wall-clock time of the last tick [s].
+        solve_time: wall-clock time of the solver in a step of the last tick, their mean [s].
+        cycle_time: wall-clock time of a whole step, likewise [s].
     """
 
     time: float

@@ -231,13 +231,11 @@ class KinematicsNode(AnsweringNode):
             running.pop(name, None)
         if self._relay is not None:
             for live in running.values():
-                live.place(self._relay.relay.solver.q)
+                live.place(self._relay.relay.solver.q, dt)
             running.clear()
-        count = max(1, round(dt * number(self, "tick_rate")))
-        for _ in range(count if running else 0):
-            self._devices.give(dt / count)
-            for live in running.values():
-                live.tick(dt / count)
+        self._devices.give(dt)
+        for live in running.values():
+            live.tick(dt, max(1, round(dt * number(self, "tick_rate"))))
         stamp = self.get_clock().now().to_msg()
         moved = []
         for topics in self._topics.values():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def _read_mcap(path: str, mechanism: Mechanism, name: str) -> Recording:
                     joints = deserialize_message(message.data, JointState)
                     time = seconds(joints.header.stamp) or 1e-9 * message.log_time
                     found.setdefault(channel.topic, []).append((time, joints))
-    except exceptions.McapError as problem:
+    except (exceptions.McapError, struct.error) as problem:
         raise InputError(f"can't be read as MCAP: {problem}", source=path, remedy="Give an MCAP file") from problem
     own = [topic for topic in found if f"/{topic}".endswith(f"/{name}/joint_states")]
     topics = own or list(found)

@@ -38,7 +38,8 @@ class _Playing:
 
     def advance(self, dt: float) -> bool:
         """Go on; whether it is over."""
-        self.gap = max(self.gap, self.live.place(self.recording.at(self.begin + min(self.time, self.duration))))
+        q = self.recording.at(self.begin + min(self.time, self.duration))
+        self.gap = max(self.gap, self.live.place(q, dt))
         if self.time >= self.duration:
             if not self.handle.request.loop or self.duration == 0.0:
                 return True
@@ -118,6 +119,8 @@ class MotionReplays:
         if not 0.0 <= goal.speed_scale < float("inf"):
             raise InputError(f"is {goal.speed_scale}", element="speed_scale", remedy="Give more than 0, or 0 for 1")
         recording = await answer_of(self._node, self._reader.submit(read_motion, goal.path, live.mechanism, name))
+        if handle.is_cancel_requested:
+            return Result(message="cancelled before it began")
         if name in self._playing:
             raise InputError(f"'{name}' is replayed already", element="mechanism", remedy="Cancel that first")
         playing = self._playing[name] = _Playing(handle, recording, live, waking_future(self._node))
