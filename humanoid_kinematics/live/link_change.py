@@ -85,11 +85,12 @@ def changed_scene(mad: MadScene, robot: str, changes: Sequence[LinkChange], posi
         kind = change.type or old.type
         scale = unit if kind == PRISMATIC else math.pi / 180.0
         parameters = dict(old.parameters) if change.type is None else _in_file(change.parameters, unit)
+        own, limits = "r" if kind == PRISMATIC else "theta", None
         if kind == old.type:
-            parameters["r" if kind == PRISMATIC else "theta"] = positions[change.joint] / scale
-        limits = None
+            parameters[own] = positions[change.joint] / scale
         if change.limits is not None:
             limits = change.limits[0] / scale, change.limits[1] / scale
+            parameters[own] = min(max(parameters[own], limits[0]), limits[1])
         found = found.with_node(replace(old, parameters=parameters, type=kind, limits=limits, range=None))
     return mad.with_robot(found)
 

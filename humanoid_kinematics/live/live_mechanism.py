@@ -217,7 +217,7 @@ class LiveMechanism:
         self._forget_met()
 
     def place(self, q: ArrayLike, dt: float) -> float:
-        """Go to a configuration, loops closed by the shortest way from it; the way that closes them [m or rad].
+        """Go to a configuration, loops closed by the shortest way from it; their largest gap before [m or rad].
 
         Args:
             q: (nq,) configuration.
@@ -229,18 +229,22 @@ class LiveMechanism:
         check_positive(dt, "dt", "time in seconds")
         model, before = self.mechanism.model, self.solver.q.copy()
         wanted = np.asarray(q, float)
+        gap = 0.0
+        if wanted.shape == before.shape and np.isfinite(wanted).all():
+            self.solver.q = wanted.copy()
+            gap = self.gap
+            self.solver.q = before
         closing = self.solver.close(wanted, iterations=50)
         if not closing.closed:
             raise InputError(
                 f"the loops don't close there: {told_gaps(closing)}", element="configuration",
                 remedy="Give one near to closed loops",
             )  # fmt: skip
-        away = np.abs(pin.difference(model, wanted, closing.q)).max(initial=0.0)
         self.time += dt
         self._v = pin.difference(model, before, closing.q) / dt
         if self._thesis is not None:
             self._thesis.q = closing.q.copy()
-        return float(away)
+        return gap
 
     def rebuild(self, mechanism: Mechanism, locked: tuple[str, ...]) -> None:
         """Go on with another mechanism from its initial posture: commands, profile and open loops stay.

@@ -305,7 +305,7 @@ def test_what_is_recorded_is_replayed(fourbar: Any, tmp_path: Path, ending: str)
     handle = replay(fourbar, feedback.append, mechanism="fourbar", path=path, speed_scale=0.5)
     result = fourbar.result(handle.get_result_async()).result
     assert result.success, result.message
-    assert result.max_closure < 1e-3
+    assert 0.0 < result.max_closure < 0.02  # between instants, on straight lines
     assert feedback[-1].feedback.duration > 0.1
     shown = joints.wait_new()
     assert position(shown, "joint_1") == pytest.approx(1.5, abs=1e-6)
