@@ -17,9 +17,10 @@ from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
 from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.link_change import LinkChange
-from humanoid_kinematics.live.live_mechanism import LiveLimits, LiveMechanism
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_scene import LiveScene
 from humanoid_kinematics.live.live_state import LiveState
+from humanoid_kinematics.live.newest_commands import LiveLimits
 from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
 from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene, read_scene
 from humanoid_kinematics.mad.error import MadError

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -13,9 +12,9 @@ from numpy.typing import ArrayLike
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.live_state import LiveState, rank_of
-from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
+from humanoid_kinematics.live.newest_commands import LiveCommand, LiveLimits, NewestCommands, coordinate
 from humanoid_kinematics.mechanism import Mechanism
-from humanoid_kinematics.solver.commands import ORIENTATION, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.commands import JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import Closing, MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 from humanoid_model import InputError
@@ -28,37 +27,16 @@ PROFILES = (ROBUST, THESIS)
 _STILL = 1e-9
 """Joints slower than this stand still [rad/s, m/s]."""
 
-LiveCommand = ToolGoal | ToolVelocity | ToolMotion | JointGoal | JointVelocity
-
-
-@dataclass(frozen=True)
-class LiveLimits:
-    """How fast commands are followed, so that nothing jumps, and how long velocities last.
-
-    Attributes:
-        linear: highest speed of tools and sliding joints [m/s].
-        angular: highest speed of tools and turning joints [rad/s].
-        timeout: a velocity lasts so long after it was given [s].
-    """
-
-    linear: float = 1.0
-    angular: float = float(np.pi)
-    timeout: float = 0.25
-
 
 class LiveMechanism:
     """A mechanism that follows the newest command for each tool and joint.
 
-    Places of tools are kept until they are replaced or released; positions of joints until they are reached; velocities
-    for a while after they were given; motions are made once. While a tool is commanded (inverse operation), joints that
-    aren't commanded follow. While only joints are (direct operation), driven joints that aren't commanded stay where
-    they are, and tools follow.
+    While a tool is commanded (inverse operation), joints that aren't commanded follow. While only joints are (direct
+    operation), driven joints that aren't commanded stay where they are, and tools follow.
 
     Attributes:
         solver: keeps the loops closed in the profile ``robust``, and measures in both.
-        limits: how fast commands are followed.
-        view: placement of the viewer's camera in the world, for commands in its axes.
-        time: since it was loaded, the sum of the ticks [s].
+        commands: the newest; with how fast they are followed.
     """
 
     def __init__(
@@ -76,19 +54,11 @@ class LiveMechanism:
                 source=mechanism.robot.description.source, element=f"mechanism '{mechanism.name}'",
                 remedy="Give a posture nearer to a closed one, or lengths with which the loops can close",
             )  # fmt: skip
-        self.limits = limits if limits is not None else LiveLimits()
-        self.view = pin.SE3.Identity()
-        self.time = 0.0
+        self.commands = NewestCommands(self.solver, limits)
         self._thesis: ThesisSolver | None = None
-        self._tools: dict[str, tuple[ToolGoal | ToolVelocity, float]] = {}
-        self._joints: dict[str, tuple[JointGoal | JointVelocity, float]] = {}
-        self._motions: dict[str, ToolMotion] = {}
-        self._held: dict[str, float] = {}
         self._rows: dict[str, tuple[str, ...]] = {}
-        self._path: tuple[JointPath, float] | None = None
         self._v = np.zeros(mechanism.model.nv)
         self._status = "idle"
-        self._slowed = False
         self._solve_time = self._cycle_time = 0.0
 
     @property
@@ -121,56 +91,29 @@ class LiveMechanism:
         """``robust`` or ``thesis``."""
         return ROBUST if self._thesis is None else THESIS
 
+    @property
+    def time(self) -> float:
+        """Time since it was loaded, the sum of the ticks [s]."""
+        return self.commands.time
+
     # ---- commands ----
 
     def give(self, *commands: LiveCommand) -> None:
-        """Take commands, each in the place of the older one for its tool or joint; all of them or none.
-
-        Raises:
-            InputError: an unknown tool, joint or frame, or a number that isn't finite.
-        """
-        for command in commands:
-            self._check(command)
-        for command in commands:
-            if isinstance(command, ToolMotion):
-                self._add_motion(command)
-            elif isinstance(command, ToolGoal | ToolVelocity):
-                if command.rows:
-                    self._tools[command.tool] = command, self.time
-                else:
-                    self._tools.pop(command.tool, None)
-            else:
-                self._path = None
-                self._joints[command.joint] = command, self.time
+        """Take commands, as :meth:`NewestCommands.give`."""
+        self.commands.give(*commands)
 
     def follow(self, path: JointPath) -> None:
-        """Follow positions of joints over time from now on, in the place of older commands of joints.
-
-        Raises:
-            InputError: an unknown joint, or one of several coordinates.
-        """
-        for joint in path.joints:
-            self._coordinate(joint)
-        self._joints.clear()
-        self._path = path, self.time
+        """Follow positions of joints over time, as :meth:`NewestCommands.follow`."""
+        self.commands.follow(path)
 
     def release(self, *names: str) -> None:
-        """Drop the commands of tools and joints, of all if none is named: those follow again (direct operation)."""
-        if not names:
-            self._path = None
-        for kept in (self._tools, self._joints, self._motions):
-            for name in names or tuple(kept):
-                kept.pop(name, None)
+        """Drop the commands of tools and joints, as :meth:`NewestCommands.release`."""
+        self.commands.release(*names)
 
     @property
     def commanded(self) -> tuple[str, ...]:
         """Tools that were commanded in the last tick (inverse operation), in the order in which they were given."""
         return tuple(self._rows)
-
-    @property
-    def idle(self) -> bool:
-        """Whether there is nothing to follow."""
-        return not (self._tools or self._joints or self._motions or self._path)
 
     # ---- motion ----
 
@@ -185,7 +128,7 @@ class LiveMechanism:
             InputError: a time that isn't positive.
         """
         check_positive(dt, "dt", "time in seconds")
-        count = 1 if self.idle else count
+        count = 1 if self.commands.idle else count
         begin, before = clock.perf_counter(), self.solver.q.copy()
         self._solve_time = 0.0
         for _ in range(count):
@@ -197,11 +140,7 @@ class LiveMechanism:
 
     def _step(self, dt: float) -> None:
         before = self.solver.q.copy()
-        self.time += dt
-        self._drop_old()
-        self._slowed = False
-        tools = self._tool_commands(dt)
-        joints = self._joint_goals(dt, hold=not tools)
+        tools, joints = self.commands.step(dt)
         self._rows = {command.tool: command.rows for command in tools}
         start = clock.perf_counter()
         if self._thesis is not None:
@@ -212,9 +151,10 @@ class LiveMechanism:
             self._status = "idle"
         self._solve_time += clock.perf_counter() - start
         self._v = pin.difference(self.mechanism.model, before, self.solver.q) / dt
-        if self._slowed and self._status in ("reached", "nearest") and np.abs(self._v).max(initial=0.0) > _STILL:
+        still = bool(np.abs(self._v).max(initial=0.0) < _STILL)
+        if self.commands.slowed and self._status in ("reached", "nearest") and not still:
             self._status = "moving"  # a place on the way is reached
-        self._forget_met()
+        self.commands.forget_met(self._status, still)
 
     def place(self, q: ArrayLike, dt: float) -> float:
         """Go to a configuration, loops closed by the shortest way from it; their largest gap before [m or rad].
@@ -240,7 +180,7 @@ class LiveMechanism:
                 f"the loops don't close there: {told_gaps(closing)}", element="configuration",
                 remedy="Give one near to closed loops",
             )  # fmt: skip
-        self.time += dt
+        self.commands.time += dt
         self._v = pin.difference(model, before, closing.q) / dt
         if self._thesis is not None:
             self._thesis.q = closing.q.copy()
@@ -267,9 +207,8 @@ class LiveMechanism:
                 f"the loops would no longer close: {told_gaps(closing)}", element=f"mechanism '{mechanism.name}'",
                 remedy="Change less at once, or where it stands",
             )  # fmt: skip
-        self.solver = solver
+        self.solver = self.commands.solver = solver
         self._v = np.zeros(mechanism.model.nv)
-        self._held.clear()
         if self._thesis is not None:
             self._thesis = ThesisSolver(mechanism)
             self._thesis.q = solver.q.copy()
@@ -287,7 +226,7 @@ class LiveMechanism:
             return
         if profile == ROBUST:
             self._close_from_here()
-            self._thesis = None
+            self._thesis, self.commands.increments = None, False
             return
         if self.open_loops:
             raise InputError(
@@ -295,10 +234,10 @@ class LiveMechanism:
                 remedy="The thesis holds all loops: hold them",
             )  # fmt: skip
         for joint in self.mechanism.robot.joint_names:
-            self._coordinate(joint)
+            coordinate(self.mechanism, joint)
         thesis = ThesisSolver(self.mechanism)
         thesis.q = self.solver.q.copy()
-        self._thesis = thesis
+        self._thesis, self.commands.increments = thesis, True
 
     def lock(self, *joints: str) -> None:
         """Hold joints where they are.
@@ -307,7 +246,7 @@ class LiveMechanism:
             InputError: an unknown joint; none is locked then.
         """
         for joint in joints:
-            self._check_joint(joint)
+            check_known(joint, self.mechanism.robot.joint_names, "joint", "joint")
         self.solver.lock(*joints)
 
     def unlock(self, *joints: str) -> None:
@@ -317,7 +256,7 @@ class LiveMechanism:
             InputError: an unknown joint; none is unlocked then.
         """
         for joint in joints:
-            self._check_joint(joint)
+            check_known(joint, self.mechanism.robot.joint_names, "joint", "joint")
         self.solver.unlock(*joints)
 
     def open_loop(self, loop: str) -> None:
@@ -376,179 +315,20 @@ class LiveMechanism:
             manipulability=dexterity(solver, tool, unit=solver.length).manipulability if tool else 0.0,
             mobility=mobility,
             loop_residuals={loop.name: self._loop_residual(loop.name) for loop in self.mechanism.loops},
-            command_residuals={tool: self._command_residual(tool) for tool in self._tools},
+            command_residuals={tool: self.commands.residual(tool, self._v) for tool in self.commands.tools},
             solve_time=self._solve_time,
             cycle_time=self._cycle_time,
         )
 
     # ---- commands as arrays ----
 
-    def _check(self, command: LiveCommand) -> None:
-        if isinstance(command, JointGoal | JointVelocity):
-            self._coordinate(command.joint)
-            number = command.position if isinstance(command, JointGoal) else command.velocity
-            if not np.isfinite(number):
-                raise InputError(f"is {number}", element=f"command of '{command.joint}'", remedy="Give a finite number")
-            return
-        self.solver.frame(command.tool)
-        unknown = [row for row in command.rows if row not in ROWS]
-        if unknown:
-            raise InputError(
-                f"are {unknown}", element=f"rows of '{command.tool}'", remedy=f"Give some of {', '.join(ROWS)}"
-            )
-        if isinstance(command, ToolGoal):
-            numbers = command.goal.homogeneous.ravel()
-        else:
-            numbers = np.concatenate([np.asarray(part, float).ravel() for part in (command.linear, command.angular)])
-            if numbers.shape != (6,):
-                raise InputError(
-                    f"has {len(numbers)} numbers", element=f"command of '{command.tool}'", remedy="Give three and three"
-                )
-            if isinstance(command, ToolVelocity):
-                self._axes(command.frame, command.tool)
-        if not np.isfinite(numbers).all():
-            raise InputError(
-                f"is {numbers.tolist()}", element=f"command of '{command.tool}'", remedy="Give finite numbers"
-            )
-
-    def _axes(self, frame: str, tool: str) -> str | pin.SE3:
-        """Return the axes of a command, as a :class:`ToolMotion` has them."""
-        if frame in ("", "world"):
-            return "centred"
-        if frame == "tool":
-            return "tool"
-        return self.view if frame == "view" else self.solver.placement(frame)
-
-    def _add_motion(self, motion: ToolMotion) -> None:
-        """Add a motion to what is still to be made of older ones in the same axes, or take it in their place."""
-        old = self._motions.get(motion.tool)
-        if old is not None and isinstance(motion.frame, str) and (old.frame, old.rows) == (motion.frame, motion.rows):
-            linear = np.asarray(old.linear) + np.asarray(motion.linear)
-            motion = replace(motion, linear=linear, angular=np.asarray(old.angular) + np.asarray(motion.angular))
-        self._motions[motion.tool] = motion
-
-    def _drop_old(self) -> None:
-        last = self.time - self.limits.timeout
-        for kept, kind in ((self._tools, ToolVelocity), (self._joints, JointVelocity)):
-            for name, (command, given) in tuple(kept.items()):
-                if isinstance(command, kind) and given < last:
-                    del kept[name]
-        if self._path is not None and self.time - self._path[1] > self._path[0].duration + self.limits.timeout:
-            self._path = None
-
-    def _tool_commands(self, dt: float) -> list[ToolGoal | ToolMotion]:
-        """Return this tick's commands of tools, none faster than the limits."""
-        commands: list[ToolGoal | ToolMotion] = []
-        for tool, (command, _) in self._tools.items():
-            if isinstance(command, ToolGoal):
-                commands.append(self._towards(command, dt))
-            else:
-                linear, angular = dt * np.asarray(command.linear, float), dt * np.asarray(command.angular, float)
-                share = self._share(linear, angular, dt)
-                axes = self._axes(command.frame, tool)
-                commands.append(ToolMotion(tool, share * linear, share * angular, axes, command.rows))
-        for tool, motion in tuple(self._motions.items()):
-            linear, angular = np.asarray(motion.linear, float), np.asarray(motion.angular, float)
-            share = self._share(linear, angular, dt)
-            if tool not in self._tools:
-                commands.append(replace(motion, linear=share * linear, angular=share * angular))
-            if share < 1.0 and tool not in self._tools:
-                self._motions[tool] = replace(motion, linear=(1.0 - share) * linear, angular=(1.0 - share) * angular)
-            else:
-                del self._motions[tool]
-        return commands
-
-    def _share(self, linear: Array, angular: Array, dt: float) -> float:
-        """Return how much of a motion may be made in a time."""
-        sizes = float(np.linalg.norm(linear)), float(np.linalg.norm(angular))
-        fastest = dt * self.limits.linear, dt * self.limits.angular
-        shares = [most / size for size, most in zip(sizes, fastest, strict=True) if size > most]
-        self._slowed = self._slowed or bool(shares)
-        return min(shares, default=1.0)
-
-    def _towards(self, goal: ToolGoal, dt: float) -> ToolGoal | ToolMotion:
-        """Return a goal, or a place on the way to it.
-
-        The way goes along the whole gap, so that it ends where the goal itself is met as nearly as can be.
-        """
-        linear, angular = self._gap(goal)
-        share = self._share(linear, angular, dt)
-        if self._thesis is not None:
-            return ToolMotion(goal.tool, share * linear, share * angular, "centred", goal.rows)
-        if share == 1.0:
-            return goal
-        placement = self.solver.placement(goal.tool)
-        turned = any(row in ORIENTATION for row in goal.rows)
-        rotation = pin.exp3(share * angular) @ self._turned(goal, placement) if turned else goal.goal.rotation
-        return replace(goal, goal=pin.SE3(rotation, placement.act(np.array(goal.point)) + share * linear))
-
-    def _gap(self, goal: ToolGoal) -> tuple[Array, Array]:
-        """Return translation and rotation vector from a tool to its goal in the world's axes, in the rows commanded."""
-        placement = self.solver.placement(goal.tool)
-        of_point = placement.act(np.array(goal.point))
-        rotation, own = goal.goal.rotation, self._turned(goal, placement)
-        held = np.array([row in goal.rows for row in ROWS])
-        linear = rotation @ (held[:3] * (rotation.T @ (goal.goal.translation - of_point)))
-        angular: Array = np.zeros(3)
-        if held[3:].sum() == 2:
-            k = int(np.flatnonzero(~held[3:])[0])
-            angular = _turn(own[:, k], rotation[:, k])
-        elif held[3:].any():
-            angular = np.asarray(rotation @ (held[3:] * pin.log3(own.T @ rotation)))
-        return linear, angular
-
-    @staticmethod
-    def _turned(goal: ToolGoal, placement: pin.SE3) -> Array:
-        """Axes (3, 3) of a tool at a placement that should come onto the goal's."""
-        return np.asarray(placement.rotation if goal.turn is None else placement.rotation @ goal.turn)
-
-    def _joint_goals(self, dt: float, hold: bool) -> list[JointGoal]:
-        """Return this tick's positions of joints, as far as may be gone; ``hold``: with driven ones that stay."""
-        wanted: dict[str, float] = {}
-        if self._path is not None:
-            path, begun = self._path
-            wanted |= path.at(self.time - begun)
-        for joint, (command, _) in self._joints.items():
-            if isinstance(command, JointGoal):
-                wanted[joint] = command.position
-            else:
-                wanted[joint] = self.solver.q[self._coordinate(joint)] + dt * command.velocity
-        goals = []
-        for joint, target in wanted.items():
-            here = float(self.solver.q[self._coordinate(joint)])
-            turns = self.solver.angles[self.mechanism.robot.index_v(joint)]
-            most = dt * (self.limits.angular if turns else self.limits.linear)
-            self._slowed = self._slowed or abs(target - here) > most
-            goals.append(JointGoal(joint, here + float(np.clip(target - here, -most, most))))
-        if not wanted or not hold or self._thesis is not None:
-            self._held.clear()
-            return goals
-        for joint in self.mechanism.driven or ():
-            if joint in wanted:
-                self._held.pop(joint, None)
-            else:
-                here = float(self.solver.q[self._coordinate(joint)])
-                goals.append(JointGoal(joint, self._held.setdefault(joint, here)))
-        return goals
-
-    def _forget_met(self) -> None:
-        """Drop positions that are reached, or that limits, locks and loops don't let come nearer."""
-        for joint, (command, _) in tuple(self._joints.items()):
-            if isinstance(command, JointGoal):
-                away = abs(command.position - self.solver.q[self._coordinate(joint)])
-                still = np.abs(self._v).max(initial=0.0) < _STILL
-                if away < 1e-6 or (still and self._status in ("nearest", "stuck", "open")):
-                    del self._joints[joint]
-
     def _thesis_tick(self, tools: list[ToolGoal | ToolMotion], joints: list[JointGoal]) -> str:
         """Take one cycle of the thesis' solver: joints are set, then loops and tools are resolved together."""
         thesis = self._thesis
         assert thesis is not None
         for goal in joints:
-            thesis.q[self._coordinate(goal.joint)] = goal.position
-            given = self._joints.get(goal.joint)
-            if given is not None and given[0] == JointGoal(goal.joint, goal.position):
-                del self._joints[goal.joint]
+            thesis.q[coordinate(self.mechanism, goal.joint)] = goal.position
+            self.commands.joint_is_set(goal)
         thesis.command(*(command for command in tools if isinstance(command, ToolMotion)))
         self.solver.q = thesis.q.copy()
         self.solver.loop_gaps()
@@ -592,29 +372,7 @@ class LiveMechanism:
         residual = np.concatenate([between.translation, pin.log3(between.rotation)])
         return np.where([row in loop.rows for row in ROWS], residual, 0.0)
 
-    def _command_residual(self, tool: str) -> Array:
-        command = self._tools[tool][0]
-        if isinstance(command, ToolGoal):
-            return np.concatenate(self._gap(command))
-        motion = ToolMotion(tool, command.linear, command.angular, self._axes(command.frame, tool))
-        commanded = np.concatenate(motion.in_world(self.solver.placement(tool)))
-        residual = commanded - self.solver.tool_jacobian(tool) @ self._v
-        return np.where([row in command.rows for row in ROWS], residual, 0.0)
-
     # ---- names ----
-
-    def _check_joint(self, joint: str) -> None:
-        check_known(joint, self.mechanism.robot.joint_names, "joint", "joint")
-
-    def _coordinate(self, joint: str) -> int:
-        """Where the position of a joint of one coordinate is."""
-        self._check_joint(joint)
-        of_model = self.mechanism.model.joints[self.mechanism.robot.parts.joint_ids[joint]]
-        if of_model.nq != 1:
-            raise InputError(
-                f"joint '{joint}' has several coordinates", element="joint", remedy="Name a joint of one coordinate"
-            )
-        return int(of_model.idx_q)
 
 
 def told_gaps(closing: Closing) -> str:
@@ -625,9 +383,3 @@ def told_gaps(closing: Closing) -> str:
 
 def _singular_values(J: Array) -> Array:
     return np.asarray(np.linalg.svd(J, compute_uv=False) if len(J) else np.zeros(0), float)
-
-
-def _turn(axis: Array, wanted: Array) -> Array:
-    """Return the rotation vector of the shortest turn of a unit vector onto another."""
-    turn = pin.Quaternion.FromTwoVectors(axis, wanted)
-    return np.asarray(pin.log3(turn.matrix()))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from humanoid_kinematics.live.link_change import LinkChange, changed_scene
-from humanoid_kinematics.live.live_mechanism import ROBUST, LiveLimits, LiveMechanism
+from humanoid_kinematics.live.live_mechanism import ROBUST, LiveMechanism
+from humanoid_kinematics.live.newest_commands import LiveLimits
 from humanoid_kinematics.load import Scene, build_scene, load_scene, read_scene
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism

@@ -91,7 +91,7 @@ class DeviceTopics:
         Tools whose devices are at rest stay where they are while another device moves their mechanism; else they
         follow.
         """
-        view = next(iter(self._scene.mechanisms.values())).view
+        view = next(iter(self._scene.mechanisms.values())).commands.view
         for name, motions in self.desk.read(dt, view).items():
             if any(map(_moves, motions)):
                 self._scene.mechanisms[name].give(*motions)

@@ -118,7 +118,7 @@ class KinematicsNode(AnsweringNode):
         speeds = {name: values.get(name, number(self, name)) for name in ("linear_speed", "angular_speed")}
         timeout = values.get("command_timeout", number(self, "command_timeout"))
         for live in self.scene.mechanisms.values():
-            live.limits = LiveLimits(speeds["linear_speed"], speeds["angular_speed"], timeout)
+            live.commands.limits = LiveLimits(speeds["linear_speed"], speeds["angular_speed"], timeout)
 
     # Mechanisms ---------------------------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class KinematicsNode(AnsweringNode):
             self.refusals.refuse("view", problem)
             return
         for live in self.scene.mechanisms.values():
-            live.view = view
+            live.commands.view = view
 
     # Motion -------------------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismState, 
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_kinematics import JointPath, JointVelocity, KleinfingerKhalil, LinkChange, LiveMechanism, ToolVelocity
-from humanoid_kinematics.live.live_mechanism import LiveCommand
 from humanoid_kinematics.live.live_state import LiveState
+from humanoid_kinematics.live.newest_commands import LiveCommand
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal
 from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import ROWS
@@ -172,7 +172,7 @@ def _frame(frame: str, live: LiveMechanism) -> pin.SE3:
     """Return where a frame of commands is now."""
     if frame in ("", "world"):
         return pin.SE3.Identity()
-    return live.view if frame == "view" else live.solver.placement(frame)
+    return live.commands.view if frame == "view" else live.solver.placement(frame)
 
 
 def _flat(rows: Any) -> list[float]:

