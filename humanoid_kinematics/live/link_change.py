@@ -60,13 +60,14 @@ class LinkChange:
 
 
 def changed_scene(mad: MadScene, robot: str, changes: Sequence[LinkChange], positions: Mapping[str, float]) -> MadScene:
-    """Return a MAD scene with links changed.
+    """Return a MAD scene with links changed, in the posture in which its robot stands.
 
     Args:
         mad: the scene.
         robot: name of one of its robots.
         changes: of its links.
-        positions: of the joints now, from which a changed link's file value comes [rad, m].
+        positions: of the joints now, which are the file's from now on; limits counted from the old ones are absolute
+            then [rad, m].
 
     Raises:
         InputError: an unknown link, or a change that can't be.
@@ -74,6 +75,10 @@ def changed_scene(mad: MadScene, robot: str, changes: Sequence[LinkChange], posi
     unit = mad.length_unit or LENGTH_UNIT
     found = next(each for each in mad.robots if each.name == robot)
     links = {f"joint_{node.number}": node for node in found.nodes if isinstance(node, MadLink)}
+    for joint, node in links.items():
+        own, scale = ("r", unit) if node.type == PRISMATIC else ("theta", math.pi / 180.0)
+        here = {**node.parameters, own: positions[joint] / scale}
+        links[joint] = replace(node, parameters=here, limits=node.bounds, range=None)
     for change in changes:
         change.check()
         if change.joint not in links:
@@ -83,15 +88,17 @@ def changed_scene(mad: MadScene, robot: str, changes: Sequence[LinkChange], posi
             )  # fmt: skip
         old = links[change.joint]
         kind = change.type or old.type
-        scale = unit if kind == PRISMATIC else math.pi / 180.0
+        own, scale = ("r", unit) if kind == PRISMATIC else ("theta", math.pi / 180.0)
         parameters = dict(old.parameters) if change.type is None else _in_file(change.parameters, unit)
-        own, limits = "r" if kind == PRISMATIC else "theta", None
         if kind == old.type:
-            parameters[own] = positions[change.joint] / scale
+            parameters[own] = old.parameters[own]
+        limits = None
         if change.limits is not None:
             limits = change.limits[0] / scale, change.limits[1] / scale
             parameters[own] = min(max(parameters[own], limits[0]), limits[1])
-        found = found.with_node(replace(old, parameters=parameters, type=kind, limits=limits, range=None))
+        links[change.joint] = replace(old, parameters=parameters, type=kind, limits=limits)
+    for node in links.values():
+        found = found.with_node(node)
     return mad.with_robot(found)
 
 

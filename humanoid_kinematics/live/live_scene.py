@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from humanoid_kinematics.live.live_mechanism import ROBUST, LiveMechanism
 from humanoid_kinematics.live.newest_commands import LiveLimits
 from humanoid_kinematics.load import Scene, build_scene, load_scene, read_scene
 from humanoid_kinematics.mad.write import write_mad
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.mechanism_solver import SolverOptions
 from humanoid_model import InputError
 from humanoid_model.checks import check_known
@@ -122,17 +120,9 @@ class LiveScene:
         positions = {joint: float(live.q[robot.index_q(joint)]) for joint in robot.joint_names}
         mad = changed_scene(self.scene.mad, mechanism, changes, positions)
         scene = build_scene(mad)
-        built = scene.mechanisms[mechanism]
-        kinds = {change.joint for change in changes if change.type not in (None, _kind(live.mechanism, change.joint))}
-        initial = built.initial.copy()
-        for joint in robot.joint_names:
-            k = built.robot.index_q(joint)
-            if joint not in kinds:
-                initial[k] = positions[joint]
-            initial[k] = np.clip(initial[k], built.robot.limits.lower[k], built.robot.limits.upper[k])
         locks = {change.joint: change.locked for change in changes}
         locked = tuple(j for j in robot.joint_names if locks.get(j, j in live.solver.locked))
-        live.rebuild(replace(built, initial=initial), locked)
+        live.rebuild(scene.mechanisms[mechanism], locked)
         self.scene = scene
         return live.gap
 
@@ -152,7 +142,3 @@ class LiveScene:
             lower, upper = change.limits if change.limits is not None else (-np.inf, np.inf)
             live.solver.set_limits(joint, lower, upper)
             (live.lock if change.locked else live.unlock)(joint)
-
-
-def _kind(mechanism: Mechanism, joint: str) -> int:
-    return 1 if mechanism.robot.description.joints[joint].type == "prismatic" else 2

@@ -290,7 +290,7 @@ class NewestCommands:
                     del self._joints[joint]
 
     def residual(self, tool: str, v: Array) -> Array:
-        """Return commanded less achieved place [m, rad] of a tool, or velocity [m/s, rad/s] with joints at ``v`` (nv,)."""
+        """Return what a tool lacks of its place [m, rad] or, with joints moving at v, of its velocity [m/s, rad/s]."""
         command = self._tools[tool][0]
         if isinstance(command, ToolGoal):
             return np.concatenate(self._gap(command))
