@@ -151,7 +151,7 @@ class KinematicsNode(AnsweringNode):
             raise
         old: list[Any] = [*self._topics.values(), *self._trajectories, *([self._relay] if self._relay else [])]
         if self._topics:
-            self._record("")
+            self._end_recording()
             self._replays.stop("another mechanism was loaded")
             old.append(self._devices)
         for each in old:
@@ -184,7 +184,7 @@ class KinematicsNode(AnsweringNode):
         scene.switch(text(self, "profile"), ())
         self._take(scene)
         self._change({})
-        self.set_parameters([Parameter("open_loops", value=[""])])
+        self.set_parameters([Parameter("open_loops", value=[""]), Parameter("record", value="")])
         several = len(scene.mechanisms) > 1
         response.names = list(scene.mechanisms)
         for name, live in scene.mechanisms.items():
@@ -251,15 +251,18 @@ class KinematicsNode(AnsweringNode):
             names = {topics.name: topics.live for topics in self._topics.values()}
             self._writer = MotionWriter(path, names)
 
+    def _end_recording(self) -> None:
+        try:
+            self._record("")
+        except HumanoidError as problem:
+            self.refusals.refuse("record", problem)
+
     # Node ---------------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """End what is recorded and replayed."""
         self._replays.stop("the node is shut down")
-        try:
-            self._record("")
-        except HumanoidError as problem:
-            self.refusals.refuse("record", problem)
+        self._end_recording()
 
     @property
     def busy(self) -> bool:

@@ -121,6 +121,8 @@ class MotionReplays:
         recording = await answer_of(self._node, self._reader.submit(read_motion, goal.path, live.mechanism, name))
         if handle.is_cancel_requested:
             return Result(message="cancelled before it began")
+        if self._mechanisms().get(name) is not live:
+            raise InputError("another mechanism was loaded", element="mechanism", remedy="Ask again")
         if name in self._playing:
             raise InputError(f"'{name}' is replayed already", element="mechanism", remedy="Cancel that first")
         playing = self._playing[name] = _Playing(handle, recording, live, waking_future(self._node))

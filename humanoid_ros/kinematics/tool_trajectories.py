@@ -40,13 +40,15 @@ class ToolTrajectories:
         """
         self._node, self._topics, self._driven, self._worker = node, topics, driven, worker
         self._name = f"{topics.name}/tool_trajectory"
+        self._left = False
         self._publisher = node.create_publisher(JointTrajectory, f"{topics.name}/drive_trajectory", COMMAND)
         self._subscription = node.create_subscription(
             MultiDOFJointTrajectory, self._name, self._heard, COMMAND, callback_group=node.group  # type: ignore[arg-type]
         )
 
     def destroy(self) -> None:
-        """Leave the topics."""
+        """Leave the topics; what is being computed is given up."""
+        self._left = True
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._publisher)
 
@@ -68,7 +70,8 @@ class ToolTrajectories:
             point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
             point.time_from_start = duration(float(time))
             answer.points.append(point)
-        self._publisher.publish(answer)
+        if not self._left:
+            self._publisher.publish(answer)
 
 
 def _computed(
