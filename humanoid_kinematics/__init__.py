@@ -1,29 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
 
+from humanoid_kinematics.devices.device import (
+    Device,
+    HybridDevice,
+    Increment,
+    NullDevice,
+    PanelDevice,
+    PoseDevice,
+    RateDevice,
+    Response,
+)
+from humanoid_kinematics.devices.joy import JOY_MAPPINGS, JoyMapping
+from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
 from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene
+from humanoid_kinematics.live.joint_path import JointPath
+from humanoid_kinematics.live.link_change import LinkChange
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
+from humanoid_kinematics.live.live_scene import LiveScene
+from humanoid_kinematics.live.live_state import LiveState
+from humanoid_kinematics.live.newest_commands import LiveLimits
+from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
+from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene, read_scene
 from humanoid_kinematics.mad.error import MadError
 from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
 from humanoid_kinematics.relay import Relay, drive_trajectory
 from humanoid_kinematics.report import report
 from humanoid_kinematics.screw_drive import Screw, ScrewDrive, bip_drives
-from humanoid_kinematics.solver.commands import CentreOfMassGoal, DeviceMotion, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.commands import CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 
 __all__ = [
+    "JOY_MAPPINGS",
     "CentreOfMassGoal",
     "Coupling",
-    "DeviceMotion",
+    "Device",
+    "DeviceDesk",
+    "DeviceSelection",
+    "HybridDevice",
+    "Increment",
     "JointGoal",
+    "JointPath",
+    "JointVelocity",
+    "JoyMapping",
     "KleinfingerKhalil",
+    "LinkChange",
+    "LiveLimits",
+    "LiveMechanism",
+    "LiveScene",
+    "LiveState",
     "MadError",
     "Mechanism",
     "MechanismGraph",
     "MechanismSolver",
+    "NullDevice",
+    "PanelDevice",
+    "PoseDevice",
+    "RateDevice",
     "Relay",
+    "Response",
     "Scene",
     "Screw",
     "ScrewDrive",
@@ -32,10 +69,13 @@ __all__ = [
     "Tool",
     "ToolGoal",
     "ToolMotion",
+    "ToolVelocity",
     "bip_drives",
     "build_scene",
     "drive_trajectory",
     "load_mechanism",
     "load_scene",
+    "make_device",
+    "read_scene",
     "report",
 ]

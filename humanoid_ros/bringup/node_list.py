@@ -65,13 +65,12 @@ _COMMON = (
     LaunchArgument("params_file", "", "YAML file of parameters; an argument that is given counts more"),
 )
 _SIMULATED_TIME = LaunchArgument("use_sim_time", "false", "let all but the simulator go by its clock", _FLAGS)
-_LOOK = (
-    LaunchArgument("headless", "false", "start neither page nor RViz", _FLAGS),
-    LaunchArgument("viewer", "true", "show the scene on a local web page", _FLAGS),
+_PAGE = (
+    LaunchArgument("viewer", "true", "show it on a local web page", _FLAGS),
     LaunchArgument("host", "127.0.0.1", "address that the page listens on"),
     LaunchArgument("port", "8080", "TCP port of the page; 0 takes any free one"),
-    _RVIZ,
 )
+_LOOK = (LaunchArgument("headless", "false", "start neither page nor RViz", _FLAGS), *_PAGE, _RVIZ)
 _SIMULATION = (
     _SCENE,
     LaunchArgument("robot", "", "robot in the place of the scene's only one: a name, or the path of a URDF"),
@@ -93,7 +92,19 @@ ARGUMENTS: Mapping[str, tuple[LaunchArgument, ...]] = {
         LaunchArgument("model_generator", "true", "offer equations, code and inverse dynamics", _FLAGS),
         LaunchArgument("contact_planner", "true", "offer postures and equilibrium checks", _FLAGS),
         LaunchArgument("gait_generator", "true", "offer optimal gaits", _FLAGS),
+        LaunchArgument("kinematics", "", "run a mechanism beside: a name, or the path of its file; empty: no"),
         LaunchArgument("bridge", "", "execute trajectories: name of a file in config/bridge, or its path; empty: no"),
+    ),
+    "kinematics": (
+        LaunchArgument("mechanism", "cross", "a name, or the path of a MAD, URDF or MJCF file, loops included"),
+        LaunchArgument("name", "", "its name, and that of its topics; empty: that of its file"),
+        LaunchArgument("relay", "", "complete the driven joints' states that come on this topic; empty: drive it live"),
+        LaunchArgument("driven", "", "joints with motors, by commas; empty: as the file says"),
+        LaunchArgument("efforts", "false", "complete efforts too", _FLAGS),
+        *_PAGE,
+        _RVIZ,
+        *_COMMON,
+        _SIMULATED_TIME,
     ),
     "bridge": (
         LaunchArgument("config", "hrp2", "the robot's controllers: name of a file in config/bridge, or its path"),
@@ -125,9 +136,14 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
     if name in ("sim", "stack"):
         own = {"robot": robot} if robot else {}
         nodes.append(NodeEntry("simulator", "simulator", parameters={**scene, **own}, required=True))
-        if values["viewer"] == "true" and values["headless"] == "false":
-            page: dict[str, ParameterValue] = {"host": values["host"], "port": _port(values["port"])}
-            nodes.append(NodeEntry("viewer", "viewer", parameters=page, respawn=True))
+    if name == "kinematics":
+        nodes.append(_kinematics(values))
+    elif values.get("kinematics"):
+        beside = {"mechanism": values["kinematics"]}
+        nodes.append(NodeEntry("kinematics", "kinematics", parameters=beside, respawn=True))
+    if values.get("viewer") == "true" and values.get("headless") != "true":
+        page: dict[str, ParameterValue] = {"host": values["host"], "port": _port(values["port"])}
+        nodes.append(NodeEntry("viewer", "viewer", parameters=page, respawn=True))
     services: dict[str, Mapping[str, ParameterValue]] = {
         "model_generator": {},
         "contact_planner": scene,
@@ -148,6 +164,14 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
 
 
 _SERVICES = {"planning": "contact_planner", "gait": "gait_generator"}
+
+
+def _kinematics(values: Mapping[str, str]) -> NodeEntry:
+    """Return the kinematics node of its own launch file."""
+    parameters: dict[str, ParameterValue] = {name: values[name] for name in ("mechanism", "name", "relay")}
+    parameters["driven"] = [joint.strip() for joint in values["driven"].split(",")]
+    parameters["relay_efforts"] = values["efforts"] == "true"
+    return NodeEntry("kinematics", "kinematics", parameters=parameters, required=True)
 
 
 def _bridge(parameters: Mapping[str, ParameterValue]) -> NodeEntry:

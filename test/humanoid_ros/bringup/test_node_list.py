@@ -49,6 +49,17 @@ def test_the_bridge_goes_by_simulated_time_before_the_simulator_and_by_the_robot
     assert alone.parameters == {"config": "talos", "log": "", "autostart": False}
 
 
+def test_a_mechanism_runs_beside_the_stack_or_alone_with_the_page():
+    beside = next(node for node in list_nodes("stack", {"kinematics": "gough"}) if node.name == "kinematics")
+    assert beside.parameters == {"mechanism": "gough"}
+    kinematics, viewer = list_nodes("kinematics", {"mechanism": "mine.urdf", "relay": "motors", "driven": "a, b"})
+    assert kinematics.parameters == {
+        "mechanism": "mine.urdf", "name": "", "relay": "motors", "driven": ["a", "b"], "relay_efforts": False,
+    }  # fmt: skip
+    assert (kinematics.required, viewer.name) == (True, "viewer")
+    assert [node.name for node in list_nodes("kinematics", {"viewer": "false"})] == ["kinematics"]
+
+
 def test_rviz_shows_the_stack():
     rviz = list_nodes("stack", {"rviz": "true", "viewer": "false"})[-1]
     assert (rviz.package, rviz.executable) == ("rviz2", "rviz2")
@@ -76,6 +87,7 @@ def test_every_node_of_this_package_has_an_executable_that_the_build_makes():
     nodes = [node for name in ARGUMENTS for node in list_nodes(name, {})]
     needed = {node.executable for node in nodes if node.package == "humanoid_stack"}
     known = {"simulator", "viewer", "contact_planner", "gait_generator", "model_generator", "controller_bridge"}
+    known |= {"kinematics"}
     assert known <= needed
     assert needed <= set(executables[1].split())
 

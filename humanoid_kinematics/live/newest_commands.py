@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The newest commands that a mechanism follows, and what they ask of one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_kinematics.live.joint_path import JointPath
+from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
+from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.solver.commands import ORIENTATION, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
+from humanoid_model import InputError
+from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known
+from humanoid_model.loop_closure import ROWS
+
+LiveCommand = ToolGoal | ToolVelocity | ToolMotion | JointGoal | JointVelocity
+
+
+@dataclass(frozen=True)
+class LiveLimits:
+    """How fast commands are followed, so that nothing jumps, and how long velocities last.
+
+    Attributes:
+        linear: highest speed of tools and sliding joints [m/s].
+        angular: highest speed of tools and turning joints [rad/s].
+        timeout: a velocity lasts so long after it was given [s].
+    """
+
+    linear: float = 1.0
+    angular: float = float(np.pi)
+    timeout: float = 0.25
+
+
+class NewestCommands:
+    """Keeps the newest command for each tool and joint.
+
+    Places of tools are kept until they are replaced or released; positions of joints until they are reached; velocities
+    for a while after they were given; motions are made once. A motion of a tool that is commanded to a place, or at a
+    velocity, isn't made.
+
+    Attributes:
+        solver: of the mechanism that is commanded.
+        limits: how fast commands are followed.
+        view: placement of the viewer's camera in the world, for commands in its axes.
+        increments: whether goals of tools become motions and drives aren't held, as the thesis' solver has it.
+        slowed: whether the last step goes a part of the way only.
+        time: sum of the steps [s].
+    """
+
+    def __init__(self, solver: MechanismSolver, limits: LiveLimits | None = None) -> None:
+        """Begin without commands."""
+        self.solver = solver
+        self.limits = limits if limits is not None else LiveLimits()
+        self.view = pin.SE3.Identity()
+        self.increments = self.slowed = False
+        self.time = 0.0
+        self._tools: dict[str, tuple[ToolGoal | ToolVelocity, float]] = {}
+        self._joints: dict[str, tuple[JointGoal | JointVelocity, float]] = {}
+        self._motions: dict[str, ToolMotion] = {}
+        self._held: dict[str, float] = {}
+        self._path: tuple[JointPath, float] | None = None
+
+    def step(self, dt: float) -> tuple[list[ToolGoal | ToolMotion], list[JointGoal]]:
+        """Return what is to be done in a time [s], of tools and of joints."""
+        self.time += dt
+        self.slowed = False
+        self._drop_old()
+        tools = self._tool_commands(dt)
+        return tools, self._joint_goals(dt, hold=not tools)
+
+    def joint_is_set(self, goal: JointGoal) -> None:
+        """Drop the command of a joint that was set where it should be."""
+        given = self._joints.get(goal.joint)
+        if given is not None and given[0] == goal:
+            del self._joints[goal.joint]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Tools that are commanded to places or at velocities."""
+        return tuple(self._tools)
+
+    def give(self, *commands: LiveCommand) -> None:
+        """Take commands, each in the place of the older one for its tool or joint; all of them or none.
+
+        Raises:
+            InputError: an unknown tool, joint or frame, or a number that isn't finite.
+        """
+        for command in commands:
+            self._check(command)
+        for command in commands:
+            if isinstance(command, ToolMotion):
+                self._add_motion(command)
+            elif isinstance(command, ToolGoal | ToolVelocity):
+                if command.rows:
+                    self._tools[command.tool] = command, self.time
+                else:
+                    self._tools.pop(command.tool, None)
+            else:
+                self._path = None
+                self._joints[command.joint] = command, self.time
+
+    def follow(self, path: JointPath) -> None:
+        """Follow positions of joints over time from now on, in the place of older commands of joints.
+
+        Raises:
+            InputError: an unknown joint, or one of several coordinates.
+        """
+        for joint in path.joints:
+            coordinate(self.solver.mechanism, joint)
+        self._joints.clear()
+        self._path = path, self.time
+
+    def release(self, *names: str) -> None:
+        """Drop the commands of tools and joints, of all if none is named: those follow again (direct operation)."""
+        if not names:
+            self._path = None
+        for kept in (self._tools, self._joints, self._motions):
+            for name in names or tuple(kept):
+                kept.pop(name, None)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to follow."""
+        return not (self._tools or self._joints or self._motions or self._path)
+
+    def _check(self, command: LiveCommand) -> None:
+        if isinstance(command, JointGoal | JointVelocity):
+            coordinate(self.solver.mechanism, command.joint)
+            number = command.position if isinstance(command, JointGoal) else command.velocity
+            if not np.isfinite(number):
+                raise InputError(f"is {number}", element=f"command of '{command.joint}'", remedy="Give a finite number")
+            return
+        self.solver.frame(command.tool)
+        unknown = [row for row in command.rows if row not in ROWS]
+        if unknown:
+            raise InputError(
+                f"are {unknown}", element=f"rows of '{command.tool}'", remedy=f"Give some of {', '.join(ROWS)}"
+            )
+        if isinstance(command, ToolGoal):
+            numbers = command.goal.homogeneous.ravel()
+        else:
+            numbers = np.concatenate([np.asarray(part, float).ravel() for part in (command.linear, command.angular)])
+            if numbers.shape != (6,):
+                raise InputError(
+                    f"has {len(numbers)} numbers", element=f"command of '{command.tool}'", remedy="Give three and three"
+                )
+            if isinstance(command, ToolVelocity):
+                self._axes(command.frame, command.tool)
+        if not np.isfinite(numbers).all():
+            raise InputError(
+                f"is {numbers.tolist()}", element=f"command of '{command.tool}'", remedy="Give finite numbers"
+            )
+
+    def _axes(self, frame: str, tool: str) -> str | pin.SE3:
+        """Return the axes of a command, as a :class:`ToolMotion` has them."""
+        if frame in ("", "world"):
+            return "centred"
+        if frame == "tool":
+            return "tool"
+        return self.view if frame == "view" else self.solver.placement(frame)
+
+    def _add_motion(self, motion: ToolMotion) -> None:
+        """Add a motion to what is still to be made of older ones in the same axes, or take it in their place."""
+        old = self._motions.get(motion.tool)
+        if old is not None and isinstance(motion.frame, str) and (old.frame, old.rows) == (motion.frame, motion.rows):
+            linear = np.asarray(old.linear) + np.asarray(motion.linear)
+            motion = replace(motion, linear=linear, angular=np.asarray(old.angular) + np.asarray(motion.angular))
+        self._motions[motion.tool] = motion
+
+    def _drop_old(self) -> None:
+        last = self.time - self.limits.timeout
+        for kept, kind in ((self._tools, ToolVelocity), (self._joints, JointVelocity)):
+            for name, (command, given) in tuple(kept.items()):
+                if isinstance(command, kind) and given < last:
+                    del kept[name]
+        if self._path is not None and self.time - self._path[1] > self._path[0].duration + self.limits.timeout:
+            self._path = None
+
+    def _tool_commands(self, dt: float) -> list[ToolGoal | ToolMotion]:
+        """Return this tick's commands of tools, none faster than the limits."""
+        commands: list[ToolGoal | ToolMotion] = []
+        for tool, (command, _) in self._tools.items():
+            if isinstance(command, ToolGoal):
+                commands.append(self._towards(command, dt))
+            else:
+                linear, angular = dt * np.asarray(command.linear, float), dt * np.asarray(command.angular, float)
+                share = self._share(linear, angular, dt)
+                axes = self._axes(command.frame, tool)
+                commands.append(ToolMotion(tool, share * linear, share * angular, axes, command.rows))
+        for tool, motion in tuple(self._motions.items()):
+            linear, angular = np.asarray(motion.linear, float), np.asarray(motion.angular, float)
+            share = self._share(linear, angular, dt)
+            if tool not in self._tools:
+                commands.append(replace(motion, linear=share * linear, angular=share * angular))
+            if share < 1.0 and tool not in self._tools:
+                self._motions[tool] = replace(motion, linear=(1.0 - share) * linear, angular=(1.0 - share) * angular)
+            else:
+                del self._motions[tool]
+        return commands
+
+    def _share(self, linear: Array, angular: Array, dt: float) -> float:
+        """Return how much of a motion may be made in a time."""
+        sizes = float(np.linalg.norm(linear)), float(np.linalg.norm(angular))
+        fastest = dt * self.limits.linear, dt * self.limits.angular
+        shares = [most / size for size, most in zip(sizes, fastest, strict=True) if size > most]
+        self.slowed = self.slowed or bool(shares)
+        return min(shares, default=1.0)
+
+    def _towards(self, goal: ToolGoal, dt: float) -> ToolGoal | ToolMotion:
+        """Return a goal, or a place on the way to it.
+
+        The way goes along the whole gap, so that it ends where the goal itself is met as nearly as can be.
+        """
+        linear, angular = self._gap(goal)
+        share = self._share(linear, angular, dt)
+        if self.increments:
+            return ToolMotion(goal.tool, share * linear, share * angular, "centred", goal.rows)
+        if share == 1.0:
+            return goal
+        placement = self.solver.placement(goal.tool)
+        turned = any(row in ORIENTATION for row in goal.rows)
+        rotation = pin.exp3(share * angular) @ self._turned(goal, placement) if turned else goal.goal.rotation
+        return replace(goal, goal=pin.SE3(rotation, placement.act(np.array(goal.point)) + share * linear))
+
+    def _gap(self, goal: ToolGoal) -> tuple[Array, Array]:
+        """Return translation and rotation vector from a tool to its goal in the world's axes, in the rows commanded."""
+        placement = self.solver.placement(goal.tool)
+        of_point = placement.act(np.array(goal.point))
+        rotation, own = goal.goal.rotation, self._turned(goal, placement)
+        held = np.array([row in goal.rows for row in ROWS])
+        linear = rotation @ (held[:3] * (rotation.T @ (goal.goal.translation - of_point)))
+        angular: Array = np.zeros(3)
+        if held[3:].sum() == 2:
+            k = int(np.flatnonzero(~held[3:])[0])
+            angular = _turn(own[:, k], rotation[:, k])
+        elif held[3:].any():
+            angular = np.asarray(rotation @ (held[3:] * pin.log3(own.T @ rotation)))
+        return linear, angular
+
+    @staticmethod
+    def _turned(goal: ToolGoal, placement: pin.SE3) -> Array:
+        """Axes (3, 3) of a tool at a placement that should come onto the goal's."""
+        return np.asarray(placement.rotation if goal.turn is None else placement.rotation @ goal.turn)
+
+    def _joint_goals(self, dt: float, hold: bool) -> list[JointGoal]:
+        """Return this tick's positions of joints, as far as may be gone; ``hold``: with driven ones that stay."""
+        wanted: dict[str, float] = {}
+        if self._path is not None:
+            path, begun = self._path
+            wanted |= path.at(self.time - begun)
+        for joint, (command, _) in self._joints.items():
+            if isinstance(command, JointGoal):
+                wanted[joint] = command.position
+            else:
+                wanted[joint] = self.solver.q[coordinate(self.solver.mechanism, joint)] + dt * command.velocity
+        goals = []
+        for joint, target in wanted.items():
+            here = float(self.solver.q[coordinate(self.solver.mechanism, joint)])
+            turns = self.solver.angles[self.solver.mechanism.robot.index_v(joint)]
+            most = dt * (self.limits.angular if turns else self.limits.linear)
+            self.slowed = self.slowed or abs(target - here) > most
+            goals.append(JointGoal(joint, here + float(np.clip(target - here, -most, most))))
+        if not wanted or not hold or self.increments:
+            self._held.clear()
+            return goals
+        for joint in self.solver.mechanism.driven or ():
+            if joint in wanted:
+                self._held.pop(joint, None)
+            else:
+                here = float(self.solver.q[coordinate(self.solver.mechanism, joint)])
+                goals.append(JointGoal(joint, self._held.setdefault(joint, here)))
+        return goals
+
+    def forget_met(self, status: str, still: bool) -> None:
+        """Drop positions that are reached, or that limits, locks and loops don't let come nearer.
+
+        Args:
+            status: how the last step ended.
+            still: whether nothing moved in it.
+        """
+        for joint, (command, _) in tuple(self._joints.items()):
+            if isinstance(command, JointGoal):
+                away = abs(command.position - self.solver.q[coordinate(self.solver.mechanism, joint)])
+                if away < 1e-6 or (still and status in ("nearest", "stuck", "open")):
+                    del self._joints[joint]
+
+    def residual(self, tool: str, v: Array) -> Array:
+        """Return what a tool lacks of its place [m, rad] or, with joints moving at v, of its velocity [m/s, rad/s]."""
+        command = self._tools[tool][0]
+        if isinstance(command, ToolGoal):
+            return np.concatenate(self._gap(command))
+        motion = ToolMotion(tool, command.linear, command.angular, self._axes(command.frame, tool))
+        commanded = np.concatenate(motion.in_world(self.solver.placement(tool)))
+        residual = commanded - self.solver.tool_jacobian(tool) @ v
+        return np.where([row in command.rows for row in ROWS], residual, 0.0)
+
+
+def coordinate(mechanism: Mechanism, joint: str) -> int:
+    """Return where the position of a joint is.
+
+    Raises:
+        InputError: an unknown joint, or one of several coordinates.
+    """
+    check_known(joint, mechanism.robot.joint_names, "joint", "joint")
+    of_model = mechanism.model.joints[mechanism.robot.parts.joint_ids[joint]]
+    if of_model.nq != 1:
+        raise InputError(
+            f"joint '{joint}' has several coordinates", element="joint", remedy="Name a joint of one coordinate"
+        )
+    return int(of_model.idx_q)
+
+
+def _turn(axis: Array, wanted: Array) -> Array:
+    """Return the rotation vector of the shortest turn of a unit vector onto another."""
+    turn = pin.Quaternion.FromTwoVectors(axis, wanted)
+    return np.asarray(pin.log3(turn.matrix()))
