@@ -218,7 +218,7 @@ class MechanismSolver:
             against = [name for name, own in pulls if own > 1e-3 * whole]
             return tuple(f"command of {name}" for name in against) if len(against) > 1 else ("reach",)
         names = []
-        position = np.where(self._position_of >= 0, self.q[self._position_of], 0.0)
+        position = self.positions
         room = 1e-9 * (1.0 + np.abs(position))
         lower = (self._position_of >= 0) & (position <= self._lower + room)
         upper = (self._position_of >= 0) & (position >= self._upper - room)
@@ -336,6 +336,11 @@ class MechanismSolver:
     def scale(self) -> Array:
         """(nv,) what a unit of scaled velocity moves: the characteristic length, or 1 rad, by the joints' weights."""
         return self._scale.copy()
+
+    @property
+    def positions(self) -> Array:
+        """(nv,) positions of joints of one coordinate, by their velocities; 0 for those of several."""
+        return np.where(self._position_of >= 0, self.q[self._position_of], 0.0)
 
     @property
     def lower(self) -> Array:
