@@ -495,32 +495,6 @@ def test_a_device_that_jumps_by_a_metre_moves_the_mechanism_by_its_longest_step(
     assert motion.q[0] - before[0] == pytest.approx(10 * np.radians(5.0))
 
 
-def drag(name, cycles, seed=0):
-    """Drag a mechanism about at random; what its loops, limits and numbers came to."""
-    solver = MechanismSolver(load_mechanism(name))
-    rng = np.random.default_rng(seed)
-    tools = [tool.name for tool in solver.mechanism.tools] + list(solver.mechanism.robot.parts.links)[1:]
-    joints = solver.mechanism.robot.joint_names
-    largest = 0.0
-    for cycle in range(cycles):
-        if cycle % 50 == 0:
-            tool, step = rng.choice(tools), rng.normal(size=6) * rng.choice([0.001, 0.01, 0.1])
-            joint, far = rng.choice(joints), rng.normal() * 2.0
-            direct = rng.random() < 0.3
-        command = JointGoal(joint, far) if direct else ToolMotion(tool, step[:3], step[3:])
-        motion = solver.command(command)
-        largest = max(largest, motion.loop_gap)
-        assert np.isfinite(motion.q).all()
-        assert (motion.q >= solver.lower).all()
-        assert (motion.q <= solver.upper).all()
-    return largest
-
-
-@pytest.mark.parametrize("name", FIXTURES)
-def test_random_dragging_opens_no_loop_and_crosses_no_limit(name):
-    assert drag(name, 1000) <= 1e-10
-
-
 def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
     lines = ["frame 5 { pos { 120 0 0 } ori { 0 0 0 } pred 0 filename ( ) }"]
     constraints = []
@@ -543,9 +517,3 @@ def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
         assert motion.status == "reached"
         assert motion.loop_gap <= 1e-10
     np.testing.assert_allclose(solver.placement("link_192").translation[0] - start[0], 0.05, atol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FIXTURES)
-def test_long_random_dragging_opens_no_loop_and_crosses_no_limit(name):
-    assert drag(name, 200_000, seed=1) <= 1e-10
