@@ -107,6 +107,7 @@ class MechanismSolver:
         q: (nq,) configuration, with closed loops but right after loading one that doesn't close.
         closing: how the loops closed when the mechanism was loaded, or the last :meth:`close`.
         length: characteristic length [m].
+        base: placement in the world of the frame that the mechanism's file is in.
     """
 
     def __init__(self, mechanism: Mechanism, options: SolverOptions | None = None) -> None:
@@ -117,6 +118,7 @@ class MechanismSolver:
         self.length = self.options.length or _characteristic_length(mechanism)
         self._tree = tree_of(model)
         self._placed = room_for(self._tree)
+        self.base = pin.SE3.Identity()
         self._is_length = is_length(self._tree)
         self._weights = np.ones(model.nv)
         self._scale = np.empty(model.nv)
@@ -268,6 +270,21 @@ class MechanismSolver:
         """Let a joint tend to a position in what commands leave free, by a share of the way in each tick; 0 ends it."""
         k = self._column(joint)
         self._preferred[k], self._preference[k] = position, share
+
+    def move_base(self, placement: pin.SE3) -> None:
+        """Bring the whole mechanism elsewhere, as on a platform that drives: joints stay, goals are still the world's.
+
+        Args:
+            placement: in the world, of the frame that the mechanism's file is in.
+
+        Raises:
+            InputError: a placement that isn't finite; the base stays.
+        """
+        if not np.isfinite(placement.homogeneous).all():
+            raise InputError("isn't finite", element="base", remedy="Give a finite placement")
+        self.base = pin.SE3(placement)
+        self._placed.rotations[0], self._placed.origins[0] = placement.rotation, placement.translation
+        self.scaled_loop_jacobian()
 
     def open_loop(self, name: str) -> None:
         """Let go of a loop."""
@@ -434,8 +451,9 @@ class MechanismSolver:
         pair, joint = system.loops, 0
         for goal in goals:
             if isinstance(goal, ToolGoal):
-                system.pairs["rotation_a"][pair] = goal.goal.rotation
-                system.pairs["translation_a"][pair] = goal.goal.translation
+                on_base = self.base.actInv(goal.goal)
+                system.pairs["rotation_a"][pair] = on_base.rotation
+                system.pairs["translation_a"][pair] = on_base.translation
                 if goal.turn is not None:
                     system.pairs["rotation_b"][pair] = self.frame(goal.tool)[1].rotation @ goal.turn
                 pair += 1

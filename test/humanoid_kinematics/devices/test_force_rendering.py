@@ -75,7 +75,7 @@ def test_an_obstacle_pushes_as_far_as_it_is_entered_wherever_on_the_arm(tmp_path
     part = Obstacles(arm, {"probe": (Sphere(0.001), pin.SE3(np.eye(3), np.array([5.0, 0.0, 0.0])))})
     assert part.nearest()["probe"].distance > 1.0
     beyond = arm.placement("frame_3" if link == "tool" else "link_2")
-    along = beyond.rotation[:, 0] if link == "tool" else np.array([np.cos(np.radians(-15)), np.sin(np.radians(-15)), 0])
+    along = beyond.rotation[:, 1] if link == "tool" else np.array([np.cos(np.radians(-15)), np.sin(np.radians(-15)), 0])
     place = beyond.translation + 0.062 * along
     obstacles = Obstacles(arm, {"ball": (Sphere(0.05), pin.SE3(np.eye(3), place))})
     nearest = obstacles.nearest()["ball"]
