@@ -121,7 +121,7 @@ class MechanismSolver:
         self.base = pin.SE3.Identity()
         self._is_length = is_length(self._tree)
         self._weights = np.ones(model.nv)
-        self._scale = np.empty(model.nv)
+        self._scale, self._stretch = np.empty(model.nv), np.empty(model.nv)
         self._rescale()
         self._locked = np.zeros(model.nv, np.int8)
         self._position_of = np.full(model.nv, -1, np.int64)
@@ -436,7 +436,7 @@ class MechanismSolver:
         system = System(
             self._tree, pairs, columns, signs, len(loops), coupling_q, coupling_v, offset, closed, group_rows(pattern),
             joint_v, np.zeros(len(joints)), joint_weight, centre, rows, self._position_of, self._lower, self._upper,
-            self._scale, self._locked, self._preferred, self._preference,
+            self._scale, self._stretch, self._locked, self._preferred, self._preference,
             Numbers(options.tolerance, options.reach, options.rank, options.step, options.damping, options.steps),
         )  # fmt: skip
         problem = _Problem(
@@ -497,7 +497,8 @@ class MechanismSolver:
         return [loop for loop in self.mechanism.loops if loop.name not in self._open]
 
     def _rescale(self) -> None:
-        self._scale[:] = np.where(self._is_length, self.length, 1.0) / np.sqrt(self._weights)
+        self._stretch[:] = 1.0 / np.sqrt(self._weights)
+        self._scale[:] = np.where(self._is_length, self.length, 1.0) * self._stretch
 
     def _loop(self, name: str) -> None:
         names = [loop.name for loop in self.mechanism.loops]

@@ -318,6 +318,27 @@ def test_a_heavier_joint_moves_less(tmp_path):
     assert abs(arm.q - before)[1] > 1e-3
 
 
+@pytest.mark.parametrize("weight", [1e-4, 1e4])
+def test_no_joint_takes_a_longer_step_than_allowed_whatever_its_weight(weight):
+    arm = MechanismSolver(load_mechanism("redont"))
+    arm.set_weight("joint_3", weight)
+    before = arm.q.copy()
+    motion = arm.command(ToolGoal.position("frame_7", [0.0, 1.0, 0.5]))
+    assert np.abs(motion.q - before).max() == pytest.approx(10 * np.radians(5.0), rel=0.2)
+
+
+def test_a_command_out_of_reach_is_met_as_nearly_as_without_a_preferred_position():
+    gaps = []
+    for share in (0.0, 0.5):
+        arm = MechanismSolver(load_mechanism("redont"))
+        arm.prefer("joint_4", arm.q[3] + 1.0, share)
+        for _ in range(300):
+            motion = arm.command(ToolGoal.position("frame_7", [0.0, 9.0, 1.0]))
+        assert motion.status == "nearest"
+        gaps.append(motion.command_gap)
+    assert gaps[0] == pytest.approx(gaps[1], rel=1e-3)
+
+
 def test_free_motion_tends_to_a_preferred_position_while_the_tool_stays():
     arm = MechanismSolver(load_mechanism("redont"))
     tip = arm.placement("frame_7").translation
