@@ -169,8 +169,8 @@ class HapticLoop:
 
     Translations are absolute: the tool is led to a place that the handle's way adds up to, so that a hand that comes
     back brings the tool back, whatever stopped it in between. Turns are speeds: what can't be turned now isn't made up
-    for. Forces at the hand do the work of those at the tool: where a metre of hand leads the tool by ``linear_scale``
-    metres, they are felt ``linear_scale`` times.
+    for. Stiffness and damping are felt at the hand as the rules have them at the tool, whatever the selection's scales:
+    a wall that is entered by a metre of the hand pushes like one that is entered by a metre of the tool.
     """
 
     def __init__(self, syntaxeur: Syntaxeur, selection: DeviceSelection, rendering: ForceRendering) -> None:
@@ -180,6 +180,8 @@ class HapticLoop:
         self.rendering = rendering
         self._solver = rendering._solver
         self._led = self._solver.placement(selection.tool).translation
+        syntaxeur.post(syntaxeur.position, np.zeros(3))
+        syntaxeur.read(0.0)  # the way counts from here
 
     def tick(self, hand: ArrayLike, wrist: ArrayLike, seconds: float, view: pin.SE3 | None = None) -> Felt:
         """Move the handle, the tool by it, and push the hand.
@@ -207,7 +209,8 @@ class HapticLoop:
             [self.rendering.rules.lag * behind, self._unturned(motion, before, tool, seconds)]
         )
         felt = np.kron(np.eye(2), axes.T) @ (led.T @ (led @ np.sum(list(wrenches.values()), axis=0)))
-        device.display(selection.linear_scale * felt[:3], selection.angular_scale * felt[3:])
+        linear, angular = (1.0 / scale if scale else 0.0 for scale in (selection.linear_scale, selection.angular_scale))
+        device.display(linear * felt[:3], angular * felt[3:])
         return Felt(self._led, tool.translation, wrenches, device.force, device.torque, answer.status)
 
     def _unturned(self, motion: ToolMotion, before: pin.SE3, tool: pin.SE3, seconds: float) -> Array:
