@@ -322,9 +322,9 @@ def test_a_heavier_joint_moves_less(tmp_path):
 def test_no_joint_takes_a_longer_step_than_allowed_whatever_its_weight(weight):
     arm = MechanismSolver(load_mechanism("redont"))
     arm.set_weight("joint_3", weight)
-    before = arm.q.copy()
-    motion = arm.command(ToolGoal.position("frame_7", [0.0, 1.0, 0.5]))
-    assert np.abs(motion.q - before).max() == pytest.approx(10 * np.radians(5.0), rel=0.2)
+    before = arm.q[2]
+    motion = arm.command(JointGoal("joint_3", before + 1.8))
+    assert motion.q[2] - before == pytest.approx(10 * np.radians(5.0))
 
 
 def test_a_command_out_of_reach_is_met_as_nearly_as_without_a_preferred_position():
@@ -332,9 +332,11 @@ def test_a_command_out_of_reach_is_met_as_nearly_as_without_a_preferred_position
     for share in (0.0, 0.5):
         arm = MechanismSolver(load_mechanism("redont"))
         arm.prefer("joint_4", arm.q[3] + 1.0, share)
-        for _ in range(300):
+        statuses = []
+        for _ in range(40):
             motion = arm.command(ToolGoal.position("frame_7", [0.0, 9.0, 1.0]))
-        assert motion.status == "nearest"
+            statuses.append(motion.status)
+        assert set(statuses) == {"moving", "nearest"}
         gaps.append(motion.command_gap)
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-3)
 
