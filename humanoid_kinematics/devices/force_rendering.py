@@ -8,7 +8,7 @@ work, over the motions that the loops leave free.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -54,7 +54,12 @@ class ForceRules:
 
 
 class ForceRendering:
-    """Forces of one tool of a mechanism."""
+    """Forces of one tool of a mechanism.
+
+    Attributes:
+        solver: the mechanism, where it is.
+        rules: how hard things feel.
+    """
 
     def __init__(
         self,
@@ -75,7 +80,7 @@ class ForceRendering:
             targets: places of the world (3,) [m] that attract the tool, by name.
         """
         self.rules = rules if rules is not None else ForceRules()
-        self._solver = solver
+        self.solver = solver
         self._tool = tool
         self._obstacles = obstacles
         self._targets = {name: np.asarray(place, float) for name, place in (targets or {}).items()}
@@ -89,8 +94,8 @@ class ForceRendering:
                 acts on joints and other links is brought to the tool in these.
         """
         led = np.eye(6) if led is None else led
-        solver, rules = self._solver, self.rules
-        free = free_motions(solver) * solver.scale[:, None]
+        solver, rules = self.solver, self.rules
+        free = self._free()
         J = solver.tool_jacobian(self._tool) @ free
         place = solver.placement(self._tool).translation
         found: dict[str, Array] = {}
@@ -122,9 +127,19 @@ class ForceRendering:
                 found[f"attraction to {name}"] = np.concatenate([rules.attraction * part * away, np.zeros(3)])
         return found
 
+    def _free(self) -> Array:
+        """(nv, freedoms) velocities that loops and locks leave free."""
+        free, joints = free_motions(self.solver), self.solver.mechanism.model.joints
+        ids = [self.solver.mechanism.robot.parts.joint_ids[joint] for joint in self.solver.locked]
+        still = [k for i in ids for k in range(joints[i].idx_v, joints[i].idx_v + joints[i].nv)]
+        if still and free.shape[1]:
+            _, s, Vt = np.linalg.svd(free[still])
+            free = free @ Vt[int(np.sum(s > 1e-9)) :].T
+        return np.asarray(free * self.solver.scale[:, None])
+
     def _stops(self) -> Array:
         """(nv,) efforts of joints that near their limits: springs from the margin on."""
-        solver, rules = self._solver, self.rules
+        solver, rules = self.solver, self.rules
         margin = rules.stop_margin * np.where(solver.angles, 1.0, solver.length)
         q = solver.positions
         over, under = np.maximum(q - solver.upper + margin, 0.0), np.maximum(solver.lower + margin - q, 0.0)
@@ -132,14 +147,14 @@ class ForceRendering:
 
     def _at_tool(self, J: Array, efforts: Array, led: Array) -> Array:
         """(6,) smallest wrench at the tool that does the work of efforts on the free motions, as far as one can."""
-        unit = np.array([1.0 / self._solver.length] * 3 + [1.0] * 3)
+        unit = np.array([1.0 / self.solver.length] * 3 + [1.0] * 3)
         A = led @ (unit[:, None] * J)
         return np.asarray(unit * (led.T @ np.linalg.lstsq(A.T, efforts, rcond=1e-2)[0]))
 
     def _point_jacobian(self, link: str, point: Array) -> Array:
         """(3, nv) Jacobian of a point of a link."""
-        J = self._solver.tool_jacobian(link)
-        lever = point - self._solver.placement(link).translation
+        J = self.solver.tool_jacobian(link)
+        lever = point - self.solver.placement(link).translation
         return np.asarray(J[:3] - pin.skew(lever) @ J[3:])
 
 
@@ -158,10 +173,10 @@ class Felt:
 
     led: Array
     tool: Array
-    wrenches: Mapping[str, Array] = field(default_factory=dict)
-    force: Array = field(default_factory=lambda: np.zeros(3))
-    torque: Array = field(default_factory=lambda: np.zeros(3))
-    status: str = ""
+    wrenches: Mapping[str, Array]
+    force: Array
+    torque: Array
+    status: str
 
 
 class HapticLoop:
@@ -178,7 +193,7 @@ class HapticLoop:
         self.syntaxeur = syntaxeur
         self.selection = selection
         self.rendering = rendering
-        self._solver = rendering._solver
+        self._solver = rendering.solver
         self._led = self._solver.placement(selection.tool).translation
         syntaxeur.post(syntaxeur.position, np.zeros(3))
         syntaxeur.read(0.0)  # the way counts from here

@@ -42,6 +42,10 @@ def test_a_joint_before_its_stop_pushes_the_tool_by_virtual_work(tmp_path):
     torque = -20.0 * np.radians(2.0)  # two degrees within the margin, inward
     J = arm.tool_jacobian("frame_3")[:2]
     np.testing.assert_allclose(wrench[:2], np.linalg.solve(J.T, [torque, 0.0]), atol=1e-9)
+    arm.lock("joint_2")  # one motion is left: its whole force is along that
+    (wrench,) = ForceRendering(arm, "frame_3", rules).wrenches(led=TRANSLATIONS).values()
+    np.testing.assert_allclose(wrench[:2], J[:, 0] * torque / (J[:, 0] @ J[:, 0]), atol=1e-9)
+    arm.unlock("joint_2")
     arm.command(JointGoal("joint_1", np.radians(27.0)))
     assert ForceRendering(arm, "frame_3", rules).wrenches(led=TRANSLATIONS) == {}
 
