@@ -66,6 +66,10 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/distances.py
 	@scripts/run python benchmark/postures.py
 
+.PHONY: soak
+soak: build  ## an hour of a device's random dragging of every mechanism; HOURS=0.1 for less
+	@scripts/run python benchmark/dragging.py --hours $(or $(HOURS),1)
+
 .PHONY: metrics
 metrics:  ## the structure in numbers: layers, import cycles, argument lists, classes, callbacks
 	@scripts/setup .venv requirements.txt

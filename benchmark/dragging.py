@@ -4,8 +4,9 @@
 A hand takes tools, links and joints at random for up to a second each and leads them smoothly, pushes them at a
 constant speed, jumps with them by up to a metre (of a mechanism whose frames are half a metre apart), or slides joints
 to where they can't go; now and then it locks a joint, lets a loop go or holds it again. Every tick is looked at:
-largest gap of a loop, limits, finite numbers; every tenth also with Pinocchio's forward kinematics alone. Pieces of
-five minutes begin in the initial posture, each with a seed of its own. The exit code says whether all held.
+largest gap of a loop, limits, finite numbers; every tenth also with Pinocchio's forward kinematics alone. Once a second
+a command isn't finite. Pieces of a minute begin in the initial posture, each with a seed of its own. The exit code says
+whether all held.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from pinocchio import exp3
 
 from humanoid_kinematics import JointGoal, Mechanism, MechanismSolver, ToolGoal, ToolMotion, load_scene
 from humanoid_kinematics.solver.commands import ORIENTATION, POSITION, Command
+from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import ROWS
 from humanoid_model.resources import list_resources
 
 RATE = 1000.0
 """Ticks in a second of the device [Hz]."""
-PIECE = 300.0
+PIECE = 60.0
 """How long a mechanism is dragged from its initial posture [s]."""
 OPEN = 1e-6
 """Gap from which a loop counts as open, lengths in the mechanism's characteristic length, rad."""
+ROW_SHARES = (0.15, 0.5, 0.1, 0.1, 0.1, 0.05)
 ROW_CHOICES = (ROWS, POSITION, ORIENTATION, ("x", "y", "rz"), ("z",), ("rx", "ry"))
 
 
@@ -45,7 +48,7 @@ class Dragged:
         ticks: of the solver.
         opened: ticks after which a loop was open.
         crossed: ticks after which a joint was beyond a limit.
-        not_finite: ticks after which a number wasn't finite.
+        not_finite: ticks after which a number wasn't finite, and commands that weren't and moved something.
         gap: largest gap that the solver tells, scaled.
         checked_gap: largest gap that Pinocchio finds, scaled.
         longest: longest move of a joint in a tick [rad], lengths in the characteristic length.
@@ -100,10 +103,9 @@ class RandomHand:
     def _take(self) -> None:
         rng, solver = self._rng, self._solver
         self._left, self._tick = int(rng.integers(20, 1000)), 0
-        if rng.random() < 0.1:
-            solver.unlock(*self._joints)
-            if rng.random() < 0.5:
-                solver.lock(str(rng.choice(self._joints)))
+        solver.unlock(*self._joints)
+        if rng.random() < 0.05:
+            solver.lock(str(rng.choice(self._joints)))
         loops = [loop.name for loop in solver.mechanism.loops]
         for loop in loops:
             if not solver.holds(loop) and not solver.hold_loop(loop).closed:
@@ -115,7 +117,7 @@ class RandomHand:
 
     def _grip(self) -> tuple[str, object]:
         rng, size = self._rng, self._solver.length
-        tool, rows = str(rng.choice(self._tools)), ROW_CHOICES[rng.integers(len(ROW_CHOICES))]
+        tool, rows = str(rng.choice(self._tools)), ROW_CHOICES[rng.choice(len(ROW_CHOICES), p=ROW_SHARES)]
         kind = str(rng.choice(["lead", "push", "jump", "slide"], p=[0.4, 0.25, 0.15, 0.2]))
         if kind == "lead":
             far = size * rng.choice([0.1, 1.0, 5.0])
@@ -211,7 +213,19 @@ def drag(mechanism: Mechanism, seconds: float, seed: int) -> Dragged:
         not_finite += not (np.isfinite(motion.q).all() and np.isfinite(motion.command_gap))
         longest = max(longest, float(np.abs((motion.q - now) / scale).max(initial=0.0)))
         statuses[motion.status] += 1
+        if tick % 1000 == 500:
+            not_finite += not _refuses_nan(solver)
     return Dragged(ticks, opened, crossed, not_finite, gap, checked, longest, statuses, time.process_time() - begin)
+
+
+def _refuses_nan(solver: MechanismSolver) -> bool:
+    """Whether a command that isn't finite is refused and moves nothing."""
+    before = solver.q.copy()
+    try:
+        solver.command(ToolMotion(next(reversed(solver.mechanism.robot.parts.links)), (float("nan"), 0.0, 0.0)))
+    except InputError:
+        return bool((solver.q == before).all())
+    return False
 
 
 def _piece(name: str, robot: str, seconds: float, seed: int) -> Dragged:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
 
+from humanoid_kinematics.devices.delta_arm import DeltaArm
 from humanoid_kinematics.devices.device import (
     Device,
     HybridDevice,
@@ -11,8 +12,10 @@ from humanoid_kinematics.devices.device import (
     RateDevice,
     Response,
 )
+from humanoid_kinematics.devices.force_rendering import ForceRendering, ForceRules, HapticLoop
 from humanoid_kinematics.devices.joy import JOY_MAPPINGS, JoyMapping
 from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
+from humanoid_kinematics.devices.syntaxeur import Syntaxeur
 from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
 from humanoid_kinematics.live.joint_path import JointPath
@@ -36,9 +39,13 @@ __all__ = [
     "JOY_MAPPINGS",
     "CentreOfMassGoal",
     "Coupling",
+    "DeltaArm",
     "Device",
     "DeviceDesk",
     "DeviceSelection",
+    "ForceRendering",
+    "ForceRules",
+    "HapticLoop",
     "HybridDevice",
     "Increment",
     "JointGoal",
@@ -65,6 +72,7 @@ __all__ = [
     "Screw",
     "ScrewDrive",
     "SolverOptions",
+    "Syntaxeur",
     "ThesisSolver",
     "Tool",
     "ToolGoal",

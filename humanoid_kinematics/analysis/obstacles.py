@@ -62,7 +62,7 @@ class Obstacles:
         for name, (shape, place) in self._obstacles.items():
             at = coal.Transform3s(place.rotation, place.translation)
             for part in self._parts:
-                world = self._data.oMi[part.parentJoint] * part.placement
+                world = self._solver.base * self._data.oMi[part.parentJoint] * part.placement
                 result = coal.DistanceResult()
                 distance = coal.distance(
                     part.geometry, coal.Transform3s(world.rotation, world.translation), shape, at, request, result

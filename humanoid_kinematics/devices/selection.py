@@ -78,7 +78,7 @@ class DeviceSelection:
 
 #: Makes a device of what a MAD file says, by the sensor's ``type``; others may be added.
 DEVICE_KINDS: dict[str, Callable[[MadSensor], Device]] = {
-    "spaceball": lambda sensor: RateDevice(_name(sensor), *_counts(sensor)),
+    "spaceball": lambda sensor: _spaceball(sensor),
     "joy": lambda sensor: RateDevice(_name(sensor), *_counts(sensor)),
     "panel": lambda sensor: PanelDevice(_name(sensor)),
     "tracker": lambda sensor: PoseDevice(_name(sensor), *_counts(sensor)),
@@ -89,7 +89,8 @@ DEVICE_KINDS: dict[str, Callable[[MadSensor], Device]] = {
 def make_device(sensor: MadSensor) -> Device:
     """Return the device that a file declares: 0 is none, one without a type a 6-DoF one that is deflected.
 
-    Its name is that of a panel's ``port``, else ``sensor_`` and its number.
+    A ``spaceball`` with a port is read from that as a Magellan, whenever it is there. A device's name is a panel's
+    ``port``, else ``sensor_`` and its number.
 
     Raises:
         InputError: an unknown type.
@@ -157,6 +158,14 @@ class DeviceDesk:
 
 def _name(sensor: MadSensor) -> str:
     return sensor.port if sensor.type == "panel" and sensor.port else f"sensor_{sensor.number}"
+
+
+def _spaceball(sensor: MadSensor) -> Device:
+    if sensor.port is None:
+        return RateDevice(_name(sensor), *_counts(sensor))
+    from humanoid_kinematics.devices.magellan import MagellanDevice  # needs a Unix' serial ports
+
+    return MagellanDevice(_name(sensor), sensor.port, *_counts(sensor))
 
 
 def _counts(sensor: MadSensor) -> tuple[int, int]:

@@ -107,6 +107,7 @@ class MechanismSolver:
         q: (nq,) configuration, with closed loops but right after loading one that doesn't close.
         closing: how the loops closed when the mechanism was loaded, or the last :meth:`close`.
         length: characteristic length [m].
+        base: placement in the world of the frame that the mechanism's file is in.
     """
 
     def __init__(self, mechanism: Mechanism, options: SolverOptions | None = None) -> None:
@@ -117,9 +118,10 @@ class MechanismSolver:
         self.length = self.options.length or _characteristic_length(mechanism)
         self._tree = tree_of(model)
         self._placed = room_for(self._tree)
+        self.base = pin.SE3.Identity()
         self._is_length = is_length(self._tree)
         self._weights = np.ones(model.nv)
-        self._scale = np.empty(model.nv)
+        self._scale, self._stretch = np.empty(model.nv), np.empty(model.nv)
         self._rescale()
         self._locked = np.zeros(model.nv, np.int8)
         self._position_of = np.full(model.nv, -1, np.int64)
@@ -218,7 +220,7 @@ class MechanismSolver:
             against = [name for name, own in pulls if own > 1e-3 * whole]
             return tuple(f"command of {name}" for name in against) if len(against) > 1 else ("reach",)
         names = []
-        position = np.where(self._position_of >= 0, self.q[self._position_of], 0.0)
+        position = self.positions
         room = 1e-9 * (1.0 + np.abs(position))
         lower = (self._position_of >= 0) & (position <= self._lower + room)
         upper = (self._position_of >= 0) & (position >= self._upper - room)
@@ -268,6 +270,21 @@ class MechanismSolver:
         """Let a joint tend to a position in what commands leave free, by a share of the way in each tick; 0 ends it."""
         k = self._column(joint)
         self._preferred[k], self._preference[k] = position, share
+
+    def move_base(self, placement: pin.SE3) -> None:
+        """Bring the whole mechanism elsewhere, as on a platform that drives: joints stay, goals are still the world's.
+
+        Args:
+            placement: in the world, of the frame that the mechanism's file is in.
+
+        Raises:
+            InputError: a placement that isn't finite; the base stays.
+        """
+        if not np.isfinite(placement.homogeneous).all():
+            raise InputError("isn't finite", element="base", remedy="Give a finite placement")
+        self.base = pin.SE3(placement)
+        self._placed.rotations[0], self._placed.origins[0] = placement.rotation, placement.translation
+        self.scaled_loop_jacobian()
 
     def open_loop(self, name: str) -> None:
         """Let go of a loop."""
@@ -336,6 +353,11 @@ class MechanismSolver:
     def scale(self) -> Array:
         """(nv,) what a unit of scaled velocity moves: the characteristic length, or 1 rad, by the joints' weights."""
         return self._scale.copy()
+
+    @property
+    def positions(self) -> Array:
+        """(nv,) positions of joints of one coordinate, by their velocities; 0 for those of several."""
+        return np.where(self._position_of >= 0, self.q[self._position_of], 0.0)
 
     @property
     def lower(self) -> Array:
@@ -414,7 +436,7 @@ class MechanismSolver:
         system = System(
             self._tree, pairs, columns, signs, len(loops), coupling_q, coupling_v, offset, closed, group_rows(pattern),
             joint_v, np.zeros(len(joints)), joint_weight, centre, rows, self._position_of, self._lower, self._upper,
-            self._scale, self._locked, self._preferred, self._preference,
+            self._scale, self._stretch, self._locked, self._preferred, self._preference,
             Numbers(options.tolerance, options.reach, options.rank, options.step, options.damping, options.steps),
         )  # fmt: skip
         problem = _Problem(
@@ -429,8 +451,9 @@ class MechanismSolver:
         pair, joint = system.loops, 0
         for goal in goals:
             if isinstance(goal, ToolGoal):
-                system.pairs["rotation_a"][pair] = goal.goal.rotation
-                system.pairs["translation_a"][pair] = goal.goal.translation
+                on_base = self.base.actInv(goal.goal)
+                system.pairs["rotation_a"][pair] = on_base.rotation
+                system.pairs["translation_a"][pair] = on_base.translation
                 if goal.turn is not None:
                     system.pairs["rotation_b"][pair] = self.frame(goal.tool)[1].rotation @ goal.turn
                 pair += 1
@@ -474,7 +497,8 @@ class MechanismSolver:
         return [loop for loop in self.mechanism.loops if loop.name not in self._open]
 
     def _rescale(self) -> None:
-        self._scale[:] = np.where(self._is_length, self.length, 1.0) / np.sqrt(self._weights)
+        self._stretch[:] = 1.0 / np.sqrt(self._weights)
+        self._scale[:] = np.where(self._is_length, self.length, 1.0) * self._stretch
 
     def _loop(self, name: str) -> None:
         names = [loop.name for loop in self.mechanism.loops]

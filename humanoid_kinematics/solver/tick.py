@@ -36,7 +36,7 @@ class Numbers(NamedTuple):
         tolerance: largest gap of a closed loop, scaled (lengths by the characteristic length, rad).
         reach: largest gap of a command that is met, scaled.
         rank: rows of closures shorter than this, relative to the longest, depend on the others.
-        step: longest step, scaled.
+        step: longest step of a joint [rad], or in characteristic lengths.
         damping: least damping of commands.
         iterations: most steps of a tick.
     """
@@ -71,7 +71,8 @@ class System(NamedTuple):
         position_of: (nv,) where a velocity's position is, -1 where there is none.
         lower: (nv,) lowest positions.
         upper: (nv,) highest positions.
-        scale: (nv,) what a unit of scaled step moves.
+        scale: (nv,) what a unit of scaled step moves, by the joints' weights.
+        stretch: (nv,) what a unit of scaled step is in rad, or in characteristic lengths: 1 at weight 1.
         locked: (nv,) 1 for velocities that don't move.
         preferred: (nv,) positions that free motion tends to.
         preference: (nv,) how much of the way there in a tick, 0 for none.
@@ -97,6 +98,7 @@ class System(NamedTuple):
     lower: Array
     upper: Array
     scale: Array
+    stretch: Array
     locked: NDArray[np.int8]
     preferred: Array
     preference: Array
@@ -191,7 +193,7 @@ def close(
         bounded_step(linear, held, 0.0, damping, system.numbers.rank, x)
         length = 0.0
         for k in range(nv):
-            length = max(length, abs(x[k]))
+            length = max(length, abs(x[k]) * system.stretch[k])
         if not length > 1e-14:
             break
         part = min(1.0, longest / length)
@@ -209,7 +211,7 @@ def close(
             largest, square = new_largest, new_square
             for k in range(nv):
                 way[k] += part * x[k]
-                moved = max(moved, abs(way[k]))
+                moved = max(moved, abs(way[k]) * system.stretch[k])
             damping = 0.0 if damping < 1e-4 else 0.1 * damping
             if slow:
                 break
@@ -272,7 +274,7 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
         bounded_step(linear, held, damping, 0.0, numbers.rank, x)
         length = 0.0
         for k in range(nv):
-            length = max(length, abs(x[k]))
+            length = max(length, abs(x[k]) * system.stretch[k])
         part = min(1.0, cap / length) if length > 0.0 else 1.0
         promised = cost
         for i in range(m, system.rows):
@@ -311,6 +313,9 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             wishing = False
         else:
             refused += 1
+            if refused == 3:  # commands that can't be met bend away from a wish: they come first
+                wish[:] = 0.0
+                wishing = False
             damping = max(10.0 * damping, 1e-3)
             cap = 0.25 * part * length
             if refused >= _MAX_REFUSED:

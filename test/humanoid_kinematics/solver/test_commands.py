@@ -59,6 +59,7 @@ def test_an_unknown_frame_is_refused():
 @pytest.mark.parametrize("rows", [POSITION, ORIENTATION, ("z",), ("x", "rz")])
 def test_only_the_rows_commanded_are_met_and_the_rest_follows(rows):
     solver = arm()
+    solver.command(ToolMotion("frame_7"))  # all rows, before
     goal = solver.placement("frame_7") * pin.SE3(pin.exp3(np.array([0.1, 0.2, -0.1])), np.array([0.05, 0.02, -0.04]))
     for _ in range(5):
         motion = solver.command(ToolGoal("frame_7", goal, rows))
