@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -12,6 +11,7 @@ import viser
 
 from humanoid_ros.viewer.gait_panel import GaitPanel
 from humanoid_ros.viewer.panels.force_plot import ForcePlot
+from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.posture_panel import PosturePanel
 from humanoid_ros.viewer.panels.request import (
     LoadScene,
@@ -143,7 +143,4 @@ class Panel:
 
     def say(self, message: str) -> None:
         """Show a message under the state, or nothing when it is empty."""
-        self._message.content = (
-            f"<div style='margin:0.3em 0.8em;color:#c62828;font-size:0.85em'>{html.escape(message)}</div>"
-        )
-        self._message.visible = bool(message)
+        show_message(self._message, message, False)
