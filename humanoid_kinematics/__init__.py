@@ -3,7 +3,13 @@
 
 from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene
+from humanoid_kinematics.live.joint_path import JointPath
+from humanoid_kinematics.live.link_change import LinkChange
+from humanoid_kinematics.live.live_mechanism import LiveLimits, LiveMechanism
+from humanoid_kinematics.live.live_scene import LiveScene
+from humanoid_kinematics.live.live_state import LiveState
+from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
+from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene, read_scene
 from humanoid_kinematics.mad.error import MadError
 from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
 from humanoid_kinematics.relay import Relay, drive_trajectory
@@ -18,7 +24,14 @@ __all__ = [
     "Coupling",
     "DeviceMotion",
     "JointGoal",
+    "JointPath",
+    "JointVelocity",
     "KleinfingerKhalil",
+    "LinkChange",
+    "LiveLimits",
+    "LiveMechanism",
+    "LiveScene",
+    "LiveState",
     "MadError",
     "Mechanism",
     "MechanismGraph",
@@ -32,10 +45,12 @@ __all__ = [
     "Tool",
     "ToolGoal",
     "ToolMotion",
+    "ToolVelocity",
     "bip_drives",
     "build_scene",
     "drive_trajectory",
     "load_mechanism",
     "load_scene",
+    "read_scene",
     "report",
 ]

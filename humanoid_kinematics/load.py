@@ -75,6 +75,18 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
     return _built(read_mad(path, strict=strict, extensions=EXTENSIONS), length_unit)
 
 
+def read_scene(text: str, source: str = "text") -> Scene:
+    """Return the mechanisms of a MAD or URDF text; the latter begins with "<".
+
+    Raises:
+        RobotError: as of :func:`load_scene`.
+    """
+    if not text.lstrip().startswith("<"):
+        return _built(parse_mad(text, source, extensions=EXTENSIONS), None)
+    mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
+    return Scene(mechanism.name, {mechanism.name: mechanism}, {})
+
+
 def build_scene(mad: MadScene, length_unit: float | None = None) -> Scene:
     """Return the mechanisms of what a MAD file says, or would say after a change.
 
