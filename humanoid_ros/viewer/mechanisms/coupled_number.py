@@ -63,7 +63,7 @@ class CoupledNumber:
     def _set(self, value: float) -> None:
         self._value = value
         for control in (self._field, self._slider):
-            control.value = value
+            control.value = value  # type: ignore[misc]  # viser's setter is real
 
     @property
     def label(self) -> str:

@@ -107,9 +107,7 @@ class MechanismDrawing:
             colours.append(LOCKED if joint.name in locked else LIMIT if joint.name in at_limit else kind)
         return np.array(points).reshape(-1, 2, 3), np.array(colours).reshape(-1, 3)
 
-    def _loops(
-        self, placements: Mapping[str, pin.SE3], open_loops: Collection[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _loops(self, placements: Mapping[str, pin.SE3], open_loops: Collection[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return a cross at one end of each loop, and the gap to the other end."""
         points, colours = [], []
         for loop in self._mechanism.loops:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, plans, what is shown, plot."""
+"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, plans, mechanisms, what is shown, plot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import viser
 
 from humanoid_ros.viewer.gait_panel import GaitPanel
+from humanoid_ros.viewer.mechanisms.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.panels.force_plot import ForcePlot
 from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.posture_panel import PosturePanel
@@ -46,6 +47,7 @@ class Panel:
         gui: GUI of the page.
         send: Takes each request; called from viser's threads.
         scenes: Scenes to choose from.
+        mechanisms: Mechanisms to choose from.
         window: Length of the force plot [s].
     """
 
@@ -54,6 +56,7 @@ class Panel:
         gui: viser.GuiApi,
         send: Callable[[Request], None],
         scenes: Sequence[str],
+        mechanisms: Sequence[str],
         window: float,
     ) -> None:
         self._send = send
@@ -79,6 +82,7 @@ class Panel:
         self.posture = PosturePanel(gui, send)
         self.gait = GaitPanel(gui, send)
         self.plan = PlanPanel(gui, send)
+        self.mechanism = MechanismPanel(gui, send, mechanisms)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):

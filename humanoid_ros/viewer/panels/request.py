@@ -329,12 +329,19 @@ class ReadChannels:
 
 
 @dataclass(frozen=True)
+class ChooseSolver:
+    """Move the mechanism by a solver, one of its profiles."""
+
+    profile: str
+
+
+@dataclass(frozen=True)
 class RecordMotion:
-    """Begin to record the mechanism's motion, or end it and write the file.
+    """Begin to record the mechanism's motion, or end that.
 
     Attributes:
         recording: whether to begin.
-        path: of the CSV file.
+        path: of the file, CSV or MCAP.
     """
 
     recording: bool
@@ -367,6 +374,7 @@ MechanismRequest: TypeAlias = (
     | ShowOfMechanism
     | PlotOfMechanism
     | ReadChannels
+    | ChooseSolver
     | RecordMotion
     | ReplayMotion
 )
@@ -374,6 +382,4 @@ PlanRequest: TypeAlias = SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowP
 GaitRequest: TypeAlias = GenerateGait | CancelGait | ShowGait
 PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
 SimulatorRequest: TypeAlias = Pause | Step | Reset | LoadScene | Push
-Request: TypeAlias = (
-    SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest | MechanismRequest
-)
+Request: TypeAlias = SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest | MechanismRequest
