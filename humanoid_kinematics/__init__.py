@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
 
+from humanoid_kinematics.devices.device import (
+    Device,
+    HybridDevice,
+    Increment,
+    NullDevice,
+    PanelDevice,
+    PoseDevice,
+    RateDevice,
+    Response,
+)
+from humanoid_kinematics.devices.joy import JOY_MAPPINGS, JoyMapping
+from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
 from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
 from humanoid_kinematics.live.joint_path import JointPath
@@ -15,17 +27,23 @@ from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
 from humanoid_kinematics.relay import Relay, drive_trajectory
 from humanoid_kinematics.report import report
 from humanoid_kinematics.screw_drive import Screw, ScrewDrive, bip_drives
-from humanoid_kinematics.solver.commands import CentreOfMassGoal, DeviceMotion, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.commands import CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 
 __all__ = [
+    "JOY_MAPPINGS",
     "CentreOfMassGoal",
     "Coupling",
-    "DeviceMotion",
+    "Device",
+    "DeviceDesk",
+    "DeviceSelection",
+    "HybridDevice",
+    "Increment",
     "JointGoal",
     "JointPath",
     "JointVelocity",
+    "JoyMapping",
     "KleinfingerKhalil",
     "LinkChange",
     "LiveLimits",
@@ -36,7 +54,12 @@ __all__ = [
     "Mechanism",
     "MechanismGraph",
     "MechanismSolver",
+    "NullDevice",
+    "PanelDevice",
+    "PoseDevice",
+    "RateDevice",
     "Relay",
+    "Response",
     "Scene",
     "Screw",
     "ScrewDrive",
@@ -51,6 +74,7 @@ __all__ = [
     "drive_trajectory",
     "load_mechanism",
     "load_scene",
+    "make_device",
     "read_scene",
     "report",
 ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from humanoid_kinematics.mad.build import build_mechanism
@@ -85,6 +85,19 @@ def read_scene(text: str, source: str = "text") -> Scene:
         return _built(parse_mad(text, source, extensions=EXTENSIONS), None)
     mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
     return Scene(mechanism.name, {mechanism.name: mechanism}, {})
+
+
+def renamed_scene(scene: Scene, name: str) -> Scene:
+    """Return a scene whose mechanism has another name; of several each has it in front of its own.
+
+    Raises:
+        RobotError: a name that a MAD file can't have.
+    """
+    if scene.mad is None:
+        return Scene(name, dict.fromkeys([name], next(iter(scene.mechanisms.values()))), scene.sensors)
+    several = len(scene.mad.robots) > 1
+    robots = tuple(replace(robot, name=f"{name}_{robot.name}" if several else name) for robot in scene.mad.robots)
+    return build_scene(replace(scene.mad, name=name, robots=robots))
 
 
 def build_scene(mad: MadScene, length_unit: float | None = None) -> Scene:

@@ -102,6 +102,21 @@ class LiveMechanism:
         return self.solver.q.copy()
 
     @property
+    def v(self) -> Array:
+        """(nv,) velocities in the last tick."""
+        return self._v.copy()
+
+    @property
+    def status(self) -> str:
+        """How the last tick ended."""
+        return self._status
+
+    @property
+    def gap(self) -> float:
+        """Largest gap of a loop that is held [m or rad]."""
+        return max((max(gap) for gap in self.solver.loop_gaps().values()), default=0.0)
+
+    @property
     def profile(self) -> str:
         """``robust`` or ``thesis``."""
         return ROBUST if self._thesis is None else THESIS
@@ -151,6 +166,11 @@ class LiveMechanism:
     def commanded(self) -> tuple[str, ...]:
         """Tools that were commanded in the last tick (inverse operation), in the order in which they were given."""
         return tuple(self._rows)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to follow."""
+        return not (self._tools or self._joints or self._motions or self._path)
 
     # ---- motion ----
 
@@ -378,12 +398,12 @@ class LiveMechanism:
         return self.view if frame == "view" else self.solver.placement(frame)
 
     def _add_motion(self, motion: ToolMotion) -> None:
-        """Add a motion to what is still to be made of older ones, in the world's axes."""
-        linear, angular = motion.in_world(self.solver.placement(motion.tool))
+        """Add a motion to what is still to be made of older ones in the same axes, or take it in their place."""
         old = self._motions.get(motion.tool)
-        if old is not None:
-            linear, angular = linear + np.asarray(old.linear), angular + np.asarray(old.angular)
-        self._motions[motion.tool] = ToolMotion(motion.tool, linear, angular, "centred", motion.rows)
+        if old is not None and isinstance(motion.frame, str) and (old.frame, old.rows) == (motion.frame, motion.rows):
+            linear = np.asarray(old.linear) + np.asarray(motion.linear)
+            motion = replace(motion, linear=linear, angular=np.asarray(old.angular) + np.asarray(motion.angular))
+        self._motions[motion.tool] = motion
 
     def _drop_old(self) -> None:
         last = self.time - self.limits.timeout
@@ -437,23 +457,28 @@ class LiveMechanism:
             return goal
         placement = self.solver.placement(goal.tool)
         turned = any(row in ORIENTATION for row in goal.rows)
-        rotation = pin.exp3(share * angular) @ placement.rotation if turned else goal.goal.rotation
+        rotation = pin.exp3(share * angular) @ self._turned(goal, placement) if turned else goal.goal.rotation
         return replace(goal, goal=pin.SE3(rotation, placement.act(np.array(goal.point)) + share * linear))
 
     def _gap(self, goal: ToolGoal) -> tuple[Array, Array]:
         """Return translation and rotation vector from a tool to its goal in the world's axes, in the rows commanded."""
         placement = self.solver.placement(goal.tool)
         of_point = placement.act(np.array(goal.point))
-        rotation = goal.goal.rotation
+        rotation, own = goal.goal.rotation, self._turned(goal, placement)
         held = np.array([row in goal.rows for row in ROWS])
         linear = rotation @ (held[:3] * (rotation.T @ (goal.goal.translation - of_point)))
         angular: Array = np.zeros(3)
         if held[3:].sum() == 2:
             k = int(np.flatnonzero(~held[3:])[0])
-            angular = _turn(placement.rotation[:, k], rotation[:, k])
+            angular = _turn(own[:, k], rotation[:, k])
         elif held[3:].any():
-            angular = np.asarray(rotation @ (held[3:] * pin.log3(placement.rotation.T @ rotation)))
+            angular = np.asarray(rotation @ (held[3:] * pin.log3(own.T @ rotation)))
         return linear, angular
+
+    @staticmethod
+    def _turned(goal: ToolGoal, placement: pin.SE3) -> Array:
+        """Axes (3, 3) of a tool at a placement that should come onto the goal's."""
+        return np.asarray(placement.rotation if goal.turn is None else placement.rotation @ goal.turn)
 
     def _joint_goals(self, dt: float, hold: bool) -> list[JointGoal]:
         """Return this tick's positions of joints, as far as may be gone; ``hold``: with driven ones that stay."""

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from humanoid_kinematics.live.link_change import LinkChange, changed_scene
-from humanoid_kinematics.live.live_mechanism import LiveLimits, LiveMechanism
+from humanoid_kinematics.live.live_mechanism import ROBUST, LiveLimits, LiveMechanism
 from humanoid_kinematics.load import Scene, build_scene, load_scene, read_scene
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism
@@ -63,6 +63,46 @@ class LiveScene:
         for mechanism in self.mechanisms.values():
             mechanism.tick(dt)
 
+    def switch(self, profile: str, open_loops: Collection[str]) -> None:
+        """Choose the profile, and which loops are let go of, of all mechanisms; all of it or nothing.
+
+        Args:
+            profile: as of :meth:`LiveMechanism.set_profile`.
+            open_loops: names, ``mechanism/loop`` where there are several mechanisms; the others are held.
+
+        Raises:
+            InputError: an unknown name, or loops that don't close from here.
+        """
+        several = len(self.mechanisms) > 1
+        known = {
+            (f"{name}/" if several else "") + loop.name: (live, loop.name)
+            for name, live in self.mechanisms.items()
+            for loop in live.mechanism.loops
+        }
+        for name in open_loops:
+            check_known(name, known, "open_loops", "loop")
+        before = [(live, live.profile, live.q) for live in self.mechanisms.values()]
+        opened = {name for name, (live, loop) in known.items() if loop in live.open_loops}
+        try:
+            self._switch(profile, known, set(open_loops))
+        except InputError:
+            for live, _, q in before:
+                live.solver.q = q
+            self._switch(before[0][1], known, opened)
+            raise
+
+    def _switch(self, profile: str, known: Mapping[str, tuple[LiveMechanism, str]], open_loops: set[str]) -> None:
+        if profile == ROBUST:
+            for live in self.mechanisms.values():
+                live.set_profile(ROBUST)
+        for name, (live, loop) in known.items():
+            if name in open_loops and loop not in live.open_loops:
+                live.open_loop(loop)
+            elif name not in open_loops and loop in live.open_loops:
+                live.hold_loop(loop)
+        for live in self.mechanisms.values():
+            live.set_profile(profile)
+
     def edit(self, mechanism: str, changes: Sequence[LinkChange]) -> float:
         """Change links of a mechanism where it is, all of them or none; the largest gap left by closing [m or rad].
 
@@ -76,7 +116,7 @@ class LiveScene:
         live = self.mechanisms[mechanism]
         if self.scene.mad is None:
             self._limit(live, changes)
-            return live.solver.closing.gap
+            return live.gap
         robot = live.mechanism.robot
         positions = {joint: float(live.q[robot.index_q(joint)]) for joint in robot.joint_names}
         mad = changed_scene(self.scene.mad, mechanism, changes, positions)
@@ -93,7 +133,7 @@ class LiveScene:
         locked = tuple(j for j in robot.joint_names if locks.get(j, j in live.solver.locked))
         live.rebuild(replace(built, initial=initial), locked)
         self.scene = scene
-        return live.solver.closing.gap
+        return live.gap
 
     def _limit(self, live: LiveMechanism, changes: Sequence[LinkChange]) -> None:
         """Change limits and locks alone."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -29,6 +29,7 @@ class ToolGoal:
             axis of the tool comes onto the goal's at any angle about it.
         weight: of this command against others that can't be met with it.
         point: origin of what is commanded, in the tool's frame [m].
+        turn: rotation (3, 3) in the tool's frame of the axes that should come onto the goal's; None for the tool's.
     """
 
     tool: str
@@ -36,6 +37,7 @@ class ToolGoal:
     rows: tuple[str, ...] = ROWS
     weight: float = 1.0
     point: Point = (0.0, 0.0, 0.0)
+    turn: Array | None = None
 
     @classmethod
     def position(cls, tool: str, position: ArrayLike, weight: float = 1.0, point: Point = (0.0, 0.0, 0.0)) -> ToolGoal:
@@ -70,7 +72,7 @@ class ToolMotion:
         angular: rotation vector [rad].
         frame: axes and centre of the motion: ``centred`` (the world's axes, about the tool), ``world`` (about the
             world's origin), ``tool``, or a placement in the world such as a camera's, whose axes are taken.
-        rows: as of a :class:`ToolGoal`, in the world's axes.
+        rows: directions that are commanded, of the axes that the motion is in.
         weight: of this command against others.
         point: what is moved, in the tool's frame [m].
     """
@@ -102,11 +104,18 @@ class ToolMotion:
     def goal_from(self, placement: pin.SE3) -> ToolGoal:
         """Return the goal that the motion leads to from a tool's placement."""
         d, delta = self.in_world(placement)
-        rotation = pin.exp3(delta) @ placement.rotation
-        goal = pin.SE3(rotation, placement.act(np.array(self.point)) + d)
-        if not any(row in ORIENTATION for row in self.rows):
-            goal.rotation = np.eye(3)
-        return ToolGoal(self.tool, goal, self.rows, self.weight, self.point)
+        # All six rows are as good in any axes; the tool's need no turn.
+        axes = placement.rotation if len(self.rows) == len(ROWS) else self.axes(placement)
+        turned = any(row in ORIENTATION for row in self.rows)
+        goal = pin.SE3((pin.exp3(delta) @ axes) if turned else axes, placement.act(np.array(self.point)) + d)
+        turn = placement.rotation.T @ axes if len(self.rows) < len(ROWS) and turned else None
+        return ToolGoal(self.tool, goal, self.rows, self.weight, self.point, turn)
+
+    def axes(self, placement: pin.SE3) -> Array:
+        """Return the axes (3, 3) that the motion is in, of a tool at a placement, in the world."""
+        if isinstance(self.frame, pin.SE3):
+            return np.array(self.frame.rotation)
+        return np.array(placement.rotation) if self.frame == "tool" else np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -140,32 +149,3 @@ def transport(linear: ArrayLike, angular: ArrayLike, placement_sensor_tool: pin.
     d, delta = np.asarray(linear, float), np.asarray(angular, float)
     A, r = placement_sensor_tool.rotation, placement_sensor_tool.translation
     return A.T @ (np.cross(delta, r) + d), A.T @ delta
-
-
-@dataclass
-class DeviceMotion:
-    """Motions of a device that measures where it is: differences between samples (specification §4.4).
-
-    The first sample and the first after a release give no motion, however far the device jumped.
-
-    Attributes:
-        linear_gain: metres of tool for a metre of device.
-        angular_gain: of rotations.
-        last: where the device was, None when it is released.
-    """
-
-    linear_gain: float = 1.0
-    angular_gain: float = 1.0
-    last: pin.SE3 | None = field(default=None, init=False)
-
-    def release(self) -> None:
-        """Let the device move without effect until its next sample."""
-        self.last = None
-
-    def sample(self, placement: pin.SE3) -> tuple[Array, Array]:
-        """Take a sample: translation and rotation since the last, in the axes that the placement is in."""
-        last, self.last = self.last, pin.SE3(placement)
-        if last is None:
-            return np.zeros(3), np.zeros(3)
-        linear = self.linear_gain * (placement.translation - last.translation)
-        return linear, self.angular_gain * pin.log3(placement.rotation @ last.rotation.T)

@@ -431,6 +431,8 @@ class MechanismSolver:
             if isinstance(goal, ToolGoal):
                 system.pairs["rotation_a"][pair] = goal.goal.rotation
                 system.pairs["translation_a"][pair] = goal.goal.translation
+                if goal.turn is not None:
+                    system.pairs["rotation_b"][pair] = self.frame(goal.tool)[1].rotation @ goal.turn
                 pair += 1
             elif isinstance(goal, JointGoal):
                 system.joint_target[joint] = goal.position
@@ -517,7 +519,7 @@ class MechanismSolver:
 def _key(goal: ToolGoal | JointGoal | CentreOfMassGoal) -> tuple[object, ...]:
     """Return what decides the arrays of a command; its goal doesn't."""
     if isinstance(goal, ToolGoal):
-        return goal.tool, goal.rows, goal.weight, goal.point
+        return goal.tool, goal.rows, goal.weight, goal.point, goal.turn is None
     return (goal.joint, goal.weight) if isinstance(goal, JointGoal) else (goal.weight,)
 
 

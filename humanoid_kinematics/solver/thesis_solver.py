@@ -81,6 +81,10 @@ class ThesisSolver:
         """
         J = self.jacobian(tuple(motion.tool for motion in motions))
         wanted = [np.concatenate(self._in_unit(motion)) for motion in motions]
+        for i, motion in enumerate(motions):
+            body, placement = self._frame(motion.tool)
+            to_axes = np.kron(np.eye(2), motion.axes(self._data.oMi[body] * placement).T)
+            J[6 * i : 6 * i + 6], wanted[i] = to_axes @ J[6 * i : 6 * i + 6], to_axes @ wanted[i]
         gaps = self.gaps()
         rhs = np.concatenate([*wanted, gaps if feedback else np.zeros_like(gaps)])
         keep = np.ones(len(rhs), bool)

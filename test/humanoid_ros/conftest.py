@@ -225,6 +225,15 @@ def gait_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]
         yield client
 
 
+@pytest.fixture(scope="module")
+def kinematics(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running kinematics node; the module's ``KINEMATICS_ARGUMENTS`` are passed to it."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    arguments = getattr(request.module, "KINEMATICS_ARGUMENTS", ())
+    with running_node("kinematics", tmp_path_factory.mktemp("kinematics"), *arguments) as client:
+        yield client
+
+
 @pytest.fixture(scope="session")
 def start_badly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sequence[str]], dict[str, tuple[int, str]]]:
     """Starts a program once with each of several parameters that it can't use, all at the same time.

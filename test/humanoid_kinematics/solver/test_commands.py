@@ -5,11 +5,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import load_mechanism, load_scene
+from humanoid_kinematics import load_mechanism
 from humanoid_kinematics.solver.commands import (
     ORIENTATION,
     POSITION,
-    DeviceMotion,
     JointGoal,
     ToolGoal,
     ToolMotion,
@@ -100,25 +99,6 @@ def test_a_weight_decides_between_commands_that_cannot_both_be_met():
         assert away[nearer] == pytest.approx(0.1 / 101, rel=1e-3)
 
 
-def test_a_closed_path_of_a_device_gives_no_net_motion_and_clutching_none():
-    device, moved, turned = DeviceMotion(2.0, 0.5), np.zeros(3), 0.0
-    for t in np.linspace(0.0, 2 * np.pi, 50):
-        turn = pin.exp3(np.array([0.0, 0.0, np.sin(t)]))
-        d, delta = device.sample(pin.SE3(turn, np.array([np.cos(t), np.sin(2 * t), 0.0])))
-        moved += d
-        turned += delta[2]
-    np.testing.assert_allclose(moved, 0.0, atol=1e-14)
-    assert abs(turned) < 1e-9
-    d, _ = device.sample(pin.SE3(np.eye(3), np.array([1.5, 0.0, 0.0])))
-    np.testing.assert_allclose(d, [1.0, 0.0, 0.0], atol=1e-12)  # twice half a metre
-    turned = pin.SE3(pin.exp3(np.array([0.0, 0.4, 0.0])), np.array([1.5, 0.0, 0.0]))
-    np.testing.assert_allclose(device.sample(turned)[1], [0.0, 0.2, 0.0], atol=1e-12)
-    np.testing.assert_allclose(device.sample(turned)[1], 0.0, atol=1e-12)
-    device.release()
-    d, delta = device.sample(pin.SE3(np.eye(3), np.array([9.0, 9.0, 9.0])))
-    np.testing.assert_array_equal([*d, *delta], np.zeros(6))
-
-
 def test_arrays_are_built_once_for_a_set_of_commands():
     solver = MechanismSolver(load_mechanism("cross"))
     for i in range(5):
@@ -130,14 +110,18 @@ def test_arrays_are_built_once_for_a_set_of_commands():
     assert len(solver._problems) == 1
 
 
-def test_one_device_drives_two_robots_of_a_file():
-    solvers = [MechanismSolver(mechanism) for mechanism in load_scene("two_robots").mechanisms.values()]
-    device, tools = DeviceMotion(), [solver.mechanism.tools[0].name for solver in solvers]
-    before = [solver.placement(tool).translation.copy() for solver, tool in zip(solvers, tools, strict=True)]
-    for z in (0.0, 0.01, 0.02):
-        d, delta = device.sample(pin.SE3(np.eye(3), np.array([0.0, 0.0, z])))
-        for solver, tool in zip(solvers, tools, strict=True):
-            assert solver.command(ToolMotion(tool, d, delta, rows=("y",))).status == "reached"
-            solver.command(ToolMotion(tool, d[[2, 0, 1]], rows=("x",)))
-    for solver, tool, start in zip(solvers, tools, before, strict=True):
-        assert solver.placement(tool).translation[0] - start[0] == pytest.approx(0.02, abs=1e-6)
+@pytest.mark.parametrize("frame", ["centred", "tool", "camera"])
+def test_partial_rows_are_along_the_axes_that_the_motion_is_in(frame):
+    solver = arm()
+    camera = pin.SE3(pin.exp3(np.array([0.3, -0.4, 1.0])), np.zeros(3))
+    rows = ("y", "z", "rx", "rz")
+    here = solver.placement("frame_7")
+    R = {"tool": here.rotation, "camera": camera.rotation, "centred": np.eye(3)}[frame]
+    motion = ToolMotion("frame_7", (0.0, 2e-4, 0.0), (3e-4, 0.0, 0.0), camera if frame == "camera" else frame, rows)
+    assert solver.command(JointGoal("joint_1", solver.q[0] + 1e-3), motion).status == "reached"
+    now = solver.placement("frame_7")
+    moved = R.T @ (now.translation - here.translation)
+    turned = R.T @ pin.log3(now.rotation @ here.rotation.T)
+    np.testing.assert_allclose(moved[1:], [2e-4, 0.0], atol=2e-6)
+    np.testing.assert_allclose(turned[[0, 2]], [3e-4, 0.0], atol=2e-6)
+    assert abs(moved[0]) + abs(turned[1]) > 1e-4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log of what the bridge sent and what came back, as MCAP."""
+"""A log of messages as MCAP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLAIN = {
 }
 
 
-class BridgeLog:
+class MessageLog:
     """Messages as they were, serialised, under the topics they belong to; RViz, PlotJuggler and Foxglove open it."""
 
     def __init__(self, path: str) -> None:

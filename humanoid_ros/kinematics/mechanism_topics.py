@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of one mechanism: commands in, joints, transforms and state out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, TransformStamped, Twist
+from humanoid_stack.msg import MechanismCommand, MechanismState
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+from humanoid_kinematics import LiveMechanism, ToolVelocity
+from humanoid_kinematics.mechanism import Mechanism
+from humanoid_model.arrays import Array
+from humanoid_model.errors import HumanoidError
+from humanoid_ros.kinematics.mechanism_messages import commands, joint_commands, joint_path, pose_goal, state_message
+from humanoid_ros.kinematics.motion_file import MotionWriter
+from humanoid_ros.messages.conversions import array
+from humanoid_ros.messages.link_transforms import LinkTransforms
+from humanoid_ros.messages.serialized_message import SerializedMessage
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.qos import COMMAND, LATCHED, STATE
+
+
+class JointStates:
+    """The message of a mechanism's joints of one coordinate, filled with numbers.
+
+    Attributes:
+        names: of these joints.
+    """
+
+    def __init__(self, mechanism: Mechanism, frame: str, *, efforts: bool = False) -> None:
+        """Find where their numbers are.
+
+        Args:
+            mechanism: whose joints they are.
+            frame: of the message's header.
+            efforts: whether it tells them.
+        """
+        robot = mechanism.robot
+        joints = {name: mechanism.model.joints[robot.parts.joint_ids[name]] for name in robot.joint_names}
+        self.names = tuple(name for name, joint in joints.items() if joint.nq == joint.nv == 1)
+        self._q = np.array([joints[name].idx_q for name in self.names], int)
+        self._v = np.array([joints[name].idx_v for name in self.names], int)
+        self._efforts = efforts
+        message = JointState(name=self.names)
+        message.header.frame_id = frame
+        count = len(self.names)
+
+        def write(message: JointState, values: list[float], time: Time) -> None:
+            message.header.stamp = time
+            message.position, message.velocity = values[:count], values[count : 2 * count]
+            message.effort = values[2 * count :]
+
+        self._message = SerializedMessage(message, (3 if efforts else 2) * count, write)
+
+    def filled(self, q: Array, v: Array, efforts: Array | None, stamp: Time) -> bytes:
+        """Return the serialised message of a state."""
+        values = [q[self._q], v[self._v]]
+        if self._efforts:
+            values.append(np.full(len(self._v), np.nan) if efforts is None else efforts[self._v])
+        return self._message.filled(np.concatenate(values), stamp)
+
+
+class MechanismTopics:
+    """Listens for one mechanism and tells of it.
+
+    Attributes:
+        live: the mechanism.
+        name: of the mechanism, and of its topics and frames.
+    """
+
+    def __init__(self, node: AnsweringNode, live: LiveMechanism, name: str, world: str, tools: Iterable[str]) -> None:
+        """Offer its topics.
+
+        Args:
+            node: that listens and publishes.
+            live: the mechanism.
+            name: of its topics and frames.
+            world: name of the world frame.
+            tools: links beside its tools that have topics of their own.
+        """
+        self.live, self.name = live, topic_name(name)
+        self._node, self._world = node, world
+        self._frame = f"{self.name}/{live.mechanism.robot.description.root}"
+        self._transforms: LinkTransforms
+        self._joint_states: JointStates
+        self._joints = node.create_publisher(JointState, f"{self.name}/joint_states", STATE)
+        self._state = node.create_publisher(MechanismState, f"{self.name}/state", STATE)
+        self._description = node.create_publisher(String, f"{self.name}/robot_description", LATCHED)
+        self._publishers = [self._joints, self._state, self._description]
+        self._subscriptions: list[Any] = []
+        self._hear(MechanismCommand, "command", lambda message: live.give(*commands(message, live)))
+        self._hear(JointState, "joint_commands", self._on_joints)
+        self._hear(JointTrajectory, "joint_trajectory", lambda message: live.follow(joint_path(message)))
+        for tool in dict.fromkeys((*(tool.name for tool in live.mechanism.tools), *tools)):
+            live.solver.frame(tool)
+            self._hear(Twist, f"{topic_name(tool)}/twist", self._twist(tool))
+            self._hear(PoseStamped, f"{topic_name(tool)}/pose", self._pose(tool))
+        self.describe()
+
+    @property
+    def fixed(self) -> list[TransformStamped]:
+        """Transforms that never change."""
+        return self._transforms.fixed
+
+    def describe(self) -> None:
+        """Tell what the mechanism is now: at first, and after its links have changed."""
+        mechanism = self.live.mechanism
+        self._transforms = LinkTransforms(mechanism.robot, self._world, f"{self.name}/", pin.SE3.Identity())
+        self._joint_states = JointStates(mechanism, self._world)
+        self._description.publish(String(data=mechanism.robot.urdf))
+
+    def publish(
+        self, stamp: Time, writer: MotionWriter | None = None, *, joints: bool = True
+    ) -> list[TransformStamped]:
+        """Publish the state, and the joints if asked to; the transforms of the links.
+
+        Args:
+            stamp: of the messages.
+            writer: writes them too.
+            joints: whether nobody else publishes them.
+        """
+        live = self.live
+        of_joints = self._joint_states.filled(live.q, live.v, None, stamp)
+        if joints:
+            self.publish_joints(of_joints)
+        if writer is not None or self._state.get_subscription_count():
+            state = state_message(live, live.state(), self.name, self._frame, stamp)
+            self._state.publish(state)
+            if writer is not None:
+                writer.add(self.name, of_joints, state, 1_000_000_000 * stamp.sec + stamp.nanosec)
+        return self._transforms.update(live.q, stamp)
+
+    def publish_joints(self, message: bytes) -> None:
+        """Publish joint states, serialised."""
+        self._joints.publish(message)
+
+    def destroy(self) -> None:
+        """Leave its topics."""
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def _hear(self, kind: Any, topic: str, take: Callable[[Any], None]) -> None:
+        name = f"{self.name}/{topic}"
+
+        def heard(message: Any) -> None:
+            try:
+                take(message)
+            except HumanoidError as problem:
+                self._node.refusals.refuse(name, problem)
+
+        self._subscriptions.append(
+            self._node.create_subscription(kind, name, heard, COMMAND, callback_group=self._node.group)
+        )
+
+    def _on_joints(self, message: JointState) -> None:
+        # As joint_state_publisher sends it: names, and positions or velocities.
+        velocities = () if len(message.position) else message.velocity
+        self.live.give(*joint_commands(message.name, message.position, velocities))
+
+    def _twist(self, tool: str) -> Callable[[Twist], None]:
+        return lambda message: self.live.give(ToolVelocity(tool, array(message.linear), array(message.angular)))
+
+    def _pose(self, tool: str) -> Callable[[PoseStamped], None]:
+        return lambda message: self.live.give(pose_goal(message, tool, self.live))
+
+
+def topic_name(name: str) -> str:
+    """Return a name with only what topics may have."""
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{plain}" if plain[:1].isdigit() else plain
