@@ -296,8 +296,9 @@ class ViewerNode(AnsweringNode):
             self._aimed = False
 
     def _show_grid(self) -> None:
-        """Show the grid on a floor at height 0, and where no scene is known."""
+        """Show the grid on a floor at height 0, and where no scene is known, unless a mechanism would be under it."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
+        fits = fits and not self._mechanisms.below_ground
         self.page.show_floor = self._floor_wanted and fits
 
     def _on_status(self, message: SimulationStatus) -> None:
@@ -342,6 +343,7 @@ class ViewerNode(AnsweringNode):
             self._studio.update(time.monotonic())
             self._plans.update(time.monotonic())
             self._mechanisms.update(time.monotonic())
+            self._show_grid()
         if not self._aimed:
             self._aim()
 
@@ -445,6 +447,7 @@ class ViewerNode(AnsweringNode):
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
+        self._mechanisms.close()
         self.page.close()
         super().destroy_node()
 

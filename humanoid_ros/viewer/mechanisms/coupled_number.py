@@ -35,7 +35,8 @@ class CoupledNumber:
         lower, upper = bounds
         self._lower, self._upper, self._send = lower, upper, send
         step = _step(upper - lower)
-        self._value = min(max(value, lower), upper)
+        self._digits = max(0, 1 - math.floor(math.log10(step)))
+        self._value = round(min(max(value, lower), upper), self._digits)
         self._touched = -math.inf
         self._field = gui.add_number(label, self._value, min=lower, max=upper, step=step)
         self._slider = gui.add_slider("", lower, upper, step, self._value)
@@ -58,7 +59,7 @@ class CoupledNumber:
         """Show what the model says, unless a person has just said otherwise."""
         value = min(max(value, self._lower), self._upper)
         if time.monotonic() - self._touched > HELD and abs(value - self._value) > 1e-3 * (self._upper - self._lower):
-            self._set(value)
+            self._set(round(value, self._digits))
 
     def _set(self, value: float) -> None:
         self._value = value

@@ -52,7 +52,7 @@ class MechanismCalls:
         self._call(self._change, SetMechanismParameters.Request(mechanism=mechanism, links=links), then)
 
     def switch(self, parameter: str, value: str | Sequence[str], then: Callable[[bool], None]) -> None:
-        """Set a parameter of the node: solver, loops let go of, file to record to; `then` is told whether it took it."""
+        """Set a parameter of the node: solver, open loops, file to record to; `then` is told whether it took it."""
         if isinstance(value, str):
             set_to = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
         else:

@@ -11,11 +11,11 @@ import viser
 
 from humanoid_kinematics import Mechanism
 
-TURNS, SLIDES, LOCKED, LIMIT = (230, 120, 20), (30, 105, 215), (140, 140, 140), (215, 35, 35)
+TURNS, SLIDES, LOCKED, LIMIT = (205, 80, 0), (0, 60, 190), (110, 110, 110), (200, 0, 0)
 """Colours of axes: of joints that turn, that slide, that are locked, that are at a limit."""
-HELD, OPEN = (175, 40, 175), (175, 175, 175)
+HELD, OPEN = (150, 0, 150), (150, 150, 150)
 """Colours of loops: held closed, let go of."""
-TRIAD = np.array([[220, 40, 40], [40, 160, 60], [40, 80, 220]])
+TRIAD = np.array([[200, 0, 0], [0, 130, 20], [0, 40, 200]])
 AXES, LOOPS, TOOLS = "axes", "loops", "tools"
 PARTS = (AXES, LOOPS, TOOLS)
 MOVED = 1e-5

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time as clock
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,15 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
-from humanoid_kinematics import JointGoal, LinkChange, LiveScene, ToolGoal, ToolMotion
+from humanoid_kinematics import (
+    JointGoal,
+    LinkChange,
+    MechanismSolver,
+    ToolGoal,
+    ToolMotion,
+    load_scene,
+    read_scene,
+)
 from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
@@ -29,6 +39,7 @@ from humanoid_ros.kinematics.mechanism_topics import topic_name
 from humanoid_ros.messages.conversions import fill_pose, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
 from humanoid_ros.viewer.asked_goal import AskedGoal
+from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.mechanisms.mechanism_calls import KINEMATICS, MechanismCalls, target
 from humanoid_ros.viewer.mechanisms.mechanism_panel import FOLLOWS, NO_PLOT, PLOTS, POSE, MechanismPanel
@@ -36,7 +47,7 @@ from humanoid_ros.viewer.mechanisms.shown_mechanism import ShownMechanism
 from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels import request as wish
-from humanoid_ros.viewer.shown_robots import ShownRobots
+from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 
 PATH = "/mechanisms"
 PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
@@ -45,6 +56,8 @@ SAMPLES = 300
 """Most points of a curve."""
 PATIENCE = 1.5
 """How long it is looked for what hinders a joint that a person has moved [s]."""
+ROOM = 1.25
+"""Size of what is looked at over the mechanism's at first."""
 HANDLE = 0.6
 """Length of a handle's arrows over the characteristic length."""
 
@@ -58,6 +71,9 @@ class MechanismStudio:
         panel: of mechanisms.
         robots: on the page; the mechanism's bodies are one of them.
         send: takes what a person does in the scene; called from viser's threads.
+
+    Attributes:
+        below_ground: whether the mechanism reaches below height 0.
     """
 
     def __init__(
@@ -70,6 +86,7 @@ class MechanismStudio:
     ) -> None:
         self._node, self._page, self._panel, self._robots, self._send = node, page, panel, robots, send
         self._calls = MechanismCalls(node, panel.say)
+        self.below_ground = False
         self._replay = AskedGoal(
             node, (action.ReplayMotion, "replay_motion"), KINEMATICS, self._on_replay, self._on_replayed
         )
@@ -78,12 +95,15 @@ class MechanismStudio:
         self._all: dict[str, ShownMechanism] = {}
         self._text = self._path = ""
         self._fresh = False
+        self._worker = ThreadPoolExecutor(1, "mechanisms")
+        self._reading: Future[dict[str, MechanismSolver]] | None = None
         self._changes: dict[str, LinkChange] = {}
         self._changing = False
         self._name = ""
         self._subscription: Any = None
         self._state: bytes | None = None
         self._bodies: RobotDrawing | None = None
+        self._framed = False
         self._drag: tuple[str, np.ndarray, np.ndarray] | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
         self._wanted: dict[str, tuple[float, float]] = {}
@@ -163,52 +183,45 @@ class MechanismStudio:
         self._text, self._fresh = message.data, True
 
     def _read(self) -> None:
-        """Take what the node says that its mechanisms are: others than before, or the same after a change."""
-        self._fresh = False
+        """Take what the node says that its mechanisms are: others than before, or the same after a change.
+
+        A worker reads: the first time on a machine the solver is compiled, and the page goes on meanwhile.
+        """
+        if self._reading is None and self._fresh:
+            self._fresh = False
+            self._reading = self._worker.submit(_solvers, self._text, self._path)
+        if self._reading is None or not self._reading.done():
+            return
+        reading, self._reading = self._reading, None
         try:
-            scene = self._known()
+            new = reading.result()
         except HumanoidError as error:
             self._panel.say(f"A mechanism can't be read here: {error}", False)
             return
-        new = {topic_name(name): live for name, live in scene.mechanisms.items()}
         same = new.keys() == self._all.keys() and all(
-            live.mechanism.robot.joint_names == self._all[name].live.mechanism.robot.joint_names
-            for name, live in new.items()
+            solver.mechanism.robot.joint_names == self._all[name].solver.mechanism.robot.joint_names
+            for name, solver in new.items()
         )
         if same:
-            for name, live in new.items():
-                self._all[name].replace(live)
+            for name, solver in new.items():
+                self._all[name].replace(solver)
             self._panel.set_joints(self._mechanism.joint_views())
             return
-        for shown in self._all.values():
+        for name, shown in self._all.items():
             shown.remove()
+            if name not in new and name in self._robots:
+                self._robots.remove(name)
         self._drop_handles()
         self._calls.forget()
-        self._all = {
-            name: ShownMechanism(self._page.server.scene, f"{PATH}/{name}", live) for name, live in new.items()
-        }
+        page = self._page.server.scene
+        self._all = {name: ShownMechanism(page, f"{PATH}/{name}", solver) for name, solver in new.items()}
         self._choose(next(iter(new)))
         self._panel.set_names([*new], self._name)
-
-    def _known(self) -> LiveScene:
-        """Return the node's mechanisms: from a file that says more of them than a URDF, their motors, if that is known.
-
-        Raises:
-            HumanoidError: the text can't be read here.
-        """
-        if self._path:
-            try:
-                scene = LiveScene.load(self._path)
-                if scene.text == self._text:
-                    return scene
-            except HumanoidError:
-                pass  # a file that only the node knows
-        return LiveScene.read(self._text)
 
     def _choose(self, name: str) -> None:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
-        self._name, self._drag, self._state, self._bodies = name, None, None, None
+        self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
         self._wanted.clear()
         shown = self._mechanism
         if self._subscription is not None:
@@ -217,7 +230,7 @@ class MechanismStudio:
         self._subscription = self._node.create_subscription(
             MechanismState, f"{name}/state", self._on_state, NEWEST, raw=True
         )
-        mechanism = shown.live.mechanism
+        mechanism = shown.solver.mechanism
         self._panel.set_mechanism(
             shown.joint_views(), [tool.name for tool in mechanism.tools], shown.links,
             [loop.name for loop in mechanism.loops],
@@ -234,6 +247,9 @@ class MechanismStudio:
 
         def on_answer(answer: SetMechanismParameters.Response) -> None:
             self._changing = False
+            for change in changes:
+                if answer.success and change.type is None:
+                    self._mechanism.limit(change)  # the text doesn't change, nor does what is drawn
             self._panel.say("Changed." if answer.success else answer.message, answer.success)
 
         self._calls.change(self._name, changes, on_answer)
@@ -261,8 +277,8 @@ class MechanismStudio:
         if mode == FOLLOWS:
             self._calls.command(self._name, [target(tool, None)])
             return
-        size = HANDLE * self._mechanism.live.solver.length
-        place = self._mechanism.live.solver.placement(tool)
+        size = HANDLE * self._mechanism.solver.length
+        place = self._mechanism.solver.placement(tool)
         handle = ToolHandle(self._page.server.scene, f"{PATH}/handle_{tool}", size, mode == POSE, place)
         rows = ROWS if mode == POSE else POSITION_ROWS
         self._handles[tool] = handle, rows, -1
@@ -279,7 +295,7 @@ class MechanismStudio:
             frame = self._view()
         motion = ToolMotion(request.tool, request.motion[:3], request.motion[3:], frame)
         handle = self._handles.get(request.tool)
-        start = shown.live.solver.placement(request.tool) if handle is None else handle[0].placement
+        start = shown.solver.placement(request.tool) if handle is None else handle[0].placement
         goal = motion.goal_from(start)
         if handle is not None:
             handle[0].put(goal.goal)
@@ -304,18 +320,17 @@ class MechanismStudio:
             self._camera.publish(message)
 
     def _hold_loop(self, request: wish.HoldLoop) -> None:
-        loops = self._mechanism.open_loops
-        wanted = loops - {request.loop} if request.held else loops | {request.loop}
+        shown = self._mechanism
+        wanted = shown.open_loops - {request.loop} if request.held else shown.open_loops | {request.loop}
         several = len(self._all) > 1
         names = [f"{self._name}/{loop}" if several else loop for loop in sorted(wanted)]
-        for name, shown in self._all.items():
-            if name != self._name:
-                names += [f"{name}/{loop}" for loop in sorted(shown.open_loops)]
+        for name, other in self._all.items():
+            if other is not shown:
+                names += [f"{name}/{loop}" for loop in sorted(other.open_loops)]
 
         def on_answer(taken: bool) -> None:
             if taken:
-                loops.clear()
-                loops.update(wanted)
+                shown.let_go(wanted)
 
         self._calls.switch("open_loops", names, on_answer)
 
@@ -336,8 +351,7 @@ class MechanismStudio:
             now: monotonic time [s].
         """
         self._replay.watch()
-        if self._fresh:
-            self._read()
+        self._read()
         if self._name not in self._all:
             return
         self._change()
@@ -348,8 +362,9 @@ class MechanismStudio:
         if robot is not None:
             if robot.drawing is not self._bodies:
                 self._bodies = robot.drawing
-                robot.drawing.on_drag(self._on_drag)
-                robot.drawing.on_click(lambda link: self._send(wish.OpenLink(link)))
+                self._greet(robot)
+            if not self._framed:
+                self._frame(robot)
             shown.draw(robot.placements, robot.drawing)
         self._command(shown, now)
         if now - self._shown_at > PANEL_PERIOD:
@@ -360,6 +375,25 @@ class MechanismStudio:
         if now - self._plotted_at > PLOT_PERIOD and self._group != NO_PLOT:
             self._plotted_at = now
             self._panel.plot(*_curves(shown.recording, PLOTS[self._group], shown.movable))
+
+    def _greet(self, robot: ShownRobot) -> None:
+        """Let a person drag and click at bodies that are new on the page."""
+        robot.balance.visible = False
+        robot.drawing.on_drag(self._on_drag)
+        robot.drawing.on_click(lambda link: self._send(wish.OpenLink(link)))
+
+    def _frame(self, robot: ShownRobot) -> None:
+        """Look at the whole mechanism once its bodies are placed."""
+        extent = robot.drawing.extent(robot.placements)
+        if extent is not None:
+            self._framed = True
+            self.below_ground = bool(extent[0, 2] < 0.0)
+            size = ROOM * float(np.linalg.norm(np.ptp(extent, axis=0)))
+            self._page.look_through(Camera.framing(extent.mean(axis=0), size))
+
+    def close(self) -> None:
+        """Read no more."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _on_drag(self, link: str, event: viser.SceneNodeDragEvent) -> None:
         self._send(wish.DragPart(link, event.start_position, event.end_position, event.phase))
@@ -406,6 +440,30 @@ class MechanismStudio:
             self._panel.say(why, False)
         else:
             self._panel.say(result.message, result.success)
+
+
+def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
+    """Return a solver for each mechanism of a text, ready to move.
+
+    Args:
+        text: MAD or URDF.
+        path: of a file; of a URDF's own, it says which joints have motors. Empty: not known.
+
+    Raises:
+        HumanoidError: the text can't be read.
+    """
+    scene = None
+    if path and text.startswith("<"):
+        with contextlib.suppress(HumanoidError):  # a file that only the node knows
+            scene = load_scene(path)
+    if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
+        scene = read_scene(text)
+    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
+    for solver in solvers.values():
+        if solver.mechanism.robot.joint_names:
+            link = solver.mechanism.robot.description.joints[solver.mechanism.robot.joint_names[0]].child
+            solver.command(ToolGoal.position(link, solver.placement(link).translation))
+    return solvers
 
 
 def _take(shown: ShownMechanism, state: MechanismState) -> None:

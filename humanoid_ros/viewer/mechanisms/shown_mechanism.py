@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from humanoid_kinematics import LiveMechanism, ToolGoal
+from humanoid_kinematics import LinkChange, MechanismSolver, ToolGoal
 from humanoid_kinematics.analysis.channels import MARGIN_COLOURS, SPEED_SPHERES, Channels
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.analysis.recording import Recording
@@ -42,35 +42,36 @@ class ShownMechanism:
     Args:
         scene: scene of the page.
         path: of the node above what is drawn.
-        live: the copy.
+        solver: of the copy.
     """
 
-    def __init__(self, scene: viser.SceneApi, path: str, live: LiveMechanism) -> None:
-        self.live = live
+    def __init__(self, scene: viser.SceneApi, path: str, solver: MechanismSolver) -> None:
+        self.solver = solver
         self.recording = Recording()
         self.open_loops: set[str] = set()
         self.joints: dict[str, float] = {}
         self._scene, self._path = scene, path
         self._shown = {part: part in PARTS for part in (*PARTS, SPHERES, MARGINS, ELLIPSOIDS)}
         self._own_channels: Channels | None = None
-        self._q = live.q
+        self._q = solver.q.copy()
         self._at_limit: list[str] = []
         self._painted: set[str] = set()
         self._marks = MarkDrawing(scene, f"{path}/marks")
         self._rebuild()
 
     def _rebuild(self) -> None:
-        robot = self.live.mechanism.robot
+        robot = self.solver.mechanism.robot
         self._joint_of = {joint.child: joint for joint in robot.description.joints.values()}
-        self._length = self.live.solver.length
-        self._drawing = MechanismDrawing(self._scene, f"{self._path}/lines", self.live.mechanism, 0.3 * self._length)
+        self._length = self.solver.length
+        self._drawing = MechanismDrawing(self._scene, f"{self._path}/lines", self.solver.mechanism, 0.3 * self._length)
         for part in PARTS:
             self._drawing.show(part, self._shown[part])
         self._choose_channels()
 
-    def replace(self, live: LiveMechanism) -> None:
-        """Go on with a copy that was edited, which has the same joints."""
-        self.live = live
+    def replace(self, solver: MechanismSolver) -> None:
+        """Go on with a copy that was edited, which has the same joints and loops."""
+        self.solver = solver
+        self.let_go(self.open_loops)
         self._drawing.remove()
         self._rebuild()
 
@@ -96,10 +97,24 @@ class ShownMechanism:
     def _choose_channels(self) -> None:
         presets = []
         if self._shown[SPHERES]:
-            presets.append(dataclasses.replace(SPEED_SPHERES, shows=(0.0, SPHERE * self._length)))
+            presets.append(dataclasses.replace(SPEED_SPHERES, upper=1.0, shows=(0.0, SPHERE * self._length)))
         if self._shown[MARGINS]:
             presets.append(MARGIN_COLOURS)
         self._channels = self._own_channels if self._own_channels is not None else Channels(presets)
+
+    def let_go(self, loops: Collection[str]) -> None:
+        """Hold all loops but these."""
+        self.open_loops = set(loops)
+        for loop in self.solver.mechanism.loops:
+            if loop.name in self.open_loops:
+                self.solver.open_loop(loop.name)
+            elif not self.solver.holds(loop.name):
+                self.solver.hold_loop(loop.name)
+
+    def limit(self, change: LinkChange) -> None:
+        """Limit the joint of a link as a change says that leaves its geometry as it is."""
+        lower, upper = change.limits if change.limits is not None else (-np.inf, np.inf)
+        self.solver.set_limits(self._joint_of[change.link].name, lower, upper)
 
     # ---- where it is ----
 
@@ -120,7 +135,7 @@ class ShownMechanism:
             at_limit: joints that are at a limit.
             more: values that its node has measured.
         """
-        solver, robot = self.live.solver, self.live.mechanism.robot
+        solver, robot = self.solver, self.solver.mechanism.robot
         for joint, position in positions.items():
             if joint in robot.joint_names:
                 self._q[robot.index_q(joint)] = position
@@ -133,14 +148,14 @@ class ShownMechanism:
                 self.recording = Recording()  # another clock: the node was started again
             solver.loop_gaps()
             return
-        self.recording.add(time, solver, [tool.name for tool in self.live.mechanism.tools], more)
+        self.recording.add(time, solver, [tool.name for tool in self.solver.mechanism.tools], more)
         old = int(np.searchsorted(self.recording.times, time - WINDOW))
         for kept in (self.recording.times, self.recording.rows, self.recording.configurations):
             del kept[:old]
 
     def draw(self, placements: Mapping[str, pin.SE3], bodies: RobotDrawing) -> None:
         """Draw over the bodies of the mechanism, where its links are in the world."""
-        self._drawing.update(placements, self.live.solver.locked, self._at_limit, self.open_loops)
+        self._drawing.update(placements, self.solver.locked, self._at_limit, self.open_loops)
         times = self.recording.times
         dt = times[-1] - times[-2] if len(times) > 1 else 0.0
         shown = self._channels.update(self.recording.rows[-1], dt) if times else {}
@@ -163,22 +178,20 @@ class ShownMechanism:
 
     def _link(self, part: str) -> str:
         """Return the link of a joint, a tool or a link."""
-        joint = self.live.mechanism.robot.description.joints.get(part)
+        joint = self.solver.mechanism.robot.description.joints.get(part)
         if joint is not None:
             return joint.child
-        return next((tool.link for tool in self.live.mechanism.tools if tool.name == part), part)
+        return next((tool.link for tool in self.solver.mechanism.tools if tool.name == part), part)
 
     def _ellipsoids(self, placements: Mapping[str, pin.SE3]) -> list[Mark]:
         marks: list[Mark] = []
         if not self._shown[ELLIPSOIDS]:
             return marks
-        for tool in self.live.mechanism.tools:
+        for tool in self.solver.mechanism.tools:
             if tool.link not in placements:
                 continue
             try:
-                axes, directions = dexterity(
-                    self.live.solver, tool.name, self.live.mechanism.driven
-                ).velocity_ellipsoid()
+                axes, directions = dexterity(self.solver, tool.name, self.solver.mechanism.driven).velocity_ellipsoid()
             except InputError:
                 continue  # at a singularity, where the drives don't decide how the tool moves
             half = np.zeros(3)
@@ -196,9 +209,9 @@ class ShownMechanism:
 
         The next :meth:`take` brings it back.
         """
-        self.live.solver.q = self._q.copy()
-        motion = self.live.solver.command(*commands)
-        return () if motion.status in ("reached", "moving") else self.live.solver.in_the_way()
+        self.solver.q = self._q.copy()
+        motion = self.solver.command(*commands)
+        return () if motion.status in ("reached", "moving") else self.solver.in_the_way()
 
     def drag(self, part: str, point: np.ndarray, to: np.ndarray) -> tuple[pin.SE3, tuple[str, ...]]:
         """Return where a part has to be for a point of it, (3,) in its frame, to be at (3,) in the world [m].
@@ -207,14 +220,14 @@ class ShownMechanism:
         """
         x, y, z = (float(value) for value in point)
         hindrances = self.reached(ToolGoal.position(part, to, point=(x, y, z)))
-        return self.live.solver.placement(part), hindrances
+        return self.solver.placement(part), hindrances
 
     # ---- what the panel shows ----
 
     @property
     def movable(self) -> tuple[str, ...]:
         """Joints that a slider moves: those with a motor, or all of one coordinate where no motor is known."""
-        mechanism = self.live.mechanism
+        mechanism = self.solver.mechanism
         return mechanism.driven or tuple(
             joint for joint in mechanism.robot.joint_names if self._limits(joint) is not None
         )
@@ -225,7 +238,7 @@ class ShownMechanism:
         for joint in self.movable:
             lower, upper = self._limits(joint) or (-np.inf, np.inf)
             prismatic = self._prismatic(joint)
-            position = float(self._q[self.live.mechanism.robot.index_q(joint)])
+            position = float(self._q[self.solver.mechanism.robot.index_q(joint)])
             room = SLIDE * self._length if prismatic else TURN
             lower = lower if np.isfinite(lower) else min(-room, position)
             upper = upper if np.isfinite(upper) else max(room, position)
@@ -235,12 +248,12 @@ class ShownMechanism:
     @property
     def links(self) -> tuple[str, ...]:
         """Links that a joint of one coordinate moves."""
-        joints = self.live.mechanism.robot.description.joints
-        return tuple(joints[name].child for name in self.live.mechanism.robot.joint_names if self._limits(name))
+        joints = self.solver.mechanism.robot.description.joints
+        return tuple(joints[name].child for name in self.solver.mechanism.robot.joint_names if self._limits(name))
 
     def link_view(self, link: str) -> LinkView:
         """Return a link as its panel shows it."""
-        mechanism = self.live.mechanism
+        mechanism = self.solver.mechanism
         joint = self._joint_of[link].name
         return LinkView(
             link,
@@ -249,18 +262,18 @@ class ShownMechanism:
             mechanism.parameters.get(joint),
             float(self._q[mechanism.robot.index_q(joint)]),
             self._limits(joint) or (-np.inf, np.inf),
-            joint in self.live.solver.locked,
+            joint in self.solver.locked,
             self._length,
         )
 
     def _prismatic(self, joint: str) -> bool:
-        return self.live.mechanism.robot.description.joints[joint].type == "prismatic"
+        return self.solver.mechanism.robot.description.joints[joint].type == "prismatic"
 
     def _limits(self, joint: str) -> tuple[float, float] | None:
         """Return lowest and highest position of a joint of one coordinate."""
-        mechanism = self.live.mechanism
+        mechanism = self.solver.mechanism
         of_model = mechanism.model.joints[mechanism.robot.parts.joint_ids[joint]]
         if of_model.nq != 1 or of_model.nv != 1 or joint not in mechanism.robot.description.joints:
             return None
         k = of_model.idx_v
-        return float(self.live.solver.lower[k]), float(self.live.solver.upper[k])
+        return float(self.solver.lower[k]), float(self.solver.upper[k])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, plans, mechanisms, what is shown, plot."""
+"""Panel of the page: the simulation, push and pull, postures, gaits, plans, mechanisms, what is shown, plot."""
 
 from __future__ import annotations
 
