@@ -7,6 +7,7 @@ import contextlib
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,33 @@ PATIENCE = 1.5
 """How long it is looked for what hinders a joint that a person has moved [s]."""
 ROOM = 1.25
 """Size of what is looked at over the mechanism's at first."""
+FOLLOW = 0.05
+"""Time in which a held point comes by two thirds to the pointer, of which a browser tells 20 times a second [s]."""
 HANDLE = 0.6
 """Length of a handle's arrows over the characteristic length."""
+
+
+@dataclass
+class _Drag:
+    """A part that a person holds.
+
+    Attributes:
+        part: link.
+        point: (3,) where it is held, in its frame [m].
+        at: (3,) where that point is asked to be now, in the world [m].
+        to: (3,) where the pointer is [m].
+        eye: (3,) where it is seen from [m].
+    """
+
+    part: str
+    point: np.ndarray
+    at: np.ndarray
+    to: np.ndarray
+    eye: np.ndarray
+
+    def follow(self, dt: float) -> None:
+        """Go on towards the pointer for a time [s]."""
+        self.at = self.at + (1.0 - np.exp(-dt / FOLLOW)) * (self.to - self.at)
 
 
 class MechanismStudio:
@@ -104,12 +130,12 @@ class MechanismStudio:
         self._state: bytes | None = None
         self._bodies: RobotDrawing | None = None
         self._framed = False
-        self._drag: tuple[str, np.ndarray, np.ndarray] | None = None
+        self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
         self._wanted: dict[str, tuple[float, float]] = {}
         self._hindered = False
         self._group = NO_PLOT
-        self._shown_at = self._plotted_at = -np.inf
+        self._shown_at = self._plotted_at = self._drawn_at = -np.inf
 
     @property
     def shows(self) -> bool:
@@ -257,18 +283,21 @@ class MechanismStudio:
     # ---- motion ----
 
     def _drag_part(self, request: wish.DragPart) -> None:
+        if request.part not in self._mechanism.solver.mechanism.robot.description.links:
+            return  # of a mechanism that was there before
         if request.phase == "end":
             self._drag = None
             if request.part not in self._handles:
                 self._calls.command(self._name, [target(request.part, None)])
             return
-        to = np.array(request.to)
-        if self._drag is None or self._drag[0] != request.part or request.phase == "start":
+        to, eye = np.array(request.to), np.array(request.eye)
+        if self._drag is None or self._drag.part != request.part or request.phase == "start":
             robot = self._robots.get(self._name)
             if robot is None:
                 return
-            self._drag = request.part, robot.placements[request.part].actInv(np.array(request.hold)), to
-        self._drag = *self._drag[:2], to
+            hold = np.array(request.hold)
+            self._drag = _Drag(request.part, robot.placements[request.part].actInv(hold), hold, to, eye)
+        self._drag.to, self._drag.eye = to, eye
 
     def _set_mode(self, tool: str, mode: str) -> None:
         old = self._handles.pop(tool, None)
@@ -396,7 +425,8 @@ class MechanismStudio:
         self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _on_drag(self, link: str, event: viser.SceneNodeDragEvent) -> None:
-        self._send(wish.DragPart(link, event.start_position, event.end_position, event.phase))
+        x, y, z = (float(value) for value in event.client.camera.position)
+        self._send(wish.DragPart(link, event.start_position, event.end_position, (x, y, z), event.phase))
 
     def _command(self, shown: ShownMechanism, now: float) -> None:
         targets, goals = [], []
@@ -408,12 +438,14 @@ class MechanismStudio:
         hindrances: tuple[str, ...] = ()
         self._wanted = {joint: item for joint, item in self._wanted.items() if now - item[1] < PATIENCE}
         if self._drag is not None:
-            part, point, to = self._drag
-            goal, hindrances = shown.drag(part, point, to)
-            targets.append(target(part, goal))
+            drag = self._drag
+            drag.follow(now - self._drawn_at)
+            goal, hindrances = shown.drag(drag.part, drag.point, drag.at, drag.eye)
+            targets.append(target(drag.part, goal))
         elif goals or self._wanted:
             joints = [JointGoal(joint, position) for joint, (position, _) in self._wanted.items()]
             hindrances = shown.reached(*goals, *joints)
+        self._drawn_at = now
         if targets:
             self._calls.command(self._name, targets)
         if self._drag is not None or goals or self._wanted or self._hindered:

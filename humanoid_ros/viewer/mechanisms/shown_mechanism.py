@@ -213,13 +213,21 @@ class ShownMechanism:
         motion = self.solver.command(*commands)
         return () if motion.status in ("reached", "moving") else self.solver.in_the_way()
 
-    def drag(self, part: str, point: np.ndarray, to: np.ndarray) -> tuple[pin.SE3, tuple[str, ...]]:
-        """Return where a part has to be for a point of it, (3,) in its frame, to be at (3,) in the world [m].
+    def drag(self, part: str, point: np.ndarray, to: np.ndarray, eye: np.ndarray) -> tuple[pin.SE3, tuple[str, ...]]:
+        """Return where a part has to be for a point of it to be seen where the pointer is; its depth is free.
 
         As near as loops, limits and locks allow, which are named where they hinder.
+
+        Args:
+            part: link that is held.
+            point: (3,) where it is held, in its frame [m].
+            to: (3,) a point on the pointer's ray, in the world [m].
+            eye: (3,) where the ray begins [m].
         """
         x, y, z = (float(value) for value in point)
-        hindrances = self.reached(ToolGoal.position(part, to, point=(x, y, z)))
+        ray = (to - eye) / np.linalg.norm(to - eye)
+        across = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), ray).matrix()
+        hindrances = self.reached(ToolGoal(part, pin.SE3(across, to), ("x", "y"), point=(x, y, z)))
         return self.solver.placement(part), hindrances
 
     # ---- what the panel shows ----

@@ -236,18 +236,20 @@ class MoveJoint:
 
 @dataclass(frozen=True)
 class DragPart:
-    """Bring the point at which a person holds a part to another place.
+    """Bring the point at which a person holds a part under the pointer.
 
     Attributes:
         part: link of the mechanism.
         hold: (3,) where the point is held, world frame [m].
-        to: (3,) where it is wanted [m].
+        to: (3,) where the pointer is [m].
+        eye: (3,) where it is seen from [m].
         phase: ``start``, ``update`` or ``end``.
     """
 
     part: str
     hold: tuple[float, float, float]
     to: tuple[float, float, float]
+    eye: tuple[float, float, float]
     phase: str
 
 
