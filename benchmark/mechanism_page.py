@@ -69,23 +69,26 @@ def drag(page: CountingClient, node: str, hold: np.ndarray, radius: float, secon
         time.sleep(max(0.0, start + (step + 1) / POINTER - time.monotonic()))
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mechanisms", nargs="*", help="all that come with the stack, if none is named")
-    parser.add_argument("--seconds", type=float, default=6.0, help="of each measurement")
-    parser.add_argument("--browser", action="store_true", help="with a browser beside")
-    arguments = parser.parse_args()
-    names = arguments.mechanisms or [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"]
-    domain = claim_domain()
-    node = subprocess.Popen(
-        [sys.executable, "-m", "humanoid_ros.kinematics"], env={**os.environ, "ROS_DOMAIN_ID": str(domain)}
-    )
-    viewer, address, _ = start_viewer(domain)
-    page = CountingClient(address)
-    browser = HeadlessBrowser(800, 600) if arguments.browser else None
-    if browser is not None:
+def browser_rate(address: str) -> float:
+    """Return how often a browser draws the page [Hz]."""
+    with HeadlessBrowser(800, 600) as browser:
         browser.open(address)
+        browser.wait_for("document.querySelectorAll('canvas').length > 0")
+        browser.wait_for_frames(30)
+        start = time.monotonic()
+        browser.wait_for_frames(60)
+        return 60.0 / (time.monotonic() - start)
+
+
+def measure(names: list[str], page: CountingClient, pids: tuple[int, int], seconds: float) -> None:
+    """Print a row for each mechanism.
+
+    Args:
+        names: of mechanisms.
+        page: the client.
+        pids: of the viewer and of the kinematics node.
+        seconds: of each measurement.
+    """
     print("| mechanism | joints | frames a second | viewer | node |\n|---|---:|---:|---:|---:|", flush=True)
     for name in names:
         scene = load_scene(name)
@@ -103,21 +106,36 @@ def main() -> None:
         time.sleep(2.0)
         hold = solver.placement(link).act(np.array([0.1 * solver.length, 0.0, 0.0]))
         page.moves.clear()
-        before = [processor_time(process.pid) for process in (viewer, node)]
-        drag(page, f"{body}/0", hold, 0.2 * solver.length, arguments.seconds)
-        spent = [processor_time(process.pid) - old for process, old in zip((viewer, node), before, strict=True)]
-        frames = max(page.moves.values(), default=0) / arguments.seconds
-        shares = " | ".join(f"{100.0 * value / arguments.seconds:.0f} %" for value in spent)
+        before = [processor_time(pid) for pid in pids]
+        drag(page, f"{body}/0", hold, 0.2 * solver.length, seconds)
+        spent = [processor_time(pid) - old for pid, old in zip(pids, before, strict=True)]
+        frames = max(page.moves.values(), default=0) / seconds
+        shares = " | ".join(f"{100.0 * value / seconds:.0f} %" for value in spent)
         print(f"| `{name}` | {mechanism.model.nv} | {frames:.0f} | {shares} |", flush=True)
-    if browser is not None:
-        start = time.monotonic()
-        browser.wait_for_frames(60)
-        print(f"\nthe browser draws {60.0 / (time.monotonic() - start):.0f} frames a second")
-        browser.close()
     page.close()
-    for process in (viewer, node):
-        process.send_signal(signal.SIGINT)
-        process.wait(20.0)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mechanisms", nargs="*", help="all that come with the stack, if none is named")
+    parser.add_argument("--seconds", type=float, default=6.0, help="of each measurement")
+    parser.add_argument("--browser", action="store_true", help="with a browser beside")
+    arguments = parser.parse_args()
+    names = arguments.mechanisms or [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"]
+    domain = claim_domain()
+    node = subprocess.Popen(
+        [sys.executable, "-m", "humanoid_ros.kinematics"], env={**os.environ, "ROS_DOMAIN_ID": str(domain)}
+    )
+    viewer, address, _ = start_viewer(domain)
+    try:
+        measure(names, CountingClient(address), (viewer.pid, node.pid), arguments.seconds)
+        if arguments.browser:
+            print(f"\nthe browser draws {browser_rate(address):.0f} frames a second")
+    finally:
+        for process in (viewer, node):
+            process.send_signal(signal.SIGINT)
+            process.wait(20.0)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class MechanismPanel:
                 self._plot = gui.add_dropdown("Plot", (NO_PLOT, *PLOTS))
                 self._charts = gui.add_folder(None)
             with gui.add_folder("Record", expand_by_default=False):
-                self._csv = gui.add_text("File", RECORDING, hint="CSV or MCAP")
+                self._csv = gui.add_text("Recording", RECORDING, hint="CSV or MCAP file")
                 self._record = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
                 self._replay = gui.add_button("Replay", icon=viser.Icon.PLAYER_PLAY, color="gray")
         self._load.on_click(lambda _: send(LoadMechanism(self._path.value.strip() or self._file.value)))
