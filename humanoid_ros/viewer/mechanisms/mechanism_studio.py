@@ -360,6 +360,7 @@ class MechanismStudio:
         def on_answer(taken: bool) -> None:
             if taken:
                 shown.let_go(wanted)
+                self._panel.say(f"{request.loop} is {'held' if request.held else 'let go of'}.", True)
 
         self._calls.switch("open_loops", names, on_answer)
 
