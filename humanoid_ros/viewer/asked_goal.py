@@ -20,8 +20,8 @@ class AskedGoal:
         node: that asks.
         action: type of the action and its name.
         server: name of the node that offers it, for messages.
-        on_feedback: takes the feedback of the goal under way.
-        on_end: takes its result; or None, and in words why there is none.
+        take_feedback: takes the feedback of the goal under way.
+        take_end: takes its result; or None, and in words why there is none.
     """
 
     def __init__(
@@ -29,12 +29,12 @@ class AskedGoal:
         node: Node,
         action: tuple[Any, str],
         server: str,
-        on_feedback: Callable[[Any], None],
-        on_end: Callable[[Any, str], None],
+        take_feedback: Callable[[Any], None],
+        take_end: Callable[[Any, str], None],
     ) -> None:
         self._client = GuardedActionClient(node, *action)
         self._name, self._server = action[1], server
-        self._on_feedback, self._on_end = on_feedback, on_end
+        self._take_feedback, self._take_end = take_feedback, take_end
         self._goal: Any = None
         self._round = 0
         self._working = self._cancelled = False
@@ -58,7 +58,7 @@ class AskedGoal:
         self._round += 1
         own = self._round
         sent = self._client.send_goal_async(
-            goal, feedback_callback=lambda item: self._on_feedback(item.feedback) if own == self._round else None
+            goal, feedback_callback=lambda item: self._take_feedback(item.feedback) if own == self._round else None
         )
         sent.add_done_callback(lambda future: self._take_handle(own, future))
 
@@ -97,4 +97,4 @@ class AskedGoal:
     def _end(self, result: Any, why: str) -> None:
         self._goal, self._working = None, False
         self._round += 1
-        self._on_end(result, why)
+        self._take_end(result, why)

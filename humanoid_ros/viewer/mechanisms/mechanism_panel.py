@@ -88,6 +88,7 @@ class MechanismPanel:
         self._recording = self._replaying = False
         self._joints: dict[str, CoupledNumber] = {}
         self._scales: dict[str, float] = {}
+        self._sliders: list[tuple[str, bool, tuple[float, float]]] = []
         self._tools: list[viser.GuiDropdownHandle[str] | viser.GuiFolderHandle] = []
         self._loops: dict[str, viser.GuiCheckboxHandle] = {}
         self._links: dict[str, LinkPanel] = {}
@@ -110,7 +111,7 @@ class MechanismPanel:
                 self._steps = [gui.add_button_group(axis, STEPS) for axis in AXES]
             self._link_folder = gui.add_folder("Links", expand_by_default=False)
             with self._link_folder:
-                self._link = gui.add_dropdown("Link", ("",), hint="or click at it")
+                self._link = gui.add_dropdown("Link to edit", ("",), hint="or click at it")
                 self._open = gui.add_button("Edit link", icon=viser.Icon.EDIT, color="gray")
             self._solver = gui.add_dropdown("Solver", PROFILES)
             self._loop_folder = gui.add_folder("Loops", expand_by_default=False)
@@ -188,7 +189,11 @@ class MechanismPanel:
         self._loop_folder.visible = bool(loops)
 
     def set_joints(self, joints: Sequence[JointView]) -> None:
-        """Give each joint a slider within its limits, in the place of the ones that there were."""
+        """Give each joint a slider within its limits; those that are there stay if nothing has changed."""
+        shown = [(joint.name, joint.prismatic, joint.limits) for joint in joints]
+        if shown == self._sliders:
+            return
+        self._sliders = shown
         for number in self._joints.values():
             number.remove()
         with self._joint_folder:

@@ -119,10 +119,10 @@ def test_a_slider_moves_its_joint_and_the_joint_moves_the_slider(page: PageClien
 
 
 def test_an_edited_link_changes_while_it_runs_and_one_that_can_not_be_is_refused(page: PageClient) -> None:
-    page.set("Link", "link_2")
+    page.set("Link to edit", "link_2")
     page.set("Edit link", True)
     wait_for(lambda: "d [mm]" in page.controls, "its panel is open")
-    length = np.linalg.norm(place(page, "link_2"))
+    length = float(np.linalg.norm(place(page, "link_2")))
     page.set("d [mm]", 1e3 * length + 10.0)
     wait_for(
         lambda: abs(np.linalg.norm(place(page, "link_2")) - length - 0.01) < 1e-4,
