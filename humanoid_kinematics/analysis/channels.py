@@ -81,7 +81,9 @@ class Channels:
                     continue
                 old = self._smooth.get((number, name), value)
                 share = 1.0 - np.exp(-dt / channel.smoothing) if channel.smoothing > 0.0 else 1.0
-                new = self._smooth[number, name] = float(old + share * (value - old))
+                # A margin without limits is infinite; there is nothing between that and another value.
+                far = not (np.isfinite(value) and np.isfinite(old))
+                new = self._smooth[number, name] = value if far else float(old + share * (value - old))
                 shown[name.partition("/")[2], channel.on, channel.kind] = channel.show(new)
         return shown
 

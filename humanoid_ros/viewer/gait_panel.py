@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import viser
 
 from humanoid_ros.viewer.gait_plots import GaitPlots
+from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.request import CancelGait, GaitRequest, GenerateGait, ShowGait
-from humanoid_ros.viewer.panels.status_text import GREEN, RED
 
 MODELS = ("bip", "rabbit", "hrp2")
 """Models that are offered; others are typed into the node's parameters or sent by other clients."""
 WALKS, STRIP, BOTH, HIDDEN = "walks", "all along", "walks, all along", "hidden"
 FIGURES = (BOTH, WALKS, STRIP, HIDDEN)
 """How a gait is drawn: a figure that walks in real time, figures along the way, both, or not at all."""
-GREY = "#667"
 
 
 class GaitPanel:
@@ -86,9 +84,4 @@ class GaitPanel:
             message: In words, one line each; nothing is shown when it is empty.
             good: Whether a gait was found; None where that isn't known yet.
         """
-        colour = GREY if good is None else GREEN if good else RED
-        lines = "<br>".join(html.escape(line) for line in message.splitlines())
-        content = f"<div style='margin:0.3em 0.8em;color:{colour};font-size:0.85em'>{lines}</div>" if message else ""
-        if content != self._result.content:
-            self._result.content = content
-        self._result.visible = bool(content)
+        show_message(self._result, message, good)

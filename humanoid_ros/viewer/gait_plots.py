@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import viser
-from viser import uplot
 
-from humanoid_ros.viewer.panels.force_plot import COLOURS, FONT
+from humanoid_ros.viewer.panels.line_chart import add_line_chart
 
 TORQUES, FORCES, HAMILTONIAN = "Torques [N m] over time [s]", "Forces under the feet [N]", "Hamiltonian [1/s]"
 
@@ -62,23 +61,7 @@ class GaitPlots:
             ):
                 if len(time) > 1 and series:
                     self._parts.append(self._gui.add_markdown(title))
-                    self._parts.append(self._chart(time, series))
-
-    def _chart(self, time: np.ndarray, series: Mapping[str, np.ndarray]) -> viser.GuiUplotHandle:
-        lines: list[uplot.Series] = [{"label": "t"}]
-        for i, name in enumerate(series):
-            line: uplot.Series = {"label": name.replace("_", " "), "stroke": COLOURS[i % len(COLOURS)], "width": 1.5}
-            if i % 2:
-                line["dash"] = (6, 3)
-            lines.append(line)
-        return self._gui.add_uplot(
-            (_increasing(time), *series.values()),
-            tuple(lines),
-            scales={"x": {"time": False}},
-            axes=({"size": 34, "font": FONT}, {"size": 48, "font": FONT}),
-            height=210,
-            padding=(8, 8, 0, 0),
-        )
+                    self._parts.append(add_line_chart(self._gui, _increasing(time), series))
 
 
 def _increasing(time: np.ndarray) -> np.ndarray:

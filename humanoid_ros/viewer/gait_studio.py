@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
 from rclpy.node import Node
-from rclpy.task import Future
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
@@ -19,7 +16,7 @@ from humanoid_ros.gait_generator import gait_figure
 from humanoid_ros.gait_generator.gait_markers import footprints
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
 from humanoid_ros.messages.conversions import duration, seconds
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
@@ -54,7 +51,9 @@ class GaitStudio:
     def __init__(self, node: Node, page: Page, panel: GaitPanel, *, arrow_scale: float, time_limit: float) -> None:
         self._page, self._panel = page, panel
         self._time_limit = time_limit
-        self._client = GuardedActionClient(node, GenerateGait, "generate_gait")
+        self._asked = AskedGoal(
+            node, (GenerateGait, "generate_gait"), "gait_generator", self._on_feedback, self._on_end
+        )
         self._root = page.server.scene.add_frame(PATH, show_axes=False)
         self._drawing = GaitDrawing(page.server.scene, PATH, arrow_scale)
         self._shown = wish.ShowGait(BOTH, True, 0.8)
@@ -65,9 +64,6 @@ class GaitStudio:
         self._robot: Robot | None = None
         self._loaded = ("", "")
         self._ghost: RobotDrawing | None = None
-        self._goal: Any = None
-        self._round = 0
-        self._cancelled = False
         self._apply()
 
     def answer(self, request: wish.GaitRequest) -> None:
@@ -75,9 +71,7 @@ class GaitStudio:
         if isinstance(request, wish.GenerateGait):
             self._generate(request)
         elif isinstance(request, wish.CancelGait):
-            self._cancelled = True
-            if self._goal is not None:
-                self._goal.cancel_goal_async()
+            self._asked.cancel()
         else:
             self._shown = request
             self._apply()
@@ -88,8 +82,7 @@ class GaitStudio:
         Args:
             now: monotonic time [s].
         """
-        if self._panel.working and not self._client.server_is_ready():
-            self._end("The node that generated the gait is gone.", False)
+        self._asked.watch()
         if self._view is None or self._shown.figure in (HIDDEN, STRIP):
             return
         time = now - self._began
@@ -101,10 +94,7 @@ class GaitStudio:
     # Requests and answers -----------------------------------------------------------------------------------------
 
     def _generate(self, request: wish.GenerateGait) -> None:
-        if self._panel.working:
-            return
-        if not self._client.server_is_ready():
-            self._panel.say("No node offers generate_gait. Start gait_generator.", False)
+        if self._asked.working:
             return
         message = GaitRequest(
             model=request.model,
@@ -116,31 +106,15 @@ class GaitStudio:
                 method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
             ),
         )
+        try:
+            self._asked.ask(GenerateGait.Goal(request=message))
+        except HumanoidError as error:
+            self._panel.say(str(error), False)
+            return
         self._panel.working = True
-        self._cancelled = False
-        self._round += 1
         self._panel.say("Asked for.")
-        own = self._round
-        sent = self._client.send_goal_async(
-            GenerateGait.Goal(request=message), feedback_callback=lambda item: self._on_feedback(own, item.feedback)
-        )
-        sent.add_done_callback(lambda future: self._on_goal(own, future))
 
-    def _on_goal(self, own: int, future: Future) -> None:
-        goal = future.result()
-        if own != self._round:
-            return
-        if goal is None or not goal.accepted:
-            self._end("The gait generator didn't take the request.", False)
-            return
-        self._goal = goal
-        if self._cancelled:
-            goal.cancel_goal_async()
-        goal.get_result_async().add_done_callback(lambda result: self._on_result(own, result))
-
-    def _on_feedback(self, own: int, feedback: GenerateGait.Feedback) -> None:
-        if own != self._round or not self._panel.working:
-            return
+    def _on_feedback(self, feedback: GenerateGait.Feedback) -> None:
         figures = [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
         figures += [f"{feedback.nodes} nodes"] if feedback.nodes else []
         figures += [f"residual {feedback.residual:.1e}"] if np.isfinite(feedback.residual) else []
@@ -151,25 +125,14 @@ class GaitStudio:
                 figures = [f"zero-moment point off by {1e3 * feedback.residual:.1f} mm"]
         self._panel.say(f"{stage}\n{', '.join(figures)}")
 
-    def _on_result(self, own: int, future: Future) -> None:
-        if own != self._round:
-            return
-        answer = future.result()
-        result = None if answer is None else answer.result
-        if result is None:
-            self._end("The gait generator gave no answer.", False)
-        elif not result.success:
-            self._end(result.message, False)
-        else:
-            self._end(_summary(result.gait, result.message), not result.message)
-        if result is not None and result.gait.figure.times and result.success:
-            self._take(result.gait)
-
-    def _end(self, message: str, good: bool) -> None:
+    def _on_end(self, result: GenerateGait.Result | None, why: str) -> None:
         self._panel.working = False
-        self._goal = None
-        self._round += 1
-        self._panel.say(message, good)
+        if result is None or not result.success:
+            self._panel.say(why if result is None else result.message, False)
+            return
+        self._panel.say(_summary(result.gait, result.message), not result.message)
+        if result.gait.figure.times:
+            self._take(result.gait)
 
     # Drawing ------------------------------------------------------------------------------------------------------
 

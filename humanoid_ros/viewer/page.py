@@ -57,7 +57,6 @@ class Page:
             show_logo=False, show_share_button=False, brand_color=BRAND, control_width="medium"
         )
         self.lights = Lights(self.server.scene)
-        self.server.scene.configure_fog(6.0, 13.0, color=(255, 255, 255))
         self._floor = self.server.scene.add_grid(
             "/floor",
             width=30.0,
@@ -77,6 +76,9 @@ class Page:
 
     def look_through(self, view: Camera) -> None:
         """Put the camera of present and future clients somewhere."""
+        # What is looked at is never in the fog, however large it is.
+        clear = max(6.0, 1.5 * float(np.linalg.norm(view.look_at - view.position)))
+        self.server.scene.configure_fog(clear, 2.2 * clear, color=(255, 255, 255))
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = view.position, view.look_at, view.up
         camera.fov = view.field_of_view

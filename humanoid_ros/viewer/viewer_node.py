@@ -52,24 +52,17 @@ from humanoid_ros.viewer.handles.posture_editor import PostureEditor
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
+from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.panel import Panel
 from humanoid_ros.viewer.panels.request import (
-    CancelGait,
-    CancelPlan,
-    GenerateGait,
+    GaitRequest,
+    MechanismRequest,
     PickLink,
-    PlaceGoal,
-    PlanContacts,
+    PlanRequest,
+    PostureRequest,
     Request,
-    ResetPosture,
-    SetGoal,
-    SetPostureOptions,
     Show,
-    ShowGait,
-    ShowPlan,
-    ShowPosture,
-    UsePlace,
 )
 from humanoid_ros.viewer.plans.plan_studio import PlanStudio
 from humanoid_ros.viewer.shown_robots import ShownRobots
@@ -84,6 +77,8 @@ GRAPH_PERIOD = 1.0
 BODIES_SIZE = 0.6
 """Part of the extent of a scene without robots that fills the picture: what lies flat is seen from the side."""
 PLAIN_SCENE = "stand"
+LIVE_PERIOD = 1.0 / 60.0
+"""Period of drawing while a mechanism is there that a person may drag [s]."""
 
 
 class ViewerNode(AnsweringNode):
@@ -107,6 +102,7 @@ class ViewerNode(AnsweringNode):
             server.gui,
             self._requests.put,
             texts(self, "scenes"),
+            _known_mechanisms(),
             number(self, "plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
@@ -168,7 +164,8 @@ class ViewerNode(AnsweringNode):
             time_limit=number(self, "plan_time_limit"),
             scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
         )
-        self.create_timer(1.0 / number(self, "rate"), self._draw)
+        self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._requests.put)
+        self._timer = self.create_timer(1.0 / number(self, "rate"), self._draw)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
         self._find_robots()
@@ -299,8 +296,9 @@ class ViewerNode(AnsweringNode):
             self._aimed = False
 
     def _show_grid(self) -> None:
-        """Show the grid on a floor at height 0, and where no scene is known."""
+        """Show the grid on a floor at height 0, and where no scene is known, unless a mechanism would be under it."""
         fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
+        fits = fits and not self._mechanisms.below_ground
         self.page.show_floor = self._floor_wanted and fits
 
     def _on_status(self, message: SimulationStatus) -> None:
@@ -319,6 +317,7 @@ class ViewerNode(AnsweringNode):
 
     def _draw(self) -> None:
         self._answer_requests()
+        self._keep_pace()
         fresh, self._fresh = self._fresh, {}
         for child, stamped in fresh.items():
             move, turn = stamped.transform.translation, stamped.transform.rotation
@@ -343,8 +342,17 @@ class ViewerNode(AnsweringNode):
             self._editor.update(time.monotonic())
             self._studio.update(time.monotonic())
             self._plans.update(time.monotonic())
+            self._mechanisms.update(time.monotonic())
+            self._show_grid()
         if not self._aimed:
             self._aim()
+
+    def _keep_pace(self) -> None:
+        """Draw as often as hands move while there is a mechanism that a person may drag."""
+        period = 1.0 / number(self, "rate")
+        period_ns = round(1e9 * (min(period, LIVE_PERIOD) if self._mechanisms.shows else period))
+        if self._timer.timer_period_ns != period_ns:
+            self._timer.timer_period_ns = period_ns
 
     def _aim(self) -> None:
         """Put the camera where the scene has it.
@@ -406,12 +414,14 @@ class ViewerNode(AnsweringNode):
                 self._show(request)
             elif isinstance(request, PickLink):
                 self._pulling.pick(request.link)
-            elif isinstance(request, ShowPosture | ResetPosture | UsePlace | SetPostureOptions):
+            elif isinstance(request, PostureRequest):
                 self._editor.answer(request)
-            elif isinstance(request, GenerateGait | CancelGait | ShowGait):
+            elif isinstance(request, GaitRequest):
                 self._studio.answer(request)
-            elif isinstance(request, SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan):
+            elif isinstance(request, PlanRequest):
                 self._plans.answer(request)
+            elif isinstance(request, MechanismRequest):
+                self._mechanisms.answer(request)
             else:
                 self._simulator.call(request)
 
@@ -437,8 +447,14 @@ class ViewerNode(AnsweringNode):
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
+        self._mechanisms.close()
         self.page.close()
         super().destroy_node()
+
+
+def _known_mechanisms() -> list[str]:
+    """Return names of the stack's mechanisms: those of files of their own, and robots with loops."""
+    return [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"]
 
 
 def _known_scenes() -> list[str]:

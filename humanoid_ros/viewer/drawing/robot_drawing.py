@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -45,6 +46,7 @@ class RobotDrawing:
         self._nodes: dict[str, viser.FrameHandle] = {}
         self._sent: dict[str, np.ndarray] = {}
         self._corners: dict[str, list[np.ndarray]] = {}
+        self._shapes: dict[str, list[tuple[Any, np.ndarray]]] = {}
         for link in description.links.values():
             if not link.visuals:
                 continue
@@ -52,7 +54,8 @@ class RobotDrawing:
             self._nodes[link.name] = scene.add_frame(path, show_axes=False)
             for i, visual in enumerate(link.visuals):
                 try:
-                    add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, visual.colour)
+                    shape = add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, visual.colour)
+                    self._shapes.setdefault(link.name, []).append((shape, np.asarray(visual.colour)[:3]))
                     self._corners.setdefault(link.name, []).extend(_corners(visual))
                 except InputError as error:
                     self.problems.append(str(error))
@@ -101,6 +104,32 @@ class RobotDrawing:
             [placements_world_link[link].act(corner) for link, corners in self._corners.items() for corner in corners]
         )
         return np.array([points.min(axis=0), points.max(axis=0)])
+
+    def on_drag(self, call: Callable[[str, viser.SceneNodeDragEvent], None]) -> None:
+        """Call with its name when a person drags a link with the left button, in order, from viser's event loop.
+
+        Elsewhere the button turns the view.
+        """
+        for link, shapes in self._shapes.items():
+
+            async def dragged(event: viser.SceneNodeDragEvent, link: str = link) -> None:
+                call(link, event)
+
+            for shape, _ in shapes:
+                shape.on_drag("left")(dragged)
+
+    def on_click(self, call: Callable[[str], None]) -> None:
+        """Call with its name when a person clicks at a link; from viser's threads."""
+        for link, shapes in self._shapes.items():
+            for shape, _ in shapes:
+                shape.on_click(lambda _, link=link: call(link))
+
+    def paint(self, link: str, colour: np.ndarray | None) -> None:
+        """Give a link's shapes a colour, (3,) in [0, 1]; None gives them their own again."""
+        for shape, own in self._shapes.get(link, ()):
+            wanted = tuple(int(255.0 * float(part)) for part in (own if colour is None else colour))
+            if tuple(shape.color) != wanted:
+                shape.color = wanted
 
     @property
     def visible(self) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 import viser
 from viser import uplot
 
-COLOURS = ("#d62828", "#1e6fd9", "#2a9d4a", "#e08a00", "#8e44ad", "#0a9396", "#b5651d", "#555555")
+from humanoid_ros.viewer.panels.line_chart import COLOURS, FONT
+
 TOTAL_COLOUR = "#222222"
 WEIGHT_COLOUR = "#999999"
-FONT = "11px sans-serif"
 SAMPLES = 400
 """Most samples kept over the window: more than a chart of this size can show."""
 

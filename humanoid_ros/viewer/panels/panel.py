@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: state of the simulation, buttons, push, pull, postures, gaits, plans, what is shown, plot."""
+"""Panel of the page: the simulation, push and pull, postures, gaits, plans, mechanisms, what is shown, plot."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -11,7 +10,9 @@ import numpy as np
 import viser
 
 from humanoid_ros.viewer.gait_panel import GaitPanel
+from humanoid_ros.viewer.mechanisms.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.panels.force_plot import ForcePlot
+from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.posture_panel import PosturePanel
 from humanoid_ros.viewer.panels.request import (
     LoadScene,
@@ -46,6 +47,7 @@ class Panel:
         gui: GUI of the page.
         send: Takes each request; called from viser's threads.
         scenes: Scenes to choose from.
+        mechanisms: Mechanisms to choose from.
         window: Length of the force plot [s].
     """
 
@@ -54,6 +56,7 @@ class Panel:
         gui: viser.GuiApi,
         send: Callable[[Request], None],
         scenes: Sequence[str],
+        mechanisms: Sequence[str],
         window: float,
     ) -> None:
         self._send = send
@@ -79,6 +82,7 @@ class Panel:
         self.posture = PosturePanel(gui, send)
         self.gait = GaitPanel(gui, send)
         self.plan = PlanPanel(gui, send)
+        self.mechanism = MechanismPanel(gui, send, mechanisms)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
         with gui.add_folder("Scene", expand_by_default=False):
@@ -143,7 +147,4 @@ class Panel:
 
     def say(self, message: str) -> None:
         """Show a message under the state, or nothing when it is empty."""
-        self._message.content = (
-            f"<div style='margin:0.3em 0.8em;color:#c62828;font-size:0.85em'>{html.escape(message)}</div>"
-        )
-        self._message.visible = bool(message)
+        show_message(self._message, message, False)

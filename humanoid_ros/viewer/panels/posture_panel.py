@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import viser
 
+from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.request import (
     PostureRequest,
     ResetPosture,
@@ -16,7 +16,6 @@ from humanoid_ros.viewer.panels.request import (
     ShowPosture,
     UsePlace,
 )
-from humanoid_ros.viewer.panels.status_text import GREEN, RED
 
 FREE, HOLD, GRASP, TOUCH = "free", "holds", "grasps", "touches"
 USES = (FREE, HOLD, GRASP, TOUCH)
@@ -27,7 +26,6 @@ BALANCES = (FORCES, POLYGON, POLYTOPE, NO_BALANCE)
 NEAR, ANY, CENTRED, LEAST_TORQUE = "near the robot's", "any", "well balanced", "least torque"
 CRITERIA = (NEAR, ANY, CENTRED, LEAST_TORQUE)
 """Which posture is wanted among those that do, the usual one first."""
-GREY = "#667"
 
 
 class PosturePanel:
@@ -110,12 +108,5 @@ class PosturePanel:
             message: In words; nothing is shown when it is empty.
             good: Whether a posture was found; None where there was no attempt.
         """
-        colour = GREY if good is None else GREEN if good else RED
-        content = (
-            f"<div style='margin:0.3em 0.8em;color:{colour};font-size:0.85em'>{html.escape(message)}</div>"
-            if message
-            else ""
-        )
-        if content != self._result.content:
-            self._result.content = content
-        self._result.visible = self._shown and bool(content)
+        show_message(self._result, message, good)
+        self._result.visible = self._shown and bool(message)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from humanoid_kinematics import LinkChange
+
 
 @dataclass(frozen=True)
 class Pause:
@@ -205,8 +207,181 @@ class ShowPlan:
     step: int
 
 
+@dataclass(frozen=True)
+class LoadMechanism:
+    """Put the mechanisms of a file in the place of those that are there; given by name or path."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class ChooseMechanism:
+    """Let the panel be about one of the mechanisms of the file."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class MoveJoint:
+    """Bring a joint of the mechanism to a position: direct operation.
+
+    Attributes:
+        joint: name.
+        position: [rad or m].
+    """
+
+    joint: str
+    position: float
+
+
+@dataclass(frozen=True)
+class DragPart:
+    """Bring the point at which a person holds a part under the pointer.
+
+    Attributes:
+        part: link of the mechanism.
+        hold: (3,) where the point is held, world frame [m].
+        to: (3,) where the pointer is [m].
+        eye: (3,) where it is seen from [m].
+        phase: ``start``, ``update`` or ``end``.
+    """
+
+    part: str
+    hold: tuple[float, float, float]
+    to: tuple[float, float, float]
+    eye: tuple[float, float, float]
+    phase: str
+
+
+@dataclass(frozen=True)
+class SetToolMode:
+    """How a tool is moved.
+
+    Attributes:
+        tool: name.
+        mode: one of `mechanism_panel.MODES`.
+    """
+
+    tool: str
+    mode: str
+
+
+@dataclass(frozen=True)
+class StepTool:
+    """Move a tool by a step along an axis or about it.
+
+    Attributes:
+        tool: name.
+        motion: (6,) translation [m] and rotation vector [rad].
+        frame: axes of the motion: ``world``, ``tool`` or ``view``.
+    """
+
+    tool: str
+    motion: tuple[float, ...]
+    frame: str
+
+
+@dataclass(frozen=True)
+class OpenLink:
+    """Open the panel of a link."""
+
+    link: str
+
+
+@dataclass(frozen=True)
+class ChangeLink:
+    """Change a link of the mechanism while it moves: geometry, type of joint, limits, lock."""
+
+    change: LinkChange
+
+
+@dataclass(frozen=True)
+class HoldLoop:
+    """Hold a loop of the mechanism closed, or let go of it."""
+
+    loop: str
+    held: bool
+
+
+@dataclass(frozen=True)
+class ShowOfMechanism:
+    """Show or hide axes, loops, tools or a preset of marks.
+
+    Attributes:
+        part: one of `mechanism_panel.SHOWN`.
+        visible: whether it is shown.
+    """
+
+    part: str
+    visible: bool
+
+
+@dataclass(frozen=True)
+class PlotOfMechanism:
+    """Plot a group of values over time, one of `mechanism_panel.PLOTS`."""
+
+    group: str
+
+
+@dataclass(frozen=True)
+class ReadChannels:
+    """Show values of the mechanism as a YAML file says."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class ChooseSolver:
+    """Move the mechanism by a solver, one of its profiles."""
+
+    profile: str
+
+
+@dataclass(frozen=True)
+class RecordMotion:
+    """Begin to record the mechanism's motion, or end that.
+
+    Attributes:
+        recording: whether to begin.
+        path: of the file, CSV or MCAP.
+    """
+
+    recording: bool
+    path: str
+
+
+@dataclass(frozen=True)
+class ReplayMotion:
+    """Replay a recorded motion of the mechanism, or stop that.
+
+    Attributes:
+        replaying: whether to begin.
+        path: of the recording.
+    """
+
+    replaying: bool
+    path: str
+
+
+MechanismRequest: TypeAlias = (
+    LoadMechanism
+    | ChooseMechanism
+    | MoveJoint
+    | DragPart
+    | SetToolMode
+    | StepTool
+    | OpenLink
+    | ChangeLink
+    | HoldLoop
+    | ShowOfMechanism
+    | PlotOfMechanism
+    | ReadChannels
+    | ChooseSolver
+    | RecordMotion
+    | ReplayMotion
+)
 PlanRequest: TypeAlias = SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan
 GaitRequest: TypeAlias = GenerateGait | CancelGait | ShowGait
 PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
 SimulatorRequest: TypeAlias = Pause | Step | Reset | LoadScene | Push
-Request: TypeAlias = SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest
+Request: TypeAlias = SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest | MechanismRequest

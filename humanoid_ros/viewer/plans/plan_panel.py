@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 
 import viser
 
+from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.request import CancelPlan, PlanContacts, PlanRequest, SetGoal, ShowPlan
-from humanoid_ros.viewer.panels.status_text import GREEN, RED
 
 CENTRE = "centre of mass"
-GREY = "#667"
 
 
 class PlanPanel:
@@ -89,9 +87,4 @@ class PlanPanel:
             message: In words, one line each; nothing is shown when it is empty.
             good: Whether a plan was found; None where that isn't known yet.
         """
-        colour = GREY if good is None else GREEN if good else RED
-        lines = "<br>".join(html.escape(line) for line in message.splitlines())
-        content = f"<div style='margin:0.3em 0.8em;color:{colour};font-size:0.85em'>{lines}</div>" if message else ""
-        if content != self._result.content:
-            self._result.content = content
-        self._result.visible = bool(content)
+        show_message(self._result, message, good)

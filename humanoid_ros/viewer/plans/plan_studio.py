@@ -21,15 +21,14 @@ from humanoid_stack.msg import (
 )
 from humanoid_stack.srv import GeneratePosture
 from rclpy.node import Node
-from rclpy.task import Future
 
 from humanoid_model import ContactLocation, Robot, Scene, load_robot
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.conversions import array, duration, placement, point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, contacts_in_order
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
@@ -81,7 +80,9 @@ class PlanStudio:
     ) -> None:
         self._scene, self._panel, self._present = page.server.scene, panel, present
         self._time_limit, self._scales = time_limit, scales
-        self._client = GuardedActionClient(node, PlanContacts, "plan_contacts")
+        self._asked = AskedGoal(
+            node, (PlanContacts, "plan_contacts"), "contact_planner", self._on_feedback, self._on_end
+        )
         node.create_subscription(ContactPlan, "plan", lambda plan: self._take(plan, True), LATCHED)
         self._root = self._scene.add_frame(PATH, show_axes=False)
         self._handle = GoalHandle(self._scene, send)
@@ -92,9 +93,6 @@ class PlanStudio:
         self._of, self._summary, self._step = CENTRE, "", 0
         self._tree: tuple[list[int], list[Any], list[float]] = [], [], []
         self._tree_drawn, self._tree_size = -np.inf, 0
-        self._goal: Any = None
-        self._round = 0
-        self._cancelled = False
 
     def answer(self, request: wish.PlanRequest) -> None:
         """Do what a person asks for."""
@@ -106,9 +104,7 @@ class PlanStudio:
             elif isinstance(request, wish.PlanContacts):
                 self._ask(request)
             elif isinstance(request, wish.CancelPlan):
-                self._cancelled = True
-                if self._goal is not None:
-                    self._goal.cancel_goal_async()
+                self._asked.cancel()
             else:
                 self._root.visible = request.shown
                 self._drawing.tree_visible = request.tree
@@ -122,8 +118,7 @@ class PlanStudio:
         Args:
             now: monotonic time [s].
         """
-        if self._panel.working and not self._client.server_is_ready():
-            self._end("The node that sought the plan is gone.", False)
+        self._asked.watch()
         if len(self._tree[0]) != self._tree_size and now - self._tree_drawn > TREE_PERIOD:
             fathers, places, potentials = self._tree
             self._tree_drawn, self._tree_size = now, len(fathers)
@@ -219,36 +214,14 @@ class PlanStudio:
         return Contact(location=place.name, surface=held.surface.name, x=held.x, y=held.y, theta=held.theta)
 
     def _ask(self, asked: wish.PlanContacts) -> None:
-        if self._panel.working:
+        if self._asked.working:
             return
-        if not self._client.server_is_ready():
-            raise HumanoidError("No node offers plan_contacts. Start contact_planner.")
-        message = self.request(asked)
-        self._panel.working, self._cancelled = True, False
-        self._round += 1
+        self._asked.ask(PlanContacts.Goal(request=self.request(asked)))
+        self._panel.working = True
         self._tree, self._tree_size = ([], [], []), -1
         self._panel.say("Asked for.")
-        own = self._round
-        sent = self._client.send_goal_async(
-            PlanContacts.Goal(request=message), feedback_callback=lambda item: self._on_feedback(own, item.feedback)
-        )
-        sent.add_done_callback(lambda future: self._on_goal(own, future))
 
-    def _on_goal(self, own: int, future: Future) -> None:
-        goal = future.result()
-        if own != self._round:
-            return
-        if goal is None or not goal.accepted:
-            self._end("The contact planner didn't take the request.", False)
-            return
-        self._goal = goal
-        if self._cancelled:
-            goal.cancel_goal_async()
-        goal.get_result_async().add_done_callback(lambda result: self._on_result(own, result))
-
-    def _on_feedback(self, own: int, feedback: PlanContacts.Feedback) -> None:
-        if own != self._round or not self._panel.working:
-            return
+    def _on_feedback(self, feedback: PlanContacts.Feedback) -> None:
         fathers, places, potentials = self._tree
         fathers += feedback.fathers
         places += [array(place) for place in feedback.places]
@@ -261,26 +234,18 @@ class PlanStudio:
             f"best potential {spent.best_potential:.3f}"
         )
 
-    def _on_result(self, own: int, future: Future) -> None:
-        if own != self._round:
-            return
-        answer = future.result()
-        result = None if answer is None else answer.result
-        if result is None:
-            self._end("The contact planner gave no answer.", False)
-            return
-        spent = result.plan.statistics
-        found = f"{len(result.plan.steps)} stances, {spent.nodes} nodes, {spent.time:.1f} s"
-        if result.plan.steps:
-            self._take(result.plan, result.success)
-        self._end(found if result.success else result.message, result.success)
-
-    def _end(self, message: str, good: bool) -> None:
+    def _on_end(self, result: PlanContacts.Result | None, why: str) -> None:
+        message, found = why, False
+        if result is not None:
+            message, found = result.message, result.success
+            if result.plan.steps:
+                self._take(result.plan, found)
+            if found:
+                spent = result.plan.statistics
+                message = f"{len(result.plan.steps)} stances, {spent.nodes} nodes, {spent.time:.1f} s"
         self._panel.working = False
-        self._goal = None
-        self._round += 1
         self._summary = message
-        self._panel.say(message, good)
+        self._panel.say(message, found)
 
     # Drawing --------------------------------------------------------------------------------------------------------
 

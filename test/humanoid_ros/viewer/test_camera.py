@@ -35,6 +35,6 @@ def test_a_placed_camera_turns_about_what_is_next_to_its_view() -> None:
         np.testing.assert_array_equal(camera.up, [0.0, 0.0, 1.0])
     upside_down = Camera.placed(along_x * pin.SE3(pin.utils.rotate("z", np.pi), np.zeros(3)), np.array([3.0, 0.0, 0.0]))
     np.testing.assert_allclose(upside_down.up, [0.0, 0.0, -1.0], atol=1e-12)
-    (column, row, _), = upside_down.project(np.array([[3.0, 0.0, 0.5]]), 400, 200)
+    ((column, row, _),) = upside_down.project(np.array([[3.0, 0.0, 0.5]]), 400, 200)
     assert column == 200.0
     assert row > 100.0  # what is up is below

@@ -71,9 +71,7 @@ def test_parts_are_hidden_and_shown(drawing: GaitDrawing) -> None:
     drawing.walks, drawing.forces = False, False
     drawing.update(0.0)
     shown = {name: node.visible for name, node in drawing._nodes.items()}
-    assert shown == {
-        "figure": False, "figure_forces": False, "strip": True, "strip_forces": False, "footprints": True
-    }
+    assert shown == {"figure": False, "figure_forces": False, "strip": True, "strip_forces": False, "footprints": True}
     drawing.walks, drawing.forces, drawing.strip = True, True, False
     drawing.update(0.0)
     assert drawing._nodes["figure_forces"].visible

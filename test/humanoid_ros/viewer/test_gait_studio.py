@@ -3,26 +3,19 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import threading
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
-from fixtures.page_client import PageClient, start_viewer, wait_for
+from fixtures.page_client import PageClient, wait_for
 from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from fixtures.gait_requests import cycle  # noqa: E402
+from fixtures.page_partner import ToldServer, Viewer, running_viewer, spun_node  # noqa: E402
 from humanoid_stack.action import GenerateGait  # noqa: E402
 from humanoid_stack.msg import Gait, GaitSolverOptions  # noqa: E402
-from rclpy.action import ActionServer, CancelResponse  # noqa: E402
-from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
-from rclpy.executors import MultiThreadedExecutor  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 
@@ -45,101 +38,35 @@ def gait() -> Gait:
     return deserialize_message(answer.content, Gait)
 
 
-class Generator(Node):
-    """A gait generator that does as it is told.
-
-    Attributes:
-        asked: requests.
-        answer: result of the next ones.
-        hold: work goes on until it is set, or cancelled.
-        cancelled: whether that happened.
-    """
-
-    def __init__(self, context: Any) -> None:
-        super().__init__("generator", context=context)
-        self.asked: list[Any] = []
-        self.answer = GenerateGait.Result()
-        self.hold = threading.Event()
-        self.hold.set()
-        self.cancelled = False
-        self._server = ActionServer(
-            self,
-            GenerateGait,
-            "generate_gait",
-            self._execute,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup(),
-        )
-
-    def withdraw(self) -> None:
-        self._server.destroy()
-
-    def _execute(self, goal: Any) -> Any:
-        self.asked.append(goal.request.request)
-        feedback = GenerateGait.Feedback(phase=1, stage="continuation, r < 3", residual=2.5e-3, nodes=77, cost=0.125)
-        goal.publish_feedback(feedback)
-        end = time.monotonic() + 20.0
-        while not self.hold.wait(0.02) and time.monotonic() < end:
-            if goal.is_cancel_requested:
-                self.cancelled = True
-                goal.canceled()
-                return GenerateGait.Result(message="Cancelled.")
-        goal.succeed() if self.answer.success else goal.abort()
-        return self.answer
+@pytest.fixture(scope="module")
+def generator() -> Iterator[ToldServer]:
+    news = GenerateGait.Feedback(phase=1, stage="continuation, r < 3", residual=2.5e-3, nodes=77, cost=0.125)
+    with spun_node(lambda context: Node("generator", context=context), DOMAIN) as node:
+        yield ToldServer(node, GenerateGait, "generate_gait", [news], GenerateGait.Result(message="Cancelled."))
 
 
 @pytest.fixture(scope="module")
-def generator() -> Iterator[Generator]:
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
-    node = Generator(context)
-    executor = MultiThreadedExecutor(4, context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    yield node
-    executor.shutdown()
-    thread.join(5.0)
-    node.destroy_node()
-    rclpy.shutdown(context=context)
-
-
-@pytest.fixture(scope="module")
-def viewer(generator: Generator) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
-    process, address, output = start_viewer(DOMAIN)
-    assert address, "".join(output)
-    yield process, address, output
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
-    assert "Traceback" not in "".join(output)
+def viewer(generator: ToldServer) -> Iterator[Viewer]:
+    with running_viewer(DOMAIN) as viewer:
+        yield viewer
 
 
 @pytest.fixture
-def page(generator: Generator, viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageClient]:
-    generator.asked.clear()
-    generator.hold.set()
+def page(generator: ToldServer, viewer: Viewer) -> Iterator[PageClient]:
+    generator.begin()
     client = PageClient(viewer[1])
     wait_for(lambda: "Generate gait" in client.controls, "the panel is there")
     yield client
     client.close()
 
 
-def ask(page: PageClient, generator: Generator) -> Any:
-    """Press the button until the generator is asked: the viewer may not have found it yet."""
-    end = time.monotonic() + 20.0
-    while not generator.asked and time.monotonic() < end:
-        page.set("Generate gait", True)
-        time.sleep(0.3)
-    return wait_for(lambda: generator.asked[-1], "a gait is asked for")
-
-
-def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClient, gait: Gait) -> None:
+def test_the_gait_that_was_asked_for_walks(generator: ToldServer, page: PageClient, gait: Gait) -> None:
     generator.answer = GenerateGait.Result(success=True, message="phases[1]: the <tip> pulls", gait=gait)
     page.set("Walker", "rabbit")
     page.set("Speed [m/s]", 0.85)
     page.set("Step length [m]", 0.45)
     page.set("Steps", 2)
-    request = ask(page, generator)
+    request = generator.press(page, "Generate gait")
     assert (request.model, request.cycles, len(request.phases)) == ("rabbit", 2, 0)
     assert (request.speed, request.step_length) == (pytest.approx(0.85), pytest.approx(0.45))
     assert (request.options.method, request.options.time_limit.sec) == ("direct", 120)
@@ -178,10 +105,9 @@ def test_the_gait_that_was_asked_for_walks(generator: Generator, page: PageClien
     wait_for(lambda: page.nodes["/gait"]["position"][1] == pytest.approx(-1.0), "it is moved")
 
 
-def test_progress_is_told_and_work_can_be_cancelled(generator: Generator, page: PageClient) -> None:
+def test_progress_is_told_and_work_can_be_cancelled(generator: ToldServer, page: PageClient) -> None:
     generator.hold.clear()
-    generator.cancelled = False
-    ask(page, generator)
+    generator.press(page, "Generate gait")
     wait_for(lambda: "Phase 2: continuation, r &lt; 3" in page.texts, "the stage is told")
     assert "cost 0.125, 77 nodes, residual 2.5e-03" in page.texts
     assert page.controls["Generate gait"]["disabled"]
@@ -191,9 +117,9 @@ def test_progress_is_told_and_work_can_be_cancelled(generator: Generator, page: 
     wait_for(lambda: not page.controls["Generate gait"]["disabled"], "another one may be asked for")
 
 
-def test_what_goes_wrong_is_told_in_plain_words(generator: Generator, page: PageClient) -> None:
+def test_what_goes_wrong_is_told_in_plain_words(generator: ToldServer, page: PageClient) -> None:
     generator.answer = GenerateGait.Result(message="speed: of 9 m/s takes steps of 2 m. Give less.")
-    ask(page, generator)
+    generator.press(page, "Generate gait")
     wait_for(lambda: "speed: of 9 m/s takes steps of 2 m. Give less." in page.texts, "the reason is told")
     generator.withdraw()
     wait_for(lambda: page.set("Generate gait", True) or "No node offers generate_gait" in page.texts, "nobody is there")

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,16 +10,16 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.page_client import PageClient, start_viewer, wait_for, wait_for_place
+from fixtures.page_client import PageClient, wait_for, wait_for_place
 from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from fixtures.page_partner import Viewer, running_viewer, spun_node  # noqa: E402
 from fixtures.standing_robot import HRP2, SQUAT, StandingRobot  # noqa: E402
 from humanoid_stack.msg import Contact, ContactForce  # noqa: E402
 from humanoid_stack.srv import GeneratePosture  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
-from rclpy.executors import MultiThreadedExecutor  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 
 from humanoid_ros.messages.conversions import placement, point  # noqa: E402
@@ -102,32 +99,18 @@ def refuse(request: Any, response: Any) -> None:
 
 @pytest.fixture(scope="module")
 def robot() -> Iterator[SquattingRobot]:
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
-    node = SquattingRobot(context)
-    executor = MultiThreadedExecutor(4, context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    yield node
-    executor.shutdown()
-    thread.join(5.0)
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    with spun_node(SquattingRobot, DOMAIN) as node:
+        yield node
 
 
 @pytest.fixture(scope="module")
-def viewer(robot: SquattingRobot) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
-    process, address, output = start_viewer(DOMAIN, "posture_rate:=20.0")
-    assert address, "".join(output)
-    yield process, address, output
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
-    assert "Traceback" not in "".join(output)
+def viewer(robot: SquattingRobot) -> Iterator[Viewer]:
+    with running_viewer(DOMAIN, "posture_rate:=20.0") as viewer:
+        yield viewer
 
 
 @pytest.fixture
-def page(robot: SquattingRobot, viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageClient]:
+def page(robot: SquattingRobot, viewer: Viewer) -> Iterator[PageClient]:
     """A page that shows the editor, its handles on the soles."""
     robot.answer, robot.delay = squat, 0.0
     client = PageClient(viewer[1])
@@ -163,9 +146,8 @@ def soles(posture: np.ndarray) -> dict[str, np.ndarray]:
 
 def test_handles_wait_until_it_is_known_how_the_robot_stands(robot: SquattingRobot) -> None:
     robot.tells_joints = False
-    process, address, output = start_viewer(DOMAIN)
-    try:
-        page = PageClient(address)
+    with running_viewer(DOMAIN) as viewer:
+        page = PageClient(viewer[1])
         wait_for(lambda: page.nodes["/robots/hrp2"]["visible"], "the robot is shown")
         robot.asked.clear()
         page.set("Show posture", True)
@@ -178,10 +160,6 @@ def test_handles_wait_until_it_is_known_how_the_robot_stands(robot: SquattingRob
         for name, place in soles(SQUAT).items():
             wait_for_place(page, handle(name), place)
         page.close()
-    finally:
-        robot.tells_joints = True
-        process.send_signal(signal.SIGINT)
-        assert process.wait(15.0) == 0, "".join(output)
 
 
 def test_handles_start_on_the_soles_and_the_ghost_follows(robot: SquattingRobot, page: PageClient) -> None:

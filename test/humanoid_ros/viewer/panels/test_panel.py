@@ -27,7 +27,7 @@ VIEW = SimulationView("stand", 3.25, False, "", 0.987, 3e-4, 0.5, 400.0, "nsgs: 
 @pytest.fixture
 def panel(page: Page) -> tuple[Panel, list[Request]]:
     sent: list[Request] = []
-    return Panel(page.server.gui, sent.append, ["stand", "slope"], 10.0), sent
+    return Panel(page.server.gui, sent.append, ["stand", "slope"], ["cross"], 10.0), sent
 
 
 def click(control: object, **values: object) -> None:

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +10,12 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.page_client import PageClient, start_viewer, wait_for, wait_for_place
+from fixtures.page_client import PageClient, wait_for, wait_for_place
 from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from fixtures.page_partner import ToldServer, Viewer, running_viewer, spun_node  # noqa: E402
 from fixtures.standing_robot import HRP2, LATCHED, SQUAT, StandingRobot  # noqa: E402
 from humanoid_stack.action import PlanContacts  # noqa: E402
 from humanoid_stack.msg import (  # noqa: E402
@@ -29,9 +27,6 @@ from humanoid_stack.msg import (  # noqa: E402
     Stance,
     StancePosture,
 )
-from rclpy.action import ActionServer, CancelResponse  # noqa: E402
-from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
-from rclpy.executors import MultiThreadedExecutor  # noqa: E402
 
 from humanoid_ros.messages.conversions import array, point  # noqa: E402
 from humanoid_ros.messages.posture_messages import posture_message  # noqa: E402
@@ -60,81 +55,36 @@ def some_plan() -> ContactPlan:
 
 
 class Planner(StandingRobot):
-    """HRP-2 on topics, and a contact planner that does as it is told.
-
-    Attributes:
-        asked: requests.
-        answer: result of the next ones.
-        hold: work goes on until it is set, or cancelled.
-    """
+    """HRP-2 on topics, and a contact planner that does as it is told."""
 
     def __init__(self, context: Any) -> None:
         super().__init__("planner", context)
-        self.asked: list[Any] = []
-        self.answer = PlanContacts.Result()
-        self.hold = threading.Event()
-        self.hold.set()
         self.plan = self.create_publisher(ContactPlan, "plan", LATCHED)
-        self._server = ActionServer(
-            self,
-            PlanContacts,
-            "plan_contacts",
-            self._execute,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup(),
-        )
-
-    def withdraw(self) -> None:
-        self._server.destroy()
-
-    def _execute(self, goal: Any) -> Any:
-        self.asked.append(goal.request.request)
         first = some_plan()
         first.steps = first.steps[:1]
         news = PlanContacts.Feedback(partial_plan=first, fathers=[0, 0], potentials=[2.0, 1.25])
         news.places = [point((0.0, 0.0, 0.8)), point((0.1, 0.0, 0.8))]
         news.statistics = PlanStatistics(nodes=2, posture_calls=7, best_potential=1.25)
-        goal.publish_feedback(news)
-        goal.publish_feedback(PlanContacts.Feedback(fathers=[1], potentials=[3.0], places=[point((0.2, 0.0, 0.8))]))
-        end = time.monotonic() + 20.0
-        while not self.hold.wait(0.02) and time.monotonic() < end:
-            if goal.is_cancel_requested:
-                goal.canceled()
-                return PlanContacts.Result(message="Cancelled.", plan=first)
-        goal.succeed() if self.answer.success else goal.abort()
-        return self.answer
+        more = PlanContacts.Feedback(fathers=[1], potentials=[3.0], places=[point((0.2, 0.0, 0.8))])
+        cancelled = PlanContacts.Result(message="Cancelled.", plan=first)
+        self.server = ToldServer(self, PlanContacts, "plan_contacts", [news, more], cancelled)
 
 
 @pytest.fixture(scope="module")
 def planner() -> Iterator[Planner]:
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
-    node = Planner(context)
-    executor = MultiThreadedExecutor(4, context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, daemon=True)
-    thread.start()
-    yield node
-    executor.shutdown()
-    thread.join(5.0)
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    with spun_node(Planner, DOMAIN) as node:
+        yield node
 
 
 @pytest.fixture(scope="module")
-def viewer(planner: Planner) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
-    process, address, output = start_viewer(DOMAIN)
-    assert address, "".join(output)
-    yield process, address, output
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
-    assert "Traceback" not in "".join(output)
+def viewer(planner: Planner) -> Iterator[Viewer]:
+    with running_viewer(DOMAIN) as viewer:
+        yield viewer
 
 
 @pytest.fixture
-def page(planner: Planner, viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageClient]:
-    planner.asked.clear()
-    planner.hold.set()
+def page(planner: Planner, viewer: Viewer) -> Iterator[PageClient]:
+    planner.server.begin()
     client = PageClient(viewer[1])
     wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
     while not client.controls["Plan contacts"].get("visible"):
@@ -142,15 +92,6 @@ def page(planner: Planner, viewer: tuple[subprocess.Popen[str], str, list[str]])
         time.sleep(0.3)
     yield client
     client.close()
-
-
-def ask(page: PageClient, planner: Planner) -> Any:
-    """Press the button until the planner is asked: the viewer may not have found it yet."""
-    end = time.monotonic() + 20.0
-    while not planner.asked and time.monotonic() < end:
-        page.set("Plan contacts", True)
-        time.sleep(0.3)
-    return wait_for(lambda: planner.asked[-1], "a plan is asked for")
 
 
 def chest(posture: str) -> np.ndarray:
@@ -172,8 +113,8 @@ def test_a_click_on_a_step_is_where_the_plan_is_to_lead(planner: Planner, page: 
     )
     usual = pin.centerOfMass(HRP2.model, HRP2.model.createData(), HRP2.default_posture)[2]
     wait_for_place(page, "/plan_goal", [0.45, 0.05, 0.1 + usual])
-    planner.answer = PlanContacts.Result(success=True, plan=some_plan())
-    request = ask(page, planner)
+    planner.server.answer = PlanContacts.Result(success=True, plan=some_plan())
+    request = planner.server.press(page, "Plan contacts")
     assert (request.robot, request.scene, list(request.used_locations)) == (
         "hrp2",
         "stairs",
@@ -192,8 +133,8 @@ def test_a_click_on_a_step_is_where_the_plan_is_to_lead(planner: Planner, page: 
 
 
 def test_the_slider_goes_over_the_postures_of_what_was_found(planner: Planner, page: PageClient) -> None:
-    planner.answer = PlanContacts.Result(success=True, plan=some_plan())
-    ask(page, planner)
+    planner.server.answer = PlanContacts.Result(success=True, plan=some_plan())
+    planner.server.press(page, "Plan contacts")
     wait_for(lambda: "2 stances, 9 nodes, 1.5 s" in page.texts, "the result is told")
     wait_for_place(page, GHOST.format("found"), chest("half_sitting"))
     wait_for(lambda: page.nodes["/plan/ghost_found"]["visible"], "it is green")
@@ -209,8 +150,8 @@ def test_the_slider_goes_over_the_postures_of_what_was_found(planner: Planner, p
 
 
 def test_the_tree_is_drawn_as_it_grows_and_the_search_can_be_cancelled(planner: Planner, page: PageClient) -> None:
-    planner.hold.clear()
-    ask(page, planner)
+    planner.server.hold.clear()
+    planner.server.press(page, "Plan contacts")
     wait_for(lambda: page.nodes["/plan/ghost_failed"]["visible"], "the way to the best node is shown, in red")
     wait_for(lambda: page.nodes["/plan/tree"]["visible"], "so is the tree")
     page.set("Search tree", False)
@@ -228,8 +169,8 @@ def test_plans_of_others_are_shown_and_what_goes_wrong_is_told(planner: Planner,
     planner.plan.publish(other)
     wait_for(lambda: page.nodes["/plan/ghost_found"]["visible"], "it is shown")
     wait_for_place(page, GHOST.format("found"), chest("half_sitting"))
-    planner.answer = PlanContacts.Result(message="goal: no posture fulfils it.")
-    ask(page, planner)
+    planner.server.answer = PlanContacts.Result(message="goal: no posture fulfils it.")
+    planner.server.press(page, "Plan contacts")
     wait_for(lambda: "goal: no posture fulfils it." in page.texts, "the reason is told")
-    planner.withdraw()
+    planner.server.withdraw()
     wait_for(lambda: page.set("Plan contacts", True) or "No node offers plan_contacts" in page.texts, "nobody is there")

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames a second that reach the page while a part of each mechanism is dragged round, and what that costs.
+
+The kinematics node and the viewer run as processes; a client speaks viser's protocol as a browser does, holds the last
+link and moves the pointer on a circle, 20 times a second as a browser does. A frame is a drawing in which a body moved.
+With a browser it also tells how often the browser itself draws, here by the processor.
+
+    scripts/run python benchmark/mechanism_page.py
+    scripts/run python benchmark/mechanism_page.py cross --browser
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+from fixtures.page_client import PageClient, start_viewer, wait_for
+from fixtures.ros_domain import claim_domain
+
+from humanoid_kinematics import MechanismSolver, load_mechanism, load_scene
+from humanoid_model.resources import list_resources
+from humanoid_ros.demo.headless_browser import HeadlessBrowser
+from humanoid_ros.kinematics.mechanism_topics import topic_name
+
+POINTER = 20.0
+"""Moves of a browser's pointer per second [Hz]."""
+
+
+class CountingClient(PageClient):
+    """Counts how often each body is moved."""
+
+    def __init__(self, address: str) -> None:
+        self.moves: Counter[str] = Counter()
+        super().__init__(address)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["type"] == "SetOrientationMessage" and message["name"].startswith("/robots/"):
+            self.moves[message["name"]] += 1
+        super()._take(message)
+
+
+def processor_time(pid: int) -> float:
+    """Processor time of a process since it began [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def drag(page: CountingClient, node: str, hold: np.ndarray, radius: float, seconds: float) -> None:
+    """Hold a body and move the pointer on a circle."""
+    start = time.monotonic()
+    for step in range(round(seconds * POINTER)):
+        angle = 2.0 * np.pi * step / POINTER / 2.0  # a round in two seconds
+        to = hold + radius * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.5 * np.sin(angle)])
+        page.send(
+            "SceneNodeDragMessage", phase="update" if step else "start", name=node, instance_index=None,
+            start_position=hold.tolist(), start_screen_pos=(0.5, 0.5), end_position=to.tolist(),
+            end_screen_pos=(0.5, 0.5), button="left", modifier=None,
+        )  # fmt: skip
+        time.sleep(max(0.0, start + (step + 1) / POINTER - time.monotonic()))
+
+
+def browser_rate(address: str) -> float:
+    """Return how often a browser draws the page [Hz]."""
+    with HeadlessBrowser(800, 600) as browser:
+        browser.open(address)
+        browser.wait_for("document.querySelectorAll('canvas').length > 0")
+        browser.wait_for_frames(30)
+        start = time.monotonic()
+        browser.wait_for_frames(60)
+        return 60.0 / (time.monotonic() - start)
+
+
+def measure(names: list[str], page: CountingClient, pids: tuple[int, int], seconds: float) -> None:
+    """Print a row for each mechanism.
+
+    Args:
+        names: of mechanisms.
+        page: the client.
+        pids: of the viewer and of the kinematics node.
+        seconds: of each measurement.
+    """
+    print("| mechanism | joints | frames a second | viewer | node |\n|---|---:|---:|---:|---:|", flush=True)
+    for name in names:
+        scene = load_scene(name)
+        mechanism = next(iter(scene.mechanisms.values()))
+        solver = MechanismSolver(load_mechanism(name, mechanism.name))
+        joints = mechanism.robot.description.joints
+        shown = [j for j in mechanism.robot.joint_names if mechanism.robot.description.links[joints[j].child].visuals]
+        link = joints[shown[-1]].child
+        while mechanism.name not in page.texts:
+            page.set("or path", name)
+            page.set("Load mechanism", True)
+            time.sleep(1.0)
+        body = f"/robots/{topic_name(mechanism.name)}/{link}"
+        wait_for(lambda body=body: f"{body}/0" in page.nodes, f"{body} is there")
+        time.sleep(2.0)
+        hold = solver.placement(link).act(np.array([0.1 * solver.length, 0.0, 0.0]))
+        page.moves.clear()
+        before = [processor_time(pid) for pid in pids]
+        drag(page, f"{body}/0", hold, 0.2 * solver.length, seconds)
+        spent = [processor_time(pid) - old for pid, old in zip(pids, before, strict=True)]
+        frames = max(page.moves.values(), default=0) / seconds
+        shares = " | ".join(f"{100.0 * value / seconds:.0f} %" for value in spent)
+        print(f"| `{name}` | {mechanism.model.nv} | {frames:.0f} | {shares} |", flush=True)
+    page.close()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mechanisms", nargs="*", help="all that come with the stack, if none is named")
+    parser.add_argument("--seconds", type=float, default=6.0, help="of each measurement")
+    parser.add_argument("--browser", action="store_true", help="with a browser beside")
+    arguments = parser.parse_args()
+    names = arguments.mechanisms or [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"]
+    domain = claim_domain()
+    node = subprocess.Popen(
+        [sys.executable, "-m", "humanoid_ros.kinematics"], env={**os.environ, "ROS_DOMAIN_ID": str(domain)}
+    )
+    viewer, address, _ = start_viewer(domain)
+    try:
+        measure(names, CountingClient(address), (viewer.pid, node.pid), arguments.seconds)
+        if arguments.browser:
+            print(f"\nthe browser draws {browser_rate(address):.0f} frames a second")
+    finally:
+        for process in (viewer, node):
+            process.send_signal(signal.SIGINT)
+            process.wait(20.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One number in three controls that go together: a field, its − and +, and a slider (specification 002 §5.2)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import viser
+
+HELD = 0.6
+"""What a person has set is not overwritten by what the model tells for so long [s]: the echo comes later."""
+
+
+class CoupledNumber:
+    """Shows a number of the model, and sends what a person makes of it.
+
+    Args:
+        gui: GUI of the page.
+        label: of the number, with its unit.
+        bounds: lowest and highest value of the slider; the field takes no other ones.
+        value: at first.
+        send: takes a new value; called from viser's threads, never for what :meth:`show` shows.
+    """
+
+    def __init__(
+        self,
+        gui: viser.GuiApi,
+        label: str,
+        bounds: tuple[float, float],
+        value: float,
+        send: Callable[[float], None],
+    ) -> None:
+        lower, upper = bounds
+        self._lower, self._upper, self._send = lower, upper, send
+        step = _step(upper - lower)
+        self._digits = max(0, 1 - math.floor(math.log10(step)))
+        self._value = round(min(max(value, lower), upper), self._digits)
+        self._touched = -math.inf
+        self._field = gui.add_number(label, self._value, min=lower, max=upper, step=step)
+        self._slider = gui.add_slider("", lower, upper, step, self._value)
+        for control in (self._field, self._slider):
+            control.on_update(self._on_update)
+
+    @property
+    def value(self) -> float:
+        """The number that all three show."""
+        return self._value
+
+    def _on_update(self, event: viser.GuiEvent) -> None:
+        if event.client_id is None:
+            return  # told by the program, not by a person
+        self._touched = time.monotonic()
+        self._set(float(event.target.value))
+        self._send(self._value)
+
+    def show(self, value: float) -> None:
+        """Show what the model says, unless a person has just said otherwise."""
+        value = min(max(value, self._lower), self._upper)
+        if time.monotonic() - self._touched > HELD and abs(value - self._value) > 1e-3 * (self._upper - self._lower):
+            self._set(round(value, self._digits))
+
+    def _set(self, value: float) -> None:
+        self._value = value
+        for control in (self._field, self._slider):
+            control.value = value  # type: ignore[misc]  # viser's setter is real
+
+    @property
+    def label(self) -> str:
+        """What the number is called."""
+        return self._field.label
+
+    @label.setter
+    def label(self, label: str) -> None:
+        if label != self._field.label:
+            self._field.label = label
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return self._field.visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._field.visible = self._slider.visible = visible
+
+    def remove(self) -> None:
+        """Take it off the panel."""
+        self._field.remove()
+        self._slider.remove()
+
+
+def _step(span: float) -> float:
+    """Return a thousandth of a span or less, as 1, 2 or 5 of a decimal place."""
+    scale = 10.0 ** math.floor(math.log10(span / 1000.0))
+    return next(factor * scale for factor in (5.0, 2.0, 1.0) if factor * scale <= span / 1000.0 * (1.0 + 1e-9))

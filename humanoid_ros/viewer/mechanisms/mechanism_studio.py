@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms on the page, driven by the kinematics node: what a person drags, slides and edits goes there."""
+
+from __future__ import annotations
+
+import contextlib
+import time as clock
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import viser
+from geometry_msgs.msg import PoseStamped
+from humanoid_stack import action
+from humanoid_stack.msg import MechanismState
+from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from humanoid_kinematics import (
+    JointGoal,
+    LinkChange,
+    MechanismSolver,
+    ToolGoal,
+    ToolMotion,
+    load_scene,
+    read_scene,
+)
+from humanoid_kinematics.analysis.channels import read_channels
+from humanoid_kinematics.analysis.recording import Recording
+from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
+from humanoid_model.errors import HumanoidError
+from humanoid_model.loop_closure import ROWS
+from humanoid_ros.kinematics.mechanism_topics import topic_name
+from humanoid_ros.messages.conversions import fill_pose, seconds
+from humanoid_ros.node.qos import LATCHED, NEWEST
+from humanoid_ros.viewer.asked_goal import AskedGoal
+from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.mechanisms.mechanism_calls import KINEMATICS, MechanismCalls, target
+from humanoid_ros.viewer.mechanisms.mechanism_panel import FOLLOWS, NO_PLOT, PLOTS, POSE, MechanismPanel
+from humanoid_ros.viewer.mechanisms.shown_mechanism import ShownMechanism
+from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panels import request as wish
+from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
+
+PATH = "/mechanisms"
+PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
+"""Of sliders and of charts [s]: more is not readable."""
+SAMPLES = 300
+"""Most points of a curve."""
+PATIENCE = 1.5
+"""How long it is looked for what hinders a joint that a person has moved [s]."""
+ROOM = 1.25
+"""Size of what is looked at over the mechanism's at first."""
+FOLLOW = 0.05
+"""Time in which a held point comes by two thirds to the pointer, of which a browser tells 20 times a second [s]."""
+HANDLE = 0.6
+"""Length of a handle's arrows over the characteristic length."""
+
+
+@dataclass
+class _Drag:
+    """A part that a person holds.
+
+    Attributes:
+        part: link.
+        point: (3,) where it is held, in its frame [m].
+        at: (3,) where that point is asked to be now, in the world [m].
+        to: (3,) where the pointer is [m].
+        eye: (3,) where it is seen from [m].
+    """
+
+    part: str
+    point: np.ndarray
+    at: np.ndarray
+    to: np.ndarray
+    eye: np.ndarray
+
+    def follow(self, dt: float) -> None:
+        """Go on towards the pointer for a time [s]."""
+        self.at = self.at + (1.0 - np.exp(-dt / FOLLOW)) * (self.to - self.at)
+
+
+class MechanismStudio:
+    """Loads mechanisms, shows them, and passes on what a person does to them; all of it in the node's executor.
+
+    Args:
+        node: that asks and listens.
+        page: that is drawn on.
+        panel: of mechanisms.
+        robots: on the page; the mechanism's bodies are one of them.
+        send: takes what a person does in the scene; called from viser's threads.
+
+    Attributes:
+        below_ground: whether the mechanism reaches below height 0.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        page: Page,
+        panel: MechanismPanel,
+        robots: ShownRobots,
+        send: Callable[[wish.MechanismRequest], None],
+    ) -> None:
+        self._node, self._page, self._panel, self._robots, self._send = node, page, panel, robots, send
+        self._calls = MechanismCalls(node, panel.say)
+        self.below_ground = False
+        self._replay = AskedGoal(
+            node, (action.ReplayMotion, "replay_motion"), KINEMATICS, self._on_replay, self._on_replayed
+        )
+        node.create_subscription(String, "mechanism_description", self._on_text, LATCHED)
+        self._camera = node.create_publisher(PoseStamped, "view", NEWEST)
+        self._all: dict[str, ShownMechanism] = {}
+        self._text = self._path = ""
+        self._fresh = False
+        self._worker = ThreadPoolExecutor(1, "mechanisms")
+        self._reading: Future[dict[str, MechanismSolver]] | None = None
+        self._changes: dict[str, LinkChange] = {}
+        self._changing = False
+        self._name = ""
+        self._subscription: Any = None
+        self._state: bytes | None = None
+        self._bodies: RobotDrawing | None = None
+        self._framed = False
+        self._drag: _Drag | None = None
+        self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
+        self._wanted: dict[str, tuple[float, float]] = {}
+        self._hindered = False
+        self._group = NO_PLOT
+        self._shown_at = self._plotted_at = self._drawn_at = -np.inf
+
+    @property
+    def shows(self) -> bool:
+        """Whether there is a mechanism."""
+        return bool(self._all)
+
+    @property
+    def _mechanism(self) -> ShownMechanism:
+        if self._name not in self._all:
+            raise HumanoidError("Load a mechanism first.")
+        return self._all[self._name]
+
+    # ---- what a person asks for ----
+
+    def answer(self, request: wish.MechanismRequest) -> None:
+        """Do what a person asks for."""
+        try:
+            self._do(request)
+        except HumanoidError as error:
+            self._panel.say(str(error), False)
+
+    def _do(self, request: wish.MechanismRequest) -> None:
+        if isinstance(request, wish.LoadMechanism):
+            self._path = request.path
+            self._panel.say(f"Loading {request.path}.")
+            self._calls.load(request.path, self._on_loaded)
+        elif isinstance(request, wish.ChooseMechanism):
+            self._choose(request.name)
+        elif isinstance(request, wish.MoveJoint):
+            self._wanted[request.joint] = request.position, clock.monotonic()
+            self._calls.command(self._name, joint=request.joint, position=request.position)
+        elif isinstance(request, wish.DragPart):
+            self._drag_part(request)
+        elif isinstance(request, wish.SetToolMode):
+            self._set_mode(request.tool, request.mode)
+        elif isinstance(request, wish.StepTool):
+            self._step(request)
+        elif isinstance(request, wish.OpenLink):
+            if request.link in self._mechanism.links:
+                self._panel.open_link(self._mechanism.link_view(request.link))
+        elif isinstance(request, wish.ChangeLink):
+            self._changes[request.change.link] = request.change
+        elif isinstance(request, wish.HoldLoop):
+            self._hold_loop(request)
+        elif isinstance(request, wish.ShowOfMechanism):
+            self._mechanism.show(request.part, request.visible)
+        elif isinstance(request, wish.PlotOfMechanism):
+            self._group = request.group
+            self._panel.plot(np.zeros(0), {})
+        elif isinstance(request, wish.ReadChannels):
+            self._mechanism.show_channels(read_channels(request.path) if request.path else None)
+        elif isinstance(request, wish.ChooseSolver):
+            self._calls.switch("profile", request.profile, lambda _: None)
+        elif isinstance(request, wish.RecordMotion):
+            self._record(request)
+        elif request.replaying:
+            goal = action.ReplayMotion.Goal(mechanism=self._name, path=str(Path(request.path).expanduser().resolve()))
+            self._replay.ask(goal)
+            self._panel.replaying = True
+        else:
+            self._replay.cancel()
+
+    # ---- loading ----
+
+    def _on_loaded(self, answer: LoadMechanism.Response) -> None:
+        loops = f", {answer.loops} loops closed to {answer.closure:.1g}" if answer.loops else ""
+        found = f"{', '.join(answer.names)}: {answer.mobility} freedoms{loops}."
+        self._panel.say(found if answer.success else answer.message, answer.success)
+
+    def _on_text(self, message: String) -> None:
+        self._text, self._fresh = message.data, True
+
+    def _read(self) -> None:
+        """Take what the node says that its mechanisms are: others than before, or the same after a change.
+
+        A worker reads: the first time on a machine the solver is compiled, and the page goes on meanwhile.
+        """
+        if self._reading is None and self._fresh:
+            self._fresh = False
+            self._reading = self._worker.submit(_solvers, self._text, self._path)
+        if self._reading is None or not self._reading.done():
+            return
+        reading, self._reading = self._reading, None
+        try:
+            new = reading.result()
+        except HumanoidError as error:
+            self._panel.say(f"A mechanism can't be read here: {error}", False)
+            return
+        same = new.keys() == self._all.keys() and all(
+            solver.mechanism.robot.joint_names == self._all[name].solver.mechanism.robot.joint_names
+            for name, solver in new.items()
+        )
+        if same:
+            for name, solver in new.items():
+                self._all[name].replace(solver)
+            self._panel.set_joints(self._mechanism.joint_views())
+            return
+        for name, shown in self._all.items():
+            shown.remove()
+            if name not in new and name in self._robots:
+                self._robots.remove(name)
+        self._drop_handles()
+        self._calls.forget()
+        page = self._page.server.scene
+        self._all = {name: ShownMechanism(page, f"{PATH}/{name}", solver) for name, solver in new.items()}
+        self._choose(next(iter(new)))
+        self._panel.set_names([*new], self._name)
+
+    def _choose(self, name: str) -> None:
+        for tool in [*self._handles]:
+            self._set_mode(tool, FOLLOWS)
+        self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
+        self._wanted.clear()
+        shown = self._mechanism
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+        # States come as bytes: of those that come between two drawings, one is decoded.
+        self._subscription = self._node.create_subscription(
+            MechanismState, f"{name}/state", self._on_state, NEWEST, raw=True
+        )
+        mechanism = shown.solver.mechanism
+        self._panel.set_mechanism(
+            shown.joint_views(), [tool.name for tool in mechanism.tools], shown.links,
+            [loop.name for loop in mechanism.loops],
+        )  # fmt: skip
+
+    def _on_state(self, message: bytes) -> None:
+        self._state = message
+
+    def _change(self) -> None:
+        """Ask for the newest changes, one question at a time: a slider that is moved asks no more than is answered."""
+        if self._changing or not self._changes:
+            return
+        changes, self._changes, self._changing = list(self._changes.values()), {}, True
+
+        def on_answer(answer: SetMechanismParameters.Response) -> None:
+            self._changing = False
+            for change in changes:
+                if answer.success and change.type is None:
+                    self._mechanism.limit(change)  # the text doesn't change, nor does what is drawn
+            self._panel.say("Changed." if answer.success else answer.message, answer.success)
+
+        self._calls.change(self._name, changes, on_answer)
+
+    # ---- motion ----
+
+    def _drag_part(self, request: wish.DragPart) -> None:
+        if request.part not in self._mechanism.solver.mechanism.robot.description.links:
+            return  # of a mechanism that was there before
+        if request.phase == "end":
+            self._drag = None
+            if request.part not in self._handles:
+                self._calls.command(self._name, [target(request.part, None)])
+            return
+        to, eye = np.array(request.to), np.array(request.eye)
+        if self._drag is None or self._drag.part != request.part or request.phase == "start":
+            robot = self._robots.get(self._name)
+            if robot is None:
+                return
+            hold = np.array(request.hold)
+            self._drag = _Drag(request.part, robot.placements[request.part].actInv(hold), hold, to, eye)
+        self._drag.to, self._drag.eye = to, eye
+
+    def _set_mode(self, tool: str, mode: str) -> None:
+        old = self._handles.pop(tool, None)
+        if old is not None:
+            old[0].remove()
+        if mode == FOLLOWS:
+            self._calls.command(self._name, [target(tool, None)])
+            return
+        size = HANDLE * self._mechanism.solver.length
+        place = self._mechanism.solver.placement(tool)
+        handle = ToolHandle(self._page.server.scene, f"{PATH}/handle_{tool}", size, mode == POSE, place)
+        rows = ROWS if mode == POSE else POSITION_ROWS
+        self._handles[tool] = handle, rows, -1
+
+    def _drop_handles(self) -> None:
+        for handle, _, _ in self._handles.values():
+            handle.remove()
+        self._handles.clear()
+
+    def _step(self, request: wish.StepTool) -> None:
+        shown = self._mechanism
+        frame: str | pin.SE3 = "centred" if request.frame == "world" else request.frame
+        if frame == "view":
+            frame = self._view()
+        motion = ToolMotion(request.tool, request.motion[:3], request.motion[3:], frame)
+        handle = self._handles.get(request.tool)
+        start = shown.solver.placement(request.tool) if handle is None else handle[0].placement
+        goal = motion.goal_from(start)
+        if handle is not None:
+            handle[0].put(goal.goal)
+            self._handles[request.tool] = handle[0], handle[1], -1
+        else:
+            self._calls.command(self._name, [target(request.tool, goal.goal)])
+        self._tell(shown.reached(goal))
+
+    def _view(self) -> pin.SE3:
+        """Return the placement of the first browser's camera in the world."""
+        for client in self._page.server.get_clients().values():
+            w, x, y, z = (float(value) for value in client.camera.wxyz)
+            return pin.SE3(pin.Quaternion(np.array([x, y, z, w])).matrix(), np.array(client.camera.position))
+        return pin.SE3.Identity()
+
+    def _tell_view(self) -> None:
+        """Tell the node where the first browser looks from, for devices in its axes."""
+        if self._page.server.get_clients():
+            message = PoseStamped()
+            message.header.frame_id = "world"
+            fill_pose(message.pose, self._view())
+            self._camera.publish(message)
+
+    def _hold_loop(self, request: wish.HoldLoop) -> None:
+        shown = self._mechanism
+        wanted = shown.open_loops - {request.loop} if request.held else shown.open_loops | {request.loop}
+        several = len(self._all) > 1
+        names = [f"{self._name}/{loop}" if several else loop for loop in sorted(wanted)]
+        for name, other in self._all.items():
+            if other is not shown:
+                names += [f"{name}/{loop}" for loop in sorted(other.open_loops)]
+
+        def on_answer(taken: bool) -> None:
+            if taken:
+                shown.let_go(wanted)
+                self._panel.say(f"{request.loop} is {'held' if request.held else 'let go of'}.", True)
+
+        self._calls.switch("open_loops", names, on_answer)
+
+    def _tell(self, hindrances: tuple[str, ...]) -> None:
+        """Say what is in the way of a command, or no longer."""
+        if hindrances:
+            self._panel.say(f"As near as it comes. In the way: {', '.join(hindrances)}.", False)
+        elif self._hindered:
+            self._panel.say("")
+        self._hindered = bool(hindrances)
+
+    # ---- drawing ----
+
+    def update(self, now: float) -> None:
+        """Draw where the mechanism is, and send what handles and pointer say.
+
+        Args:
+            now: monotonic time [s].
+        """
+        self._replay.watch()
+        self._read()
+        if self._name not in self._all:
+            return
+        self._change()
+        shown, robot = self._all[self._name], self._robots.get(self._name)
+        if self._state is not None:
+            _take(shown, deserialize_message(self._state, MechanismState))
+            self._state = None
+        if robot is not None:
+            if robot.drawing is not self._bodies:
+                self._bodies = robot.drawing
+                self._greet(robot)
+            if not self._framed:
+                self._frame(robot)
+            shown.draw(robot.placements, robot.drawing)
+        self._command(shown, now)
+        if now - self._shown_at > PANEL_PERIOD:
+            self._shown_at = now
+            self._tell_view()
+            views = [shown.link_view(link) for link in self._panel.open_links]
+            self._panel.update(shown.joints, views, sorted(shown.open_loops))
+        if now - self._plotted_at > PLOT_PERIOD and self._group != NO_PLOT:
+            self._plotted_at = now
+            self._panel.plot(*_curves(shown.recording, PLOTS[self._group], shown.movable))
+
+    def _greet(self, robot: ShownRobot) -> None:
+        """Let a person drag and click at bodies that are new on the page."""
+        robot.balance.visible = False
+        robot.drawing.on_drag(self._on_drag)
+        robot.drawing.on_click(lambda link: self._send(wish.OpenLink(link)))
+
+    def _frame(self, robot: ShownRobot) -> None:
+        """Look at the whole mechanism once its bodies are placed."""
+        extent = robot.drawing.extent(robot.placements)
+        if extent is not None:
+            self._framed = True
+            self.below_ground = bool(extent[0, 2] < 0.0)
+            size = ROOM * float(np.linalg.norm(np.ptp(extent, axis=0)))
+            self._page.look_through(Camera.framing(extent.mean(axis=0), size))
+
+    def close(self) -> None:
+        """Read no more."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+    def _on_drag(self, link: str, event: viser.SceneNodeDragEvent) -> None:
+        x, y, z = (float(value) for value in event.client.camera.position)
+        self._send(wish.DragPart(link, event.start_position, event.end_position, (x, y, z), event.phase))
+
+    def _command(self, shown: ShownMechanism, now: float) -> None:
+        targets, goals = [], []
+        for tool, (handle, rows, sent) in self._handles.items():
+            goals.append(ToolGoal(tool, handle.placement, rows))
+            if handle.moves != sent:
+                self._handles[tool] = handle, rows, handle.moves
+                targets.append(target(tool, handle.placement, rows))
+        hindrances: tuple[str, ...] = ()
+        self._wanted = {joint: item for joint, item in self._wanted.items() if now - item[1] < PATIENCE}
+        if self._drag is not None:
+            drag = self._drag
+            drag.follow(now - self._drawn_at)
+            goal, hindrances = shown.drag(drag.part, drag.point, drag.at, drag.eye)
+            targets.append(target(drag.part, goal))
+        elif goals or self._wanted:
+            joints = [JointGoal(joint, position) for joint, (position, _) in self._wanted.items()]
+            hindrances = shown.reached(*goals, *joints)
+        self._drawn_at = now
+        if targets:
+            self._calls.command(self._name, targets)
+        if self._drag is not None or goals or self._wanted or self._hindered:
+            self._tell(hindrances)
+
+    # ---- recording ----
+
+    def _record(self, request: wish.RecordMotion) -> None:
+        path = str(Path(request.path).expanduser().resolve()) if request.recording else ""
+
+        def on_answer(taken: bool) -> None:
+            if taken:
+                self._panel.recording = request.recording
+                self._panel.say(f"Recorded to {path}." if path else "The recording is written.", True)
+
+        self._calls.switch("record", path, on_answer)
+
+    def _on_replay(self, feedback: action.ReplayMotion.Feedback) -> None:
+        self._panel.say(f"{feedback.time:.1f} of {feedback.duration:.1f} s")
+
+    def _on_replayed(self, result: action.ReplayMotion.Result | None, why: str) -> None:
+        self._panel.replaying = False
+        if result is None:
+            self._panel.say(why, False)
+        else:
+            self._panel.say(result.message, result.success)
+
+
+def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
+    """Return a solver for each mechanism of a text, ready to move.
+
+    Args:
+        text: MAD or URDF.
+        path: of a file; of a URDF's own, it says which joints have motors. Empty: not known.
+
+    Raises:
+        HumanoidError: the text can't be read.
+    """
+    scene = None
+    if path and text.startswith("<"):
+        with contextlib.suppress(HumanoidError):  # a file that only the node knows
+            scene = load_scene(path)
+    if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
+        scene = read_scene(text)
+    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
+    for solver in solvers.values():
+        if solver.mechanism.robot.joint_names:
+            link = solver.mechanism.robot.description.joints[solver.mechanism.robot.joint_names[0]].child
+            solver.command(ToolGoal.position(link, solver.placement(link).translation))
+    return solvers
+
+
+def _take(shown: ShownMechanism, state: MechanismState) -> None:
+    """Take a state as it came."""
+    names = state.joint_names
+    of_commands = np.reshape(state.command_residuals, (-1, 6))
+    more = {"condition": state.condition, "manipulability": state.manipulability, "solve_time": state.solve_time}
+    more |= {"command/position": 0.0, "command/rotation": 0.0}
+    if len(of_commands):
+        more["command/position"] = float(np.linalg.norm(of_commands[:, :3], axis=1).max())
+        more["command/rotation"] = float(np.linalg.norm(of_commands[:, 3:], axis=1).max())
+    shown.take(
+        seconds(state.header.stamp),
+        dict(zip(names, state.joint_positions, strict=True)),
+        [name for name, locked in zip(names, state.locked, strict=True) if locked],
+        [name for name, at_limit in zip(names, state.at_limit, strict=True) if at_limit],
+        more,
+    )
+
+
+def _curves(
+    recording: Recording, group: tuple[str, ...], joints: tuple[str, ...]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return times and values of a group, thinned out; of joints, those that have a slider."""
+    if not recording.rows:
+        return np.zeros(0), {}
+    names = [name for name in recording.rows[-1] if name.startswith(group)]
+    if any(name.partition("/")[2] in joints for name in names):
+        names = [name for name in names if name.partition("/")[2] in joints]
+    chosen = slice(None, None, max(1, len(recording.times) // SAMPLES))
+    rows = recording.rows[chosen]
+    return np.array(recording.times[chosen]), {name: np.array([row[name] for row in rows]) for name in names}

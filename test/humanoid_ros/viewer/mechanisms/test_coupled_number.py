@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A field and a slider show one number, a person's or the model's, and only a person's is sent."""
+
+from __future__ import annotations
+
+import pytest
+from fixtures.person import use
+
+from humanoid_ros.viewer.mechanisms import coupled_number
+from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
+from humanoid_ros.viewer.page import Page
+
+
+@pytest.fixture
+def number(page: Page) -> tuple[CoupledNumber, list[float]]:
+    sent: list[float] = []
+    return CoupledNumber(page.server.gui, "r [mm]", (-50.0, 100.0), 25.0, sent.append), sent
+
+
+@pytest.mark.parametrize("moved", ["_field", "_slider"])
+def test_what_a_person_sets_in_one_control_all_show_and_it_is_sent_once(
+    number: tuple[CoupledNumber, list[float]], moved: str
+) -> None:
+    control, sent = number
+    use(getattr(control, moved), 40.0)
+    assert (control._field.value, control._slider.value, control.value) == (40.0, 40.0, 40.0)
+    assert sent == [40.0]
+
+
+def test_what_the_model_says_is_shown_and_not_sent_back(number: tuple[CoupledNumber, list[float]]) -> None:
+    control, sent = number
+    control.show(60.0)
+    assert (control._field.value, control._slider.value) == (60.0, 60.0)
+    control.show(1000.0)
+    assert control._slider.value == 100.0  # as far as the slider goes
+    assert sent == []
+
+
+def test_the_echo_of_an_older_value_does_not_pull_a_slider_back(
+    number: tuple[CoupledNumber, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control, _ = number
+    use(control._slider, 40.0)
+    control.show(30.0)
+    assert control._slider.value == 40.0
+    monkeypatch.setattr(coupled_number, "HELD", 0.0)
+    control.show(30.0)
+    assert control._slider.value == 30.0

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The panel of a link edits its six parameters, its joint's type, limits and lock."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from fixtures.person import use
+
+from humanoid_kinematics import KleinfingerKhalil
+from humanoid_ros.viewer.mechanisms.link_panel import ABSOLUTE, NO_LIMITS, RELATIVE, LinkPanel, LinkView
+from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.panels.request import ChangeLink, MoveJoint
+
+KK = KleinfingerKhalil(theta=0.5, r=0.2, alpha=-0.3, d=0.4, gamma=0.1, epsilon=0.05)
+VIEW = LinkView("link_3", "joint_3", False, KK, 0.6, (-1.0, 2.0), False, 0.5)
+
+
+@pytest.fixture
+def panel(page: Page) -> tuple[LinkPanel, list]:
+    sent: list = []
+    return LinkPanel(page.server.gui, VIEW, sent.append, lambda: sent.append("closed")), sent
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [("r", 150.0, 0.15), ("alpha", 30.0, math.radians(30.0)), ("d", -250.0, -0.25), ("gamma", 45.0, math.pi / 4),
+     ("epsilon", 10.0, 0.01)],
+)  # fmt: skip
+def test_each_parameter_is_edited_and_the_others_stay(
+    panel: tuple[LinkPanel, list], name: str, value: float, expected: float
+) -> None:
+    control, sent = panel
+    use(control._numbers[name]._slider, value)
+    (request,) = sent
+    change = request.change
+    assert getattr(change.parameters, name) == pytest.approx(expected)
+    for other in ("theta", "r", "alpha", "d", "gamma", "epsilon"):
+        if other != name:
+            assert getattr(change.parameters, other) == getattr(KK, other)
+    assert (change.link, change.type, change.locked) == ("link_3", 2, False)
+    assert change.limits == pytest.approx((-1.0, 2.0))
+
+
+def test_the_variable_is_marked_and_moves_the_joint(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    assert control._numbers["theta"].label == "● θ [°]"
+    assert control._numbers["r"].label == "r [mm]"
+    assert control._numbers["theta"].value == pytest.approx(math.degrees(0.6), abs=0.01)  # where the joint is
+    use(control._numbers["theta"]._field, 90.0)
+    assert sent == [MoveJoint("joint_3", pytest.approx(math.pi / 2))]
+
+
+def test_a_joint_may_become_a_slide_whose_variable_is_r(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    use(control._kind, "prismatic")
+    (request,) = sent
+    assert isinstance(request, ChangeLink)
+    assert (request.change.type, request.change.limits, request.change.parameters) == (1, None, KK)
+    assert (control._numbers["r"].label, control._numbers["theta"].label) == ("● r [mm]", "θ [°]")
+
+
+def test_without_a_branch_its_parameters_are_zero_and_hidden(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    assert control._numbers["gamma"].visible
+    use(control._branch, False)
+    assert sent[-1].change.parameters == replace(KK, gamma=0.0, epsilon=0.0)
+    assert not control._numbers["gamma"].visible
+    assert not control._numbers["epsilon"].visible
+    assert control._numbers["d"].visible
+
+
+def test_limits_are_absolute_or_counted_from_where_the_joint_is(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    assert control._limits.value == ABSOLUTE
+    use(control._limits, RELATIVE)
+    assert control._lower.value == pytest.approx(math.degrees(-1.6))
+    assert sent[-1].change.limits == pytest.approx((-1.0, 2.0))  # the same, counted otherwise
+    use(control._lower, -30.0)
+    assert sent[-1].change.limits == pytest.approx((0.6 - math.radians(30.0), 2.0))
+    use(control._limits, NO_LIMITS)
+    assert sent[-1].change.limits is None
+    assert not control._lower.visible
+
+
+def test_what_the_model_does_is_shown(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    control.update(replace(VIEW, position=1.0, locked=True))
+    assert control._numbers["theta"].value == pytest.approx(math.degrees(1.0), abs=0.1)
+    assert control._locked.value
+    use(control._close)
+    assert sent == ["closed"]
+
+
+def test_a_link_without_such_parameters_has_limits_and_a_lock(page: Page) -> None:
+    sent: list = []
+    control = LinkPanel(page.server.gui, replace(VIEW, parameters=None), sent.append, lambda: None)
+    assert list(control._numbers) == ["theta"]
+    assert not control._kind.visible
+    use(control._locked, True)
+    assert (sent[-1].change.type, sent[-1].change.locked) == (None, True)

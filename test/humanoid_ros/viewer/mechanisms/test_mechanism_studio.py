@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms on the viewer's page over DDS, moved by the kinematics node: dragged, driven, edited, recorded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.page_client import PageClient, wait_for
+from fixtures.ros_domain import claim_domain
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from fixtures.page_partner import Viewer, running_viewer  # noqa: E402
+
+from humanoid_kinematics import JointGoal, MechanismSolver, load_mechanism  # noqa: E402
+from humanoid_kinematics.analysis.recording import Recording  # noqa: E402
+
+pytestmark = pytest.mark.ros
+DOMAIN = claim_domain()
+BODIES = "/robots/fourbar/"
+
+
+@pytest.fixture(scope="module")
+def viewer() -> Iterator[Viewer]:
+    """The viewer, beside the kinematics node with a four-bar."""
+    node = subprocess.Popen(
+        [sys.executable, "-m", "humanoid_ros.kinematics", "--ros-args", "-p", "mechanism:=fourbar"],
+        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)},
+    )
+    try:
+        with running_viewer(DOMAIN) as viewer:
+            yield viewer
+    finally:
+        node.send_signal(signal.SIGINT)
+        code = node.wait(30.0)
+    assert code == 0
+
+
+@pytest.fixture
+def page(viewer: Viewer) -> Iterator[PageClient]:
+    """A page on which the four-bar stands as its file has it."""
+    client = PageClient(viewer[1])
+    wait_for(lambda: "Load mechanism" in client.controls, "the panel is there")
+    load(client, "fourbar")
+    wait_for(lambda: "/mechanisms/fourbar/lines/axes" in client.nodes, "its axes are drawn", 240.0)
+    wait_for(lambda: "position" in client.nodes[f"{BODIES}link_3"], "its bodies are placed")
+    yield client
+    client.close()
+
+
+def load(page: PageClient, path: str) -> None:
+    """Load until the node answers: the viewer may not have found it yet."""
+    page.set("or path", path)
+
+    end = time.monotonic() + 120.0
+    while "freedom" not in page.texts and time.monotonic() < end:
+        page.set("Load mechanism", True)
+        time.sleep(1.0)
+    assert "freedom" in page.texts
+
+
+def place(page: PageClient, link: str) -> np.ndarray:
+    return np.array(page.nodes[BODIES + link]["position"])
+
+
+def angle(page: PageClient, link: str) -> float:
+    """Angle about z of a link [rad]."""
+    w, _, _, z = page.nodes[BODIES + link].get("wxyz", (1.0, 0.0, 0.0, 0.0))
+    return float(2.0 * np.arctan2(z, w))
+
+
+def drag(page: PageClient, link: str, phase: str, hold: np.ndarray, to: np.ndarray) -> None:
+    page.send(
+        "SceneNodeDragMessage", phase=phase, name=f"{BODIES}{link}/0", instance_index=None,
+        start_position=hold.tolist(), start_screen_pos=(0.5, 0.5), end_position=to.tolist(),
+        end_screen_pos=(0.5, 0.5), button="left", modifier=None,
+    )  # fmt: skip
+
+
+def slider(page: PageClient) -> str:
+    """Label of the crank's field."""
+    return next(label for label in page.controls if label.startswith("joint 1 ["))
+
+
+def test_a_part_that_is_dragged_follows_the_pointer_with_its_loop_closed(page: PageClient) -> None:
+    solver = MechanismSolver(load_mechanism("fourbar"))
+    # Seen from the eye of the page's client, at the origin: the crank's tip is held, and comes under another ray.
+    hold = solver.placement("link_2").translation.copy()
+    turned = MechanismSolver(load_mechanism("fourbar"))
+    for _ in range(5):
+        turned.command(JointGoal("joint_1", float(solver.q[0]) + 0.3))
+    to = turned.placement("link_2").translation.copy()
+    drag(page, "link_1", "start", hold, to)
+    drag(page, "link_1", "update", hold, to)
+    wait_for(lambda: np.allclose(place(page, "link_2"), to, atol=2e-3), "the crank's tip is under the pointer")
+    wait_for(
+        lambda: np.allclose(place(page, "link_3"), turned.placement("link_3").translation, atol=5e-3), "so the rest"
+    )
+    drag(page, "link_1", "end", hold, to)
+
+
+def test_a_slider_moves_its_joint_and_the_joint_moves_the_slider(page: PageClient) -> None:
+    label = slider(page)
+    page.set(label, 80.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(80.0)) < 1e-3, "the crank is there")
+    hold = place(page, "link_2")
+    drag(page, "link_1", "start", hold, hold + np.array([0.03, 0.0, 0.0]))
+    wait_for(lambda: angle(page, "link_1") < np.radians(75.0), "a hand turns it")
+    drag(page, "link_1", "end", hold, hold)
+    wait_for(lambda: abs(page.controls[label]["value"] - np.degrees(angle(page, "link_1"))) < 0.5, "the field shows it")
+
+
+def test_an_edited_link_changes_while_it_runs_and_one_that_can_not_be_is_refused(page: PageClient) -> None:
+    page.set("Link to edit", "link_2")
+    page.set("Edit link", True)
+    wait_for(lambda: "d [mm]" in page.controls, "its panel is open")
+    length = float(np.linalg.norm(place(page, "link_2")))
+    page.set("d [mm]", 1e3 * length + 10.0)
+    wait_for(
+        lambda: abs(np.linalg.norm(place(page, "link_2")) - length - 0.01) < 1e-4,
+        "the crank is longer",
+    )
+    wait_for(lambda: "Changed." in page.texts, "that is told")
+    page.set("d [mm]", 1500.0)
+    wait_for(lambda: "no longer close" in page.texts, "a crank that is too long is refused")
+    assert np.linalg.norm(place(page, "link_2")) == pytest.approx(length + 0.01, abs=1e-4)
+    page.set("Close", True)
+    time.sleep(0.5)
+
+
+def test_a_locked_drive_is_named_when_it_hinders(page: PageClient) -> None:
+    page.send(
+        "SceneNodeClickMessage", name=f"{BODIES}link_1/0", instance_index=None, ray_origin=(0.0, 0.0, 1.0),
+        ray_direction=(0.0, 0.0, -1.0), screen_pos=(0.5, 0.5), modifier=None,
+    )  # fmt: skip
+    wait_for(lambda: "Locked" in page.controls, "its panel is open")
+    page.set("Locked", True)
+    wait_for(lambda: "Changed." in page.texts, "it is locked")
+    before = angle(page, "link_1")
+    page.set(slider(page), float(np.degrees(before)) + 20.0)
+    wait_for(lambda: "In the way: lock of joint_1" in page.texts, "the lock is named")
+    assert angle(page, "link_1") == pytest.approx(before, abs=1e-6)
+
+
+def test_a_loop_is_let_go_of_and_held_again(page: PageClient) -> None:
+    loop = load_mechanism("fourbar").loops[0].name
+    page.set(loop, False)
+    slid = slider(page)
+    # Open, the coupler doesn't follow what turns the rocker; held, it does again.
+    wait_for(lambda: "is let go of" in page.texts, "it is open")
+    coupler = angle(page, "link_2") - angle(page, "link_1")
+    page.set(slid, 90.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(90.0)) < 1e-3, "the crank turns")
+    assert angle(page, "link_2") - angle(page, "link_1") == pytest.approx(coupler, abs=1e-6)
+    page.set(loop, True)
+    wait_for(lambda: abs(angle(page, "link_2") - angle(page, "link_1") - coupler) > 0.05, "the loop is closed again")
+
+
+def test_a_motion_is_recorded_and_replayed(page: PageClient, tmp_path: Path) -> None:
+    path = tmp_path / "motion.csv"
+    label = slider(page)
+    page.set("Recording", str(path))
+    page.set("Record", True)
+    wait_for(lambda: "Stop recording" in page.controls or "Recorded to" in page.texts, "it is recorded")
+    page.set(label, 75.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(75.0)) < 1e-3, "the crank moves")
+    page.set("Record", True)
+    wait_for(lambda: "The recording is written." in page.texts, "it is written")
+    recording = Recording.read_csv(path)
+    assert recording.configurations[-1][0] == pytest.approx(np.radians(75.0), abs=1e-3)
+    page.set(label, 60.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(60.0)) < 1e-3, "it is brought back")
+    page.set("Replay", True)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(75.0)) < 1e-3, "the replay brings it there again")
+    wait_for(lambda: "shown to its end" in page.texts, "that is told")
+
+
+def test_a_file_that_can_not_be_read_is_told_and_the_last_one_stays(page: PageClient, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.mad"
+    path.write_text("RAFF ( wrong ) { robot }")
+    page.set("or path", str(path))
+    page.set("Load mechanism", True)
+    wait_for(lambda: "wrong.mad:1" in page.texts, "file and line are told")
+    assert f"{BODIES}link_1" in page.nodes

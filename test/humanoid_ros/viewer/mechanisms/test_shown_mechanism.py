@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mechanism on the page is where its node says, shows what is measured there, and knows what hinders a hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_kinematics import KleinfingerKhalil, LinkChange, MechanismSolver, load_mechanism
+from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.mechanisms.mechanism_panel import ELLIPSOIDS, MARGINS, SPHERES
+from humanoid_ros.viewer.mechanisms.shown_mechanism import SPHERE, ShownMechanism
+from humanoid_ros.viewer.page import Page
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
+
+
+def shown(page: Page, name: str) -> tuple[ShownMechanism, RobotDrawing]:
+    mechanism = load_mechanism(name)
+    bodies = RobotDrawing(page.server.scene, name, mechanism.robot.description)
+    return ShownMechanism(page.server.scene, "/mechanism", MechanismSolver(mechanism)), bodies
+
+
+def take(mechanism: ShownMechanism, time: float, q: np.ndarray) -> dict[str, pin.SE3]:
+    robot = mechanism.solver.mechanism.robot
+    mechanism.take(time, {name: float(q[robot.index_q(name)]) for name in robot.joint_names}, (), (), {})
+    return dict(robot.link_placements(q))
+
+
+def test_spheres_are_as_large_as_joints_are_fast_orc_17(page: Page) -> None:
+    """MacDac 10 mm along x: the joints' speeds are as 0 : 1 : 2 : 1 : 0."""
+    mechanism, bodies = shown(page, "macdac")
+    mechanism.show(SPHERES, True)
+    q = np.radians([0.0, 30.0, -60.0, 120.0, 180.0])
+    take(mechanism, 0.0, q)
+    placements = take(mechanism, 0.1, q + np.radians([0.0, 1.43959, 2.87918, -1.43959, 0.0]))
+    mechanism.draw(placements, bodies)
+    node = mechanism._marks._node
+    assert node is not None
+    radii = node.batched_scales[:, 0]
+    fastest = np.radians(28.7918)  # rad/s; at 1 rad/s a sphere is as large as it gets
+    np.testing.assert_allclose(
+        radii, SPHERE * mechanism.solver.length * fastest * np.array([0, 0.5, 1, 0.5, 0]), atol=1e-5
+    )
+    np.testing.assert_allclose(node.batched_positions[2], placements["link_3"].translation, atol=1e-6)
+
+
+def test_links_are_red_at_a_limit_and_have_their_own_colour_again(page: Page) -> None:
+    mechanism, bodies = shown(page, "macdac")
+    mechanism.show(MARGINS, True)
+    q = mechanism.solver.q.copy()
+    upper = mechanism.solver.upper[1]
+    q[1] = upper
+    placements = take(mechanism, 0.0, q)
+    mechanism.draw(placements, bodies)
+    shape, own = bodies._shapes["link_2"][0]
+    assert tuple(shape.color) == (229, 25, 25)
+    mechanism.show(MARGINS, False)
+    mechanism.draw(placements, bodies)
+    assert tuple(shape.color) == tuple(int(255 * part) for part in own)
+
+
+def test_velocity_ellipsoid_is_flat_where_the_tool_moves_in_a_plane(page: Page) -> None:
+    mechanism, bodies = shown(page, "planar_hybrid")
+    mechanism.show(ELLIPSOIDS, True)
+    mechanism.draw(take(mechanism, 0.0, mechanism.solver.q), bodies)
+    node = mechanism._marks._node
+    assert node is not None
+    axes = np.sort(node.batched_scales[0])
+    assert axes[0] < 1e-5 < axes[1]
+    placed = pin.Quaternion(*(float(x) for x in node.batched_wxyzs[0])).toRotationMatrix()
+    normal = placed[:, int(np.argmin(node.batched_scales[0]))]
+    axis = mechanism.solver.tool_jacobian(mechanism.solver.mechanism.tools[0].name)[3:, 0]
+    assert abs(normal @ axis) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_held_point_comes_under_the_pointer_and_its_depth_is_free(page: Page) -> None:
+    mechanism, _ = shown(page, "cross")
+    take(mechanism, 0.0, mechanism.solver.q)
+    point, eye = np.array([0.02, 0.01, 0.0]), np.array([3.0, -1.0, 1.0])
+    to = mechanism.solver.placement("link_5").act(point) + np.array([0.01, 0.02, 0.015])
+    placement, hindrances = mechanism.drag("link_5", point, to, eye)
+    ray = (to - eye) / np.linalg.norm(to - eye)
+    away = placement.act(point) - eye
+    np.testing.assert_allclose(away - ray * (away @ ray), 0.0, atol=1e-6)
+    assert hindrances == ()
+
+
+def test_what_is_in_the_way_of_a_hand_is_named(page: Page) -> None:
+    mechanism, _ = shown(page, "macdac")
+    take(mechanism, 0.0, mechanism.solver.q)
+    position = mechanism.solver.placement("link_3").translation.copy()
+    mechanism.solver.lock("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
+    to, eye = position + np.array([0.0, 0.1, 0.1]), position + np.array([3.0, 0.0, 0.0])
+    _, hindrances = mechanism.drag("link_3", np.zeros(3), to, eye)
+    assert hindrances
+    assert all(name.startswith("lock of joint_") for name in hindrances)
+    q = mechanism.solver.q.copy()
+    take(mechanism, 1.0, q)  # asking what a command would do moves nothing
+    np.testing.assert_array_equal(mechanism.solver.q, q)
+
+
+def test_sliders_are_for_driven_joints_within_their_limits(page: Page) -> None:
+    ankle, _ = shown(page, "bip_ankle")
+    assert [view.name for view in ankle.joint_views()] == ["l_ankle_right_screw", "l_ankle_left_screw"]
+    cross, _ = shown(page, "cross")  # the file names no motors
+    views = {view.name: view for view in cross.joint_views()}
+    assert len(views) == 15
+    assert (views["joint_1"].prismatic, views["joint_1"].limits) == (True, pytest.approx((-2.5, -0.1)))
+
+
+def test_loops_let_go_of_and_limits_stay_over_a_change(page: Page) -> None:
+    mechanism, _ = shown(page, "fourbar")
+    loop = mechanism.solver.mechanism.loops[0].name
+    mechanism.let_go([loop])
+    mechanism.replace(MechanismSolver(load_mechanism("fourbar")))
+    assert not mechanism.solver.holds(loop)
+    mechanism.limit(LinkChange("link_1", None, KleinfingerKhalil(), (-0.5, 0.7)))
+    assert mechanism.link_view("link_1").limits == (-0.5, 0.7)
