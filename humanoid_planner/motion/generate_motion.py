@@ -49,6 +49,7 @@ def generate_motion(
     settings: MotionSettings | None = None,
     collisions: bool | CollisionModel = True,
     tasks: Sequence[Task] = (),
+    goal: Sequence[Task] = (),
     progress: ProgressCallback | None = None,
     **requirements: Any,
 ) -> Motion:
@@ -66,6 +67,7 @@ def generate_motion(
         settings: how it moves.
         collisions: keep clear of itself and of the scene; a model made before, or False.
         tasks: that all postures keep to, a glass that stays upright for example.
+        goal: that the last posture fulfils; without them it is only near the plan's.
         progress: told before every step; returns True to cancel.
         **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
 
@@ -87,7 +89,7 @@ def generate_motion(
     model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
     wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
     postures = StancePostures(robot, scene, settings.reserve, _POSTURES * settings.effort, model, tasks, wanted)
-    return _Builder(postures, settings, find_transitions(plan.stances), plan).build(progress)
+    return _Builder(postures, settings, find_transitions(plan.stances), plan, goal).build(progress)
 
 
 @dataclass
@@ -96,6 +98,7 @@ class _Builder:
     settings: MotionSettings
     transitions: list[Transition]
     plan: Plan
+    goal: Sequence[Task]
 
     def build(self, progress: ProgressCallback | None) -> Motion:
         began = time.perf_counter()
@@ -139,7 +142,7 @@ class _Builder:
     def _reserved(self, index: int) -> Array | str:
         """(nq,) posture of a stance with the reserve, or why there is none."""
         stance, q = self.plan.stances[index], np.asarray(self.plan.postures[index], dtype=float)
-        result = self.postures.regenerate(stance, q)
+        result = self.postures.regenerate(stance, q, self.goal if index == len(self.transitions) else ())
         if result.success:
             return result.q
         return (
@@ -181,7 +184,9 @@ class _Builder:
         rest = balanced.sample(1.0, 0.0, 0.0)
         if rest is None:
             return "no forces within friction and efforts hold the robot at its end"
-        samples += [(start + law.duration + wait, rest) for wait in ((0.0, settings.pause) if settings.pause else ())]
+        ends = transition.index == len(self.transitions) - 1
+        waits = [0.0, settings.pause] if settings.pause else [0.0] * ends
+        samples += [(start + law.duration + wait, rest) for wait in waits]
         walk = np.array([found.path.at(s) for s in _fine(found.path)])
         return MotionStep(transition, start, law.duration, walk, found.searched), samples
 
@@ -220,13 +225,7 @@ class _Builder:
         self, walked: Sequence[tuple[MotionStep, list[tuple[float, BalancedSample]]]]
     ) -> WholeBodyTrajectory:
         samples = [item for _, items in walked for item in items]
-        last_time, last = samples[-1]
-        still = np.zeros_like(last.v)
-        if last.a.any():
-            samples.append(
-                (last_time, BalancedSample(last.q, still, still, last.tau, last.forces, last.zero_moment_point))
-            )
-        ends = [step.start for step, _ in walked[1:]] + [last_time]
+        ends = [step.start for step, _ in walked[1:]] + [samples[-1][0]]
         return WholeBodyTrajectory(
             self.postures.robot,
             [at for at, _ in samples],
