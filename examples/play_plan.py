@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -31,12 +32,12 @@ from benchmark.contact_scenarios import (
     under_the_table,
 )
 from benchmark.plan_picture import draw_posture
-from humanoid_model import HumanoidError, Stance
+from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import Progress, ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import ContactPlanner, CrossedMalus, RandomCandidates, verify_plan
-from humanoid_planner.motion import Motion, PlannedPostures, generate_motion
+from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
 from humanoid_sim.walking import MotionWatch, PlayedMotion, play_motion
 
@@ -57,8 +58,10 @@ STOOD = 1.0
 
 
 def can() -> tuple[Scenario, dict[str, Any]]:
-    """Reach for a can, leaning on the table."""
+    """Reach for a can, leaning on the table: so far that only a plan with the motion's reserve leaves it one."""
     scenario = can_on_table()
+    scenario.robot = with_reserve(scenario.robot)
+    scenario.start = stances_of(scenario.robot, [scenario.start])[0]
     return scenario, reaching(scenario)
 
 
@@ -126,11 +129,11 @@ def make_motion(
     print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
     if not found.success:
         return None
-    whole = stances is None or stances >= len(found.stances)
+    whole, robot = stances is None or stances >= len(found.stances), load_robot("hrp2")
     motion = generate_motion(
-        scenario.robot,
+        robot,
         scenario.scene,
-        PlannedPostures(found.stances[:stances], found.postures[:stances]),
+        PlannedPostures(stances_of(robot, found.stances[:stances]), found.postures[:stances]),
         collisions=options["collisions"],
         tasks=options.get("tasks", ()),
         goal=scenario.goal if whole else (),
@@ -143,7 +146,8 @@ def make_motion(
 def verify(scenario: Scenario, motion: Motion) -> bool:
     """Return whether the motion holds by other means, and say with what margins."""
     began = time.perf_counter()
-    verdict = verify_plan(scenario.robot, scenario.scene, *motion.parts())
+    assert motion.trajectory is not None
+    verdict = verify_plan(motion.trajectory.robot, scenario.scene, *motion.parts())
     print(
         f"verified: {len(verdict.violations)} violations in {verdict.postures} postures, drift "
         f"{1e3 * verdict.drift:.3f} mm, centre of mass at least {1e3 * verdict.margin:.1f} mm inside, "
@@ -153,18 +157,22 @@ def verify(scenario: Scenario, motion: Motion) -> bool:
 
 
 @contextmanager
-def running_stack(scene: str) -> Iterator[HumanoidStack]:
+def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
     """Start simulator and bridge as processes of their own, and a client.
 
     Args:
         scene: name of it.
+        pace: simulated seconds per second.
     """
     from humanoid_ros.bringup.node_list import list_nodes
     from humanoid_ros.bringup.start_stack import processes
     from humanoid_ros.bringup.supervisor import Supervisor
     from humanoid_ros.client import HumanoidStack
 
-    simulator = list_nodes("sim", {"scene": scene, "headless": "true"})
+    simulator = [
+        replace(node, parameters={**node.parameters, "real_time_factor": pace})
+        for node in list_nodes("sim", {"scene": scene, "headless": "true"})
+    ]
     bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})
     with (
         Supervisor(processes([*simulator, *bridge])) as supervisor,
@@ -277,6 +285,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("scenario", choices=SCENARIOS)
     parser.add_argument("picture", nargs="?", default="play_plan.png")
     parser.add_argument("--bridge", action="store_true", help="play it through the controller bridge")
+    parser.add_argument("--pace", type=float, default=1.0, help="of the bridge's simulator; below 1 on a busy machine")
     parser.add_argument("--film", help="GIF of the motion")
     parser.add_argument("--seed", type=int, help="of the footholds on the stairs")
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
@@ -292,7 +301,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     holds = verify(scenario, motion)
     began, scene = time.perf_counter(), scenario.scene
     if chosen.bridge:
-        with running_stack(scene.name) as stack:
+        with running_stack(scene.name, chosen.pace) as stack:
             played = play_through_bridge(stack, motion.trajectory)
     else:
         with progress_bar(sys.stderr) as progress:

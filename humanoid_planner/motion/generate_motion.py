@@ -21,7 +21,7 @@ from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajector
 from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, Plan
-from humanoid_planner.motion.stance_postures import StancePostures
+from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
 from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw, fastest_law, rests
 from humanoid_planner.motion.transitions import Transition, find_transitions, place_of
@@ -31,8 +31,6 @@ from humanoid_planner.posture import CollisionModel, Task
 _JOINT_STEP, _BASE_STEP = math.radians(0.45), 1.8e-3
 #: Grid points of a time law: fewest, most, and way of a joint [rad] or of the base [m] from one to the next.
 _FEWEST, _MOST, _GRID = 30, 100, 0.02
-#: Part of the efforts that postures may take; what is between them may take all.
-_POSTURES = 0.95
 #: Passes that round the kinks of the fastest law.
 _SMOOTHING = 10
 #: How often a law that nothing carries between its grid points is made slower, and by how much.
@@ -88,7 +86,7 @@ def generate_motion(
         )
     model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
     wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
-    postures = StancePostures(robot, scene, settings.reserve, _POSTURES * settings.effort, model, tasks, wanted)
+    postures = StancePostures(robot, scene, settings.reserve, POSTURES * settings.effort, model, tasks, wanted)
     return _Builder(postures, settings, find_transitions(plan.stances), plan, goal).build(progress)
 
 

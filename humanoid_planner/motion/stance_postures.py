@@ -34,6 +34,8 @@ from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.link_tasks import frame_at
 
+#: Part of a motion's efforts that postures may take; what is between them may take all.
+POSTURES = 0.95
 _OPTIONS = SolverOptions(max_iterations=150, time_limit=10.0)
 #: Passes of Newton's method onto contacts; from a spline through postures that hold them two or three do.
 _PASSES = 8
@@ -46,6 +48,8 @@ _BEYOND = 1e-5
 _EDGE, _STEP = 1e-9, 1e-6
 #: So many times the reserve postures keep where they can; slow motions are those along the edge of balance.
 _WIDE = 2.0
+#: Distance that they keep beside where they can: the spline through them comes nearer [m].
+_CLEAR = 3e-3
 
 
 @dataclass
@@ -71,7 +75,7 @@ class StancePostures:
     tasks: Sequence[Task]
     requirements: dict[str, Any]
     calls: int = 0
-    _distances: dict[tuple[tuple[str, str], ...], CollisionTask | None] = field(default_factory=dict)
+    _distances: dict[tuple[tuple[tuple[str, str], ...], float], CollisionTask | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
@@ -125,15 +129,16 @@ class StancePostures:
         explain: bool = False,
     ) -> PostureResult:
         tasks = [*self.tasks, *more]
-        distances: CollisionTask | bool = False
-        if self.collisions is not None:
-            distances = self.distances(near) or False
-            compound = self.collisions.compound_task(self.kinematics)
-            tasks += [] if compound is None else [compound]
-        wanted = PostureRequirements(
-            scene=self.scene, tasks=tasks, criterion=criterion, collisions=distances, **self.requirements
-        )
-        for reserve in (_WIDE * self.reserve, self.reserve):
+        compound = None if self.collisions is None else self.collisions.compound_task(self.kinematics)
+        tasks += [] if compound is None else [compound]
+        for reserve, clearance in ((_WIDE * self.reserve, _CLEAR), (self.reserve, 0.0)):
+            wanted = PostureRequirements(
+                scene=self.scene,
+                tasks=tasks,
+                criterion=criterion,
+                collisions=False if self.collisions is None else self.distances(near, clearance) or False,
+                **self.requirements,
+            )
             inner = Stance(tuple(inset_contact(contact, reserve) for contact in stance.contacts))
             problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
             self.calls += 1
@@ -143,13 +148,13 @@ class StancePostures:
                 break
         return result
 
-    def distances(self, stance: Stance) -> CollisionTask | None:
-        """Return distances to keep while the robot is in or near a stance."""
+    def distances(self, stance: Stance, clearance: float = 0.0) -> CollisionTask | None:
+        """Return distances to keep while the robot is in or near a stance, and by how much more [m]."""
         assert self.collisions is not None
-        couples = tuple((contact.location.name, contact.surface.name) for contact in stance.contacts)
-        if couples not in self._distances:
-            self._distances[couples] = self.collisions.task(stance)
-        return self._distances[couples]
+        key = tuple((contact.location.name, contact.surface.name) for contact in stance.contacts), clearance
+        if key not in self._distances:
+            self._distances[key] = self.collisions.task(stance, margin=clearance)
+        return self._distances[key]
 
     def clash(self, near: Stance, q: NDArray[np.float64]) -> str:
         """Return what is too near or beyond its limit at a posture (nq,) near a stance; empty if nothing is."""
