@@ -58,14 +58,14 @@ def draw_plan(
     for index, (stance, q) in enumerate(zip(stances, postures, strict=True)):
         for row, view in enumerate(views):
             axis = axes[index // columns * len(views) + row, index % columns]
-            _draw(axis, robot, scene, stance, np.asarray(q, dtype=float), view, width)
+            draw_posture(axis, robot, scene, stance, np.asarray(q, dtype=float), view, width)
             axis.set_title(f"{index}", fontsize=8, pad=1)
     figure.tight_layout(pad=0.2)
     figure.savefig(path, dpi=75)
     pyplot.close(figure)
 
 
-def _draw(
+def draw_posture(
     axis: pyplot.Axes,
     robot: Robot,
     scene: Scene,
@@ -74,6 +74,7 @@ def _draw(
     view: tuple[float, float],
     width: float,
 ) -> None:
+    """Draw one posture and its contacts; arguments as of :func:`draw_plan`, ``view`` one of its views."""
     azimuth, elevation = np.radians(view)
     away = np.array(
         [math.cos(azimuth) * math.cos(elevation), math.sin(azimuth) * math.cos(elevation), math.sin(elevation)]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HRP-2 plans where to step on five stairs, makes a motion of it, verifies it and plays it in the simulator.
+"""HRP-2 plans contacts, makes a motion of its plan, verifies it and plays it in the simulator.
 
-Run with ``python examples/play_plan.py stairs.png``. ``--seed`` chooses other footholds, ``--stances 5`` takes the
-beginning of the plan alone, ``--stabilise`` closes the loop by a whole-body controller instead of servos.
+``scripts/run python examples/play_plan.py chair`` rises from a chair at a table; others are can, glass, stairs, table.
+With ``--bridge`` the motion goes through the controller bridge to the simulator of a stack that is started for it. It
+ends with a report and a picture of the robot, of forces predicted and measured, and of what it kept to; ``--film``
+writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone, ``--seed`` chooses other
+footholds on the stairs.
 """
 
 from __future__ import annotations
@@ -10,96 +13,230 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
+from matplotlib.animation import PillowWriter
 
-from humanoid_model import Contact, HumanoidError, Robot, Scene, Stance, load_robot, load_scene
-from humanoid_model.picture_file import save_picture
-from humanoid_model.progress import progress_bar
-from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_planner.contacts import (
-    Attractor,
-    CentreOfMassAttractor,
-    ContactCount,
-    ContactPlan,
-    ContactPlanner,
-    RandomCandidates,
-    StancePosture,
-    verify_plan,
+from benchmark.contact_scenarios import (
+    Scenario,
+    can_on_table,
+    chair_to_standing,
+    five_stairs,
+    reaching,
+    sitting_with_glass,
+    under_the_table,
 )
-from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.motion import Motion, PlannedPostures, generate_motion
-from humanoid_planner.posture import NearReference
-from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
+from benchmark.plan_picture import draw_posture
+from humanoid_model import HumanoidError, Stance, load_robot
+from humanoid_model.picture_file import save_picture
+from humanoid_model.progress import Progress, ProgressCallback, progress_bar
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+from humanoid_planner.contacts import ContactPlanner, CrossedMalus, RandomCandidates, verify_plan
+from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
-from humanoid_sim.walking import PlayedMotion, play_motion
+from humanoid_sim.walking import MotionWatch, PlayedMotion, play_motion
+
+if TYPE_CHECKING:
+    from humanoid_ros.client import HumanoidStack
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-SCENE = "five_stairs"
-TOP = (1.65, 0.0, 1.53)  # m, above the last step
-FIGURES = 12  # of the robot in the picture
-COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange")
+#: Of all contact forces in the plan to their friction cones [N].
+MARGIN = 10.0
+#: Where scenes are seen from, azimuth and elevation [deg].
+VIEWS: Mapping[str, tuple[float, float]] = {"chair": (-130.0, 15.0), "glass": (-130.0, 15.0)}
+#: Pictures of the robot in the report, those of a second in the film, and how fast it is shown.
+FIGURES, RATE, FASTER = 8, 8, 2.0
+#: How long the robot is watched at its end [s].
+STOOD = 1.0
 
 
-def plan(robot: Robot, scene: Scene, seed: int) -> ContactPlan:
-    """Search for footholds that lead both feet onto the last step, the centre of mass above it.
+def can() -> tuple[Scenario, dict[str, Any]]:
+    """Reach for a can, leaning on the table: so far that only a plan with the motion's reserve leaves it one."""
+    scenario = can_on_table()
+    scenario.robot = with_reserve(scenario.robot)
+    scenario.start = stances_of(scenario.robot, [scenario.start])[0]
+    return scenario, reaching(scenario)
+
+
+def chair() -> tuple[Scenario, dict[str, Any]]:
+    """Rise from a chair, a hand on the table, and walk half a metre aside."""
+    scenario = chair_to_standing(0.4)
+    return scenario, scenario.options
+
+
+def glass() -> tuple[Scenario, dict[str, Any]]:
+    """Turn and sit down, a glass kept upright; feet that cross would have no way past each other."""
+    scenario = sitting_with_glass()
+    return scenario, scenario.options | {"stability_margin": MARGIN, "terms": _uncrossed(scenario)}
+
+
+def stairs() -> tuple[Scenario, dict[str, Any]]:
+    """Walk up five stairs, both feet on the last one at the end."""
+    scenario = five_stairs()
+    return scenario, scenario.options | {
+        "candidates": RandomCandidates(density=10.0, radius=0.8, headings=(0.0,), turn=0.1),
+        "collisions": True,
+        "stability_margin": 0.015,
+        "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")],
+        "seed": 1,
+    }
+
+
+def table() -> tuple[Scenario, dict[str, Any]]:
+    """Crouch through under a table and stand up behind it."""
+    scenario = under_the_table()
+    return scenario, scenario.options | {"stability_margin": MARGIN, "terms": _uncrossed(scenario)}
+
+
+SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {
+    "can": can,
+    "chair": chair,
+    "glass": glass,
+    "stairs": stairs,
+    "table": table,
+}
+
+
+def _uncrossed(scenario: Scenario) -> list[Any]:
+    bodies = {body.name: body.placement_world_body for body in scenario.scene.bodies}
+    surfaces = {one.name: bodies[one.body] * one.placement_body_surface for one in scenario.scene.surfaces}
+    return [*scenario.options["terms"], CrossedMalus(surfaces)]
+
+
+def make_motion(
+    scenario: Scenario, options: Mapping[str, Any], stances: int | None, progress: ProgressCallback | None
+) -> Motion | None:
+    """Plan, and make a motion of the plan; says what came of both.
 
     Args:
-        robot: HRP-2.
-        scene: the stairs.
-        seed: of the footholds.
+        scenario: what is planned.
+        options: of the search.
+        stances: that are taken of the plan, from its beginning; None for all.
+        progress: told all the while.
+
+    Returns:
+        The motion; None where there is no plan.
     """
-    floor = next(surface for surface in scene.surfaces if surface.name == "floor")
-    sides = (("left_sole", 0.095), ("right_sole", -0.095))
-    start = Stance(tuple(Contact(robot.contacts[name], floor, -0.2, y, 0.0) for name, y in sides))
-
-    def both_on_top(node: StancePosture, goal: StancePosture) -> bool:
-        contacts = node.stance.stance(planner.space.couples).contacts
-        return [contact.surface.name for contact in contacts] == ["step_5", "step_5"]
-
-    planner = ContactPlanner(
+    found = ContactPlanner(*scenario.arguments, **options).run(progress=progress)
+    statistics = found.statistics
+    print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
+    if not found.success:
+        return None
+    whole, robot = stances is None or stances >= len(found.stances), load_robot("hrp2")
+    motion = generate_motion(
         robot,
-        scene,
-        start,
-        [centre_of_mass_at(TOP, 0.2)],
-        locations=["left_sole", "right_sole"],
-        candidates=RandomCandidates(density=10.0, radius=0.8, headings=(0.0,), turn=0.1),
-        potential=CentreOfMassAttractor(Attractor(TOP, switch=0.0)),
-        terms=[ContactCount(0.02)],
-        criterion=NearReference(RobotKinematics(robot), robot.postures["half_sitting"]),
-        stability_margin=0.015,
-        goal_way_exists=both_on_top,
-        seed=seed,
+        scenario.scene,
+        PlannedPostures(stances_of(robot, found.stances[:stances]), found.postures[:stances]),
+        collisions=options["collisions"],
+        tasks=options.get("tasks", ()),
+        goal=scenario.goal if whole else (),
+        progress=progress,
     )
-    with progress_bar(sys.stderr) as progress:
-        return planner.run(progress=progress)
+    print(f"motion: {motion.explanation} Made in {motion.time:.1f} s.")
+    return motion
 
 
-def draw(scene: Scene, motion: Motion, played: PlayedMotion, path: str) -> None:
-    """Draw the robot from the side, contact forces, and how it kept to its plan."""
-    trajectory = motion.trajectory
-    assert trajectory is not None
-    figure, (side, forces, errors) = plt.subplots(
-        3, 1, figsize=(11, 12), height_ratios=(2.2, 1, 1), layout="constrained"
+def verify(scenario: Scenario, motion: Motion) -> bool:
+    """Return whether the motion holds by other means, and say with what margins."""
+    began = time.perf_counter()
+    assert motion.trajectory is not None
+    verdict = verify_plan(motion.trajectory.robot, scenario.scene, *motion.parts())
+    print(
+        f"verified: {len(verdict.violations)} violations in {verdict.postures} postures, drift "
+        f"{1e3 * verdict.drift:.3f} mm, centre of mass at least {1e3 * verdict.margin:.1f} mm inside, "
+        f"efforts at most {verdict.torque:.0%} at rest, in {time.perf_counter() - began:.1f} s"
     )
-    for body in scene.bodies:
-        for geometry in body.geometries:
-            size = getattr(geometry.shape, "size", None)
-            if size is not None:
-                x, _, z = body.placement_world_body.translation
-                side.add_patch(plt.Rectangle((x - size[0] / 2, z - size[2] / 2), size[0], size[2], color="0.8"))
-    side.axhline(0.0, color="0.6", linewidth=0.8)
-    for index, at in enumerate(np.linspace(0.0, trajectory.duration, FIGURES)):
-        _stick(trajectory, side, float(at), plt.get_cmap("viridis")(index / (FIGURES - 1)))
-    side.set(aspect="equal", title="from the right, dark to light", xlabel="x [m]", ylabel="z [m]")
-    for column, name in enumerate(played.locations):
-        forces.plot(played.times, played.planned[:, column], "--", color=COLOURS[column], linewidth=1.2)
-        forces.plot(played.times, played.measured[:, column], color=COLOURS[column], linewidth=0.7, label=name)
-    forces.set(ylabel="normal force [N]", title="measured, and planned (dashed)")
+    return bool(verdict.success)
+
+
+@contextmanager
+def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
+    """Start simulator and bridge as processes of their own, and a client.
+
+    Args:
+        scene: name of it.
+        pace: simulated seconds per second.
+    """
+    from humanoid_ros.bringup.node_list import list_nodes
+    from humanoid_ros.bringup.start_stack import processes
+    from humanoid_ros.bringup.supervisor import Supervisor
+    from humanoid_ros.client import HumanoidStack
+
+    simulator = [
+        replace(node, parameters={**node.parameters, "real_time_factor": pace})
+        for node in list_nodes("sim", {"scene": scene, "headless": "true"})
+    ]
+    bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})
+    with (
+        Supervisor(processes([*simulator, *bridge])) as supervisor,
+        HumanoidStack("hrp2", patience=120.0, check=supervisor.check) as stack,
+    ):
+        yield stack
+
+
+def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> PlayedMotion:
+    """Let the bridge drive the simulator's controllers along a motion, and look at what the topics tell.
+
+    Args:
+        stack: that runs.
+        motion: to play.
+    """
+    from humanoid_ros.messages.conversions import array
+    from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+
+    message, robot, watch = whole_body_message(motion, "world"), stack.robot, MotionWatch(motion)
+    stack.stand(message)
+
+    def look(now: float) -> None:
+        state, loads = stack.state, dict[str, float]()
+        assert state.base is not None
+        for contact in stack.contacts.contacts:
+            link = contact.body_a.rsplit("/", 1)[-1]
+            loads[link] = loads.get(link, 0.0) + float(array(contact.force) @ array(contact.normal))
+        q = motion.q[0].copy()
+        for joint in robot.joint_names:
+            q[robot.index_q(joint)] = state.positions[joint]
+        q = robot.place_base(q, state.base)
+        watch.look(now, q, np.array([state.efforts[name] for name in robot.joint_names]), loads)
+
+    def news(progress: Progress) -> None:
+        look(progress.result.path_time)
+
+    result = stack.execute(message, progress=news)
+    print(f"bridge: {result.message}; joints within {1e3 * result.max_joint_error:.2f} mrad of their commands")
+    stack.run(STOOD)
+    look(motion.duration + STOOD)
+    return watch.played()
+
+
+def stance_at(motion: WholeBodyTrajectory, at: float) -> Stance:
+    """Return the contacts that are held at a time [s]."""
+    return Stance(tuple(span.contact for span in motion.held(at)))
+
+
+def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: PlayedMotion, path: str) -> None:
+    """Draw the robot along its motion, contact forces, and how it kept to its plan."""
+    figure = plt.figure(figsize=(2.2 * FIGURES, 9.5), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 2))
+    for axis, at in zip(upper.subplots(1, FIGURES), np.linspace(0.0, motion.duration, FIGURES), strict=True):
+        view = VIEWS.get(name, (-75.0, 10.0))
+        draw_posture(
+            axis, scenario.robot, scenario.scene, stance_at(motion, float(at)), motion.at(float(at)).q, view, 0.85
+        )
+        axis.set(aspect="equal", title=f"{at:.1f} s")
+        axis.set_axis_off()
+    forces, errors = lower.subplots(2, 1, sharex=True)
+    for column, location in enumerate(played.locations):
+        forces.plot(played.times, played.planned[:, column], "--", color=f"C{column}", linewidth=1.8)
+        forces.plot(played.times, played.measured[:, column], color=f"C{column}", linewidth=0.9, label=location)
+    forces.set(ylabel="normal force [N]", title="measured, and predicted (dashed)")
     forces.legend(loc="upper right")
     errors.plot(played.times, np.degrees(played.joints), label="largest joint error [deg]")
     errors.plot(played.times, 1e3 * np.linalg.norm(played.base[:, :3], axis=1), label="base off its plan [mm]")
@@ -110,25 +247,21 @@ def draw(scene: Scene, motion: Motion, played: PlayedMotion, path: str) -> None:
     plt.close(figure)
 
 
-def _stick(trajectory: WholeBodyTrajectory, axis: plt.Axes, at: float, colour: object) -> None:
-    """Lines between the links' frames of limbs."""
-    robot = trajectory.robot
-    links = robot.link_placements(trajectory.at(at).q)
-    for joint in robot.joint_names:
-        one, other = (links[name].translation for name in (_parent(robot, joint), _child(robot, joint)))
-        axis.plot([one[0], other[0]], [one[2], other[2]], color=colour, linewidth=1.5)
-    for name in ("left_sole", "right_sole"):
-        location = robot.contacts[name]
-        corners = np.array([links[location.link].act(corner) for corner in location.vertices_link])
-        axis.plot(corners[[0, 1, 2, 3, 0], 0], corners[[0, 1, 2, 3, 0], 2], color=colour, linewidth=2.5)
-
-
-def _parent(robot: Robot, joint: str) -> str:
-    return robot.description.joints[joint].parent
-
-
-def _child(robot: Robot, joint: str) -> str:
-    return robot.description.joints[joint].child
+def film(name: str, scenario: Scenario, motion: WholeBodyTrajectory, path: str) -> None:
+    """Write the motion as a moving picture."""
+    figure, axis = plt.subplots(figsize=(4.0, 4.0), layout="constrained")
+    writer = PillowWriter(fps=RATE)
+    with writer.saving(figure, path, dpi=80):
+        for at in [*np.arange(0.0, motion.duration, FASTER / RATE), *[motion.duration] * RATE]:
+            axis.clear()
+            axis.set_axis_off()
+            axis.set(aspect="equal", title=f"{at:.1f} s")
+            view = VIEWS.get(name, (-75.0, 10.0))
+            draw_posture(
+                axis, scenario.robot, scenario.scene, stance_at(motion, float(at)), motion.at(float(at)).q, view, 1.0
+            )
+            writer.grab_frame()
+    plt.close(figure)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -149,37 +282,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenario", choices=SCENARIOS)
     parser.add_argument("picture", nargs="?", default="play_plan.png")
-    parser.add_argument("--seed", type=int, default=1, help="of the footholds")
+    parser.add_argument("--bridge", action="store_true", help="play it through the controller bridge")
+    parser.add_argument("--pace", type=float, default=1.0, help="of the bridge's simulator; below 1 on a busy machine")
+    parser.add_argument("--film", help="GIF of the motion")
+    parser.add_argument("--seed", type=int, help="of the footholds on the stairs")
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
-    parser.add_argument("--stabilise", action="store_true", help="close the loop")
+    parser.add_argument("--stabilise", action="store_true", help="close the loop, on soles alone")
     chosen = parser.parse_args(arguments)
-    robot, scene = load_robot("hrp2"), load_scene(SCENE)
-    found = plan(robot, scene, chosen.seed)
-    statistics = found.statistics
-    print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
-    if not found.success:
-        return 1
-    part = PlannedPostures(found.stances[: chosen.stances], found.postures[: chosen.stances])
+    scenario, options = SCENARIOS[chosen.scenario]()
+    if chosen.seed is not None:
+        options["seed"] = chosen.seed
     with progress_bar(sys.stderr) as progress:
-        motion = generate_motion(robot, scene, part, progress=progress)
-    print(f"motion: {motion.explanation} Made in {motion.time:.1f} s.")
-    if motion.trajectory is None:
+        motion = make_motion(scenario, options, chosen.stances, progress)
+    if motion is None or motion.trajectory is None:
         return 1
-    began = time.perf_counter()
-    verdict = verify_plan(robot, scene, *motion.parts())
-    print(
-        f"verified: {len(verdict.violations)} violations in {verdict.postures} postures, drift "
-        f"{1e3 * verdict.drift:.3f} mm, centre of mass at least {1e3 * verdict.margin:.1f} mm inside, "
-        f"efforts at most {verdict.torque:.0%} at rest, in {time.perf_counter() - began:.1f} s"
-    )
-    with progress_bar(sys.stderr) as progress:
-        played = play_motion(
-            Simulation(scene), scene.robots[0].name, motion.trajectory, stabilise=chosen.stabilise, progress=progress
-        )
-    print(f"played: {played.report()}")
-    draw(scene, motion, played, chosen.picture)
-    return 0 if motion.success and verdict.success and played.fallen is None else 1
+    holds = verify(scenario, motion)
+    began, scene = time.perf_counter(), scenario.scene
+    if chosen.bridge:
+        with running_stack(scene.name, chosen.pace) as stack:
+            played = play_through_bridge(stack, motion.trajectory)
+    else:
+        with progress_bar(sys.stderr) as progress:
+            played = play_motion(
+                Simulation(scene), scene.robots[0].name, motion.trajectory, stabilise=chosen.stabilise,
+                after=STOOD, progress=progress,
+            )  # fmt: skip
+    print(f"played: {motion.trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")
+    draw(chosen.scenario, scenario, motion.trajectory, played, chosen.picture)
+    if chosen.film:
+        film(chosen.scenario, scenario, motion.trajectory, chosen.film)
+    return 0 if motion.success and holds and played.fallen is None else 1
 
 
 if __name__ == "__main__":

@@ -66,10 +66,11 @@ TORQUE_MARGIN, CARRIED, TORQUE_STEP = 1.3, 5.0, 5.0
 
 @dataclass(frozen=True)
 class Body:
-    """A link: its mass, the shapes drawn, of which the first is also what carries the mass and collides."""
+    """A link: its mass, the shapes drawn, of which the first also carries the mass, and how many of them collide."""
 
     mass: float
     shapes: tuple[Shape, ...]
+    touching: int = 1
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ WAIST = Body(
         box(0.13, 0.17, 0.11, (0.02, 0.0, 0.25), "grey"),
         box(0.02, 0.16, 0.09, (0.095, 0.0, 0.125), "blue"),
     ),
+    touching=2,  # with the block that it sits on
 )
 
 # Right leg, from the waist outwards (the left one mirrors y).
@@ -286,9 +288,9 @@ def hinge_text(
     return joint_text(name, "revolute", parent, child, (x, y, z), hinge.axis, limits)
 
 
-def body_text(name: str, mass: float, shapes: tuple[Shape, ...]) -> str:
-    """Return a link whose first shape carries the mass and collides."""
-    return link_text(name, uniform(mass, shapes[0]), shapes, shapes[:1])
+def body_text(name: str, mass: float, shapes: tuple[Shape, ...], touching: int = 1) -> str:
+    """Return a link whose first shape carries the mass, and whose first ones collide."""
+    return link_text(name, uniform(mass, shapes[0]), shapes, shapes[:touching])
 
 
 def foot_text(letter: str, mass: float, bushing: bool) -> str:
@@ -329,7 +331,7 @@ def urdf_text(efforts: dict[str, float], bushing: bool, name: str = "hrp2") -> s
     )
     for colour, rgb in COLOURS.items():
         text += material_text(colour, rgb)
-    text += body_text("WAIST", WAIST.mass, WAIST.shapes)
+    text += body_text("WAIST", WAIST.mass, WAIST.shapes, WAIST.touching)
     for prefix, parent, chain, side in (
         ("RLEG", "WAIST", LEG, -1),
         ("LLEG", "WAIST", LEG, 1),

@@ -11,6 +11,7 @@ from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, P
 from humanoid_planner.contacts.potentials.stance_terms import (
     BarycentreNear,
     ContactCount,
+    CrossedMalus,
     LocationMalus,
     OnlyMalus,
     StanceTerm,
@@ -29,6 +30,7 @@ __all__ = [
     "ContactPlan",
     "ContactPlanner",
     "ContactProblem",
+    "CrossedMalus",
     "End",
     "LocationMalus",
     "OnlyMalus",

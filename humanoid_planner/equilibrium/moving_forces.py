@@ -14,6 +14,8 @@ from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, so
 
 _MIN_SHARE = 1e-3
 """Of a contact that has all but handed over its load: the program stays strictly convex."""
+_STRAIN = 0.25
+"""A joint at its limit is as dear as a point that bears this share of the robot's load."""
 
 
 class LoadedPoint(NamedTuple):
@@ -68,7 +70,8 @@ def moving_forces(
     """Return forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
 
     Of all that do, those with the least sum of squares are taken, each square divided by the share of its point: so the
-    load goes over smoothly from one contact to the other as shares do.
+    load goes over smoothly from one contact to the other as shares do. Where torques are limited, squares of their
+    shares of these limits are added.
 
     Args:
         model: of the robot on a free base, whose velocity comes first.
@@ -88,7 +91,7 @@ def moving_forces(
     count = len(points)
     # Tangential forces are dearer than normal ones: none is used that only strains a closed chain.
     weights = np.array([1.0 / max(point.share, _MIN_SHARE) for point in points])
-    H = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count))
+    H, g = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count)), np.zeros(3 * count)
     cones = np.zeros((4 * count, 3 * count))
     for k, point in enumerate(points):
         inner = point.friction / np.sqrt(2.0)
@@ -104,10 +107,15 @@ def moving_forces(
     if effort is not None:
         held = 6 + np.flatnonzero(np.isfinite(effort[6:]))
         A = np.vstack([A, J[:, held].T])
+        # An arm that leans on a table takes what it takes easily, not as much as a leg.
+        strain = J[:, held].T / effort[held, None]
+        dear = (_STRAIN * np.linalg.norm(torques[:3])) ** 2
+        H += dear * strain.T @ strain
+        g -= dear * strain.T @ (torques[held] / effort[held])
         lower = np.concatenate([lower, torques[held] - effort[held]])
         upper = np.concatenate([upper, torques[held] + effort[held]])
     least = np.tile([-np.inf, -np.inf, 0.0], count)
-    program = QuadraticProgram(H, np.zeros(3 * count), A, lower, upper, least, np.full(3 * count, np.inf))
+    program = QuadraticProgram(H, g, A, lower, upper, least, np.full(3 * count, np.inf))
     solution = solve_quadratic_program(program)
     if solution is None:
         return None

@@ -4,6 +4,7 @@
 from humanoid_planner.motion.generate_motion import generate_motion
 from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, PlannedPostures
 from humanoid_planner.motion.references import WaistReferences, stabiliser_events, waist_references
+from humanoid_planner.motion.reserved_plan import stances_of, with_reserve
 from humanoid_planner.motion.transitions import Case, Transition, find_transitions
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "find_transitions",
     "generate_motion",
     "stabiliser_events",
+    "stances_of",
     "waist_references",
+    "with_reserve",
 ]

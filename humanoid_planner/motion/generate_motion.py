@@ -21,7 +21,7 @@ from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajector
 from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, Plan
-from humanoid_planner.motion.stance_postures import StancePostures
+from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
 from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw, fastest_law, rests
 from humanoid_planner.motion.transitions import Transition, find_transitions, place_of
@@ -31,8 +31,6 @@ from humanoid_planner.posture import CollisionModel, Task
 _JOINT_STEP, _BASE_STEP = math.radians(0.45), 1.8e-3
 #: Grid points of a time law: fewest, most, and way of a joint [rad] or of the base [m] from one to the next.
 _FEWEST, _MOST, _GRID = 30, 100, 0.02
-#: Part of the efforts that postures may take; what is between them may take all.
-_POSTURES = 0.95
 #: Passes that round the kinks of the fastest law.
 _SMOOTHING = 10
 #: How often a law that nothing carries between its grid points is made slower, and by how much.
@@ -49,6 +47,7 @@ def generate_motion(
     settings: MotionSettings | None = None,
     collisions: bool | CollisionModel = True,
     tasks: Sequence[Task] = (),
+    goal: Sequence[Task] = (),
     progress: ProgressCallback | None = None,
     **requirements: Any,
 ) -> Motion:
@@ -66,6 +65,7 @@ def generate_motion(
         settings: how it moves.
         collisions: keep clear of itself and of the scene; a model made before, or False.
         tasks: that all postures keep to, a glass that stays upright for example.
+        goal: that the last posture fulfils; without them it is only near the plan's.
         progress: told before every step; returns True to cancel.
         **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
 
@@ -86,8 +86,8 @@ def generate_motion(
         )
     model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
     wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
-    postures = StancePostures(robot, scene, settings.reserve, _POSTURES * settings.effort, model, tasks, wanted)
-    return _Builder(postures, settings, find_transitions(plan.stances), plan).build(progress)
+    postures = StancePostures(robot, scene, settings.reserve, POSTURES * settings.effort, model, tasks, wanted)
+    return _Builder(postures, settings, find_transitions(plan.stances), plan, goal).build(progress)
 
 
 @dataclass
@@ -96,6 +96,7 @@ class _Builder:
     settings: MotionSettings
     transitions: list[Transition]
     plan: Plan
+    goal: Sequence[Task]
 
     def build(self, progress: ProgressCallback | None) -> Motion:
         began = time.perf_counter()
@@ -139,7 +140,7 @@ class _Builder:
     def _reserved(self, index: int) -> Array | str:
         """(nq,) posture of a stance with the reserve, or why there is none."""
         stance, q = self.plan.stances[index], np.asarray(self.plan.postures[index], dtype=float)
-        result = self.postures.regenerate(stance, q)
+        result = self.postures.regenerate(stance, q, self.goal if index == len(self.transitions) else ())
         if result.success:
             return result.q
         return (
@@ -181,7 +182,9 @@ class _Builder:
         rest = balanced.sample(1.0, 0.0, 0.0)
         if rest is None:
             return "no forces within friction and efforts hold the robot at its end"
-        samples += [(start + law.duration + wait, rest) for wait in ((0.0, settings.pause) if settings.pause else ())]
+        ends = transition.index == len(self.transitions) - 1
+        waits = [0.0, settings.pause] if settings.pause else [0.0] * ends
+        samples += [(start + law.duration + wait, rest) for wait in waits]
         walk = np.array([found.path.at(s) for s in _fine(found.path)])
         return MotionStep(transition, start, law.duration, walk, found.searched), samples
 
@@ -220,13 +223,7 @@ class _Builder:
         self, walked: Sequence[tuple[MotionStep, list[tuple[float, BalancedSample]]]]
     ) -> WholeBodyTrajectory:
         samples = [item for _, items in walked for item in items]
-        last_time, last = samples[-1]
-        still = np.zeros_like(last.v)
-        if last.a.any():
-            samples.append(
-                (last_time, BalancedSample(last.q, still, still, last.tau, last.forces, last.zero_moment_point))
-            )
-        ends = [step.start for step, _ in walked[1:]] + [last_time]
+        ends = [step.start for step, _ in walked[1:]] + [samples[-1][0]]
         return WholeBodyTrajectory(
             self.postures.robot,
             [at for at, _ in samples],

@@ -31,8 +31,11 @@ from humanoid_planner.posture.collision.collision_task import CollisionTask
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.geometric_task import GeometricTask
 from humanoid_planner.posture.tasks.link_tasks import frame_at
 
+#: Part of a motion's efforts that postures may take; what is between them may take all.
+POSTURES = 0.95
 _OPTIONS = SolverOptions(max_iterations=150, time_limit=10.0)
 #: Passes of Newton's method onto contacts; from a spline through postures that hold them two or three do.
 _PASSES = 8
@@ -41,6 +44,12 @@ _CLOSED = 1e-10
 _NEAR = 2e-3
 #: By how much a joint may be beyond its limit between projected postures, which keep off it [rad] or [m].
 _BEYOND = 1e-5
+#: Distance to a bound of a task from which on it is held [m] or [rad], and of the base in derivatives.
+_EDGE, _STEP = 1e-9, 1e-6
+#: So many times the reserve postures keep where they can; slow motions are those along the edge of balance.
+_WIDE = 2.0
+#: Distance that they keep beside where they can: the spline through them comes nearer [m].
+_CLEAR = 3e-3
 
 
 @dataclass
@@ -66,13 +75,19 @@ class StancePostures:
     tasks: Sequence[Task]
     requirements: dict[str, Any]
     calls: int = 0
-    _distances: dict[tuple[tuple[str, str], ...], CollisionTask | None] = field(default_factory=dict)
+    _distances: dict[tuple[tuple[tuple[str, str], ...], float], CollisionTask | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
         self.kinematics.tree.effort[:] *= self.effort
         gravity = np.asarray(self.scene.gravity, dtype=float)
+        self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
+
+    @property
+    def pulls_tasks(self) -> bool:
+        """Whether :meth:`pulled` knows all tasks."""
+        return all(isinstance(task, GeometricTask) for task in self.tasks)
 
     def regenerate(self, stance: Stance, q: NDArray[np.float64], more: Sequence[Task] = ()) -> PostureResult:
         """Return the posture of a stance nearest to one of a plan (nq,), with the reserve."""
@@ -114,30 +129,36 @@ class StancePostures:
         explain: bool = False,
     ) -> PostureResult:
         tasks = [*self.tasks, *more]
-        distances: CollisionTask | bool = False
-        if self.collisions is not None:
-            distances = self.distances(near) or False
-            compound = self.collisions.compound_task(self.kinematics)
-            tasks += [] if compound is None else [compound]
-        wanted = PostureRequirements(
-            scene=self.scene, tasks=tasks, criterion=criterion, collisions=distances, **self.requirements
-        )
-        inner = Stance(tuple(inset_contact(contact, self.reserve) for contact in stance.contacts))
-        problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
-        self.calls += 1
-        return solve_problem(problem, start, options=_OPTIONS, explain=explain, restarts=0)
+        compound = None if self.collisions is None else self.collisions.compound_task(self.kinematics)
+        tasks += [] if compound is None else [compound]
+        for reserve, clearance in ((_WIDE * self.reserve, _CLEAR), (self.reserve, 0.0)):
+            wanted = PostureRequirements(
+                scene=self.scene,
+                tasks=tasks,
+                criterion=criterion,
+                collisions=False if self.collisions is None else self.distances(near, clearance) or False,
+                **self.requirements,
+            )
+            inner = Stance(tuple(inset_contact(contact, reserve) for contact in stance.contacts))
+            problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
+            self.calls += 1
+            last = reserve == self.reserve
+            result = solve_problem(problem, start, options=_OPTIONS, explain=explain and last, restarts=0)
+            if result.success:
+                break
+        return result
 
-    def distances(self, stance: Stance) -> CollisionTask | None:
-        """Return distances to keep while the robot is in or near a stance."""
+    def distances(self, stance: Stance, clearance: float = 0.0) -> CollisionTask | None:
+        """Return distances to keep while the robot is in or near a stance, and by how much more [m]."""
         assert self.collisions is not None
-        couples = tuple((contact.location.name, contact.surface.name) for contact in stance.contacts)
-        if couples not in self._distances:
-            self._distances[couples] = self.collisions.task(stance)
-        return self._distances[couples]
+        key = tuple((contact.location.name, contact.surface.name) for contact in stance.contacts), clearance
+        if key not in self._distances:
+            self._distances[key] = self.collisions.task(stance, margin=clearance)
+        return self._distances[key]
 
     def clash(self, near: Stance, q: NDArray[np.float64]) -> str:
         """Return what is too near or beyond its limit at a posture (nq,) near a stance; empty if nothing is."""
-        x, tree = self.kinematics.coordinates(q), self.kinematics.tree
+        x, tree = self._move(q), self.kinematics.tree
         beyond = np.maximum(tree.lower - x, x - tree.upper)
         joint = int(np.argmax(beyond))
         if beyond[joint] > _BEYOND:
@@ -145,10 +166,67 @@ class StancePostures:
         distances = None if self.collisions is None else self.distances(near)
         if distances is None:
             return ""
-        self._state.set(x)
         missing = distances.lower - distances.value(self._state)
         worst = int(np.argmax(missing))
         return f"{distances.labels[worst]}: {1e3 * missing[worst]:.1f} mm too near" if missing[worst] > _NEAR else ""
+
+    def pulled(
+        self, q: NDArray[np.float64], frames: Sequence[tuple[ContactLocation, pin.SE3]]
+    ) -> NDArray[np.float64] | None:
+        """Return the nearest configuration with frames at their places and tasks fulfilled; None where it isn't found.
+
+        By Newton's method; tasks that aren't geometric are left as they are.
+
+        Args:
+            q: (nq,) to begin with.
+            frames: of locations, and where they have to be in the world.
+        """
+        for _ in range(_PASSES):
+            errors, rows = frame_errors(self.robot, self._data, q, frames)
+            lacking, more = self._task_errors(q)
+            errors, rows = np.concatenate([errors, lacking]), np.vstack([rows, more])
+            if np.abs(errors).max(initial=0.0) < _CLOSED:
+                return q
+            q = pin.integrate(self.robot.model, q, np.linalg.lstsq(rows, errors, rcond=1e-8)[0])
+        return None
+
+    def _task_errors(self, q: NDArray[np.float64]) -> tuple[Array, Array]:
+        """(k,) values that tasks lack to their bounds, and (k, nv) how the robot moves them."""
+        found: list[tuple[Array, Array]] = [(np.zeros(0), np.zeros((0, self.robot.model.nv)))]
+        tasks = [task for task in self.tasks if isinstance(task, GeometricTask)]
+        if tasks:
+            self._move(q)
+            moves = self._coordinate_rates(q)
+        for task in tasks:
+            values = np.array(task.value(self._state))
+            lacking = np.clip(values, task.lower, task.upper) - values
+            # Bounds that a step would leave again take part from their edge on.
+            near = (values - task.lower < _EDGE) | (task.upper - values < _EDGE)
+            found.append((lacking[near], task.jacobian(self._state)[near] @ moves))
+        return np.concatenate([errors for errors, _ in found]), np.vstack([rows for _, rows in found])
+
+    def _move(self, q: NDArray[np.float64]) -> Array:
+        """(nx,) coordinates that the state is moved to; the kinematics may have been elsewhere since."""
+        x = self.kinematics.coordinates(q)
+        self._state.set(x)
+        self.kinematics.set(x)
+        return x
+
+    def _coordinate_rates(self, q: NDArray[np.float64]) -> Array:
+        """(nx, nv) how the kinematics' coordinates move with the velocity; the base's by differences."""
+        model, kinematics = self.robot.model, self.kinematics
+        rates = np.zeros((kinematics.size, model.nv))
+        for column, name in enumerate(kinematics.names):
+            if name in self.robot.joint_names:
+                rates[column, self.robot.index_v(name)] = 1.0
+        assert self.robot.base_joint is not None
+        first = model.joints[self.robot.base_joint].idx_v
+        for column in range(first, first + model.joints[self.robot.base_joint].nv):
+            step = np.zeros(model.nv)
+            step[column] = _STEP
+            ahead, behind = (kinematics.coordinates(pin.integrate(model, q, way)) for way in (step, -step))
+            rates[:, column] = (ahead - behind) / (2.0 * _STEP)
+        return rates
 
     def placed(self, contact: Contact) -> PlacedContact:
         """Return a contact with its place in the world and its friction."""
@@ -177,25 +255,6 @@ def inset_patch(patch: Array, reserve: float) -> Array:
         np.linalg.solve(np.array([normals[k - 1], normals[k]]), [offset[k - 1], offset[k]]) for k in range(len(patch))
     ]
     return np.array(corners)
-
-
-def pull_onto(
-    robot: Robot, data: pin.Data, q: NDArray[np.float64], frames: Sequence[tuple[ContactLocation, pin.SE3]]
-) -> NDArray[np.float64] | None:
-    """Return the nearest configuration with frames at their places, by Newton's method; None where it doesn't close.
-
-    Args:
-        robot: that holds them.
-        data: of its model.
-        q: (nq,) to begin with.
-        frames: of locations, and where they have to be in the world.
-    """
-    for _ in range(_PASSES):
-        errors, rows = frame_errors(robot, data, q, frames)
-        if np.abs(errors).max(initial=0.0) < _CLOSED:
-            return q
-        q = pin.integrate(robot.model, q, np.linalg.lstsq(rows, errors, rcond=1e-8)[0])
-    return None
 
 
 def frame_errors(

@@ -24,7 +24,7 @@ from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.constrained_search import ConstrainedSearch
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import MotionSettings
-from humanoid_planner.motion.stance_postures import StancePostures, pull_onto
+from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.transitions import Transition
 
 #: How strongly a body's way is drawn along the normals, tried in this order [m].
@@ -101,8 +101,8 @@ def find_step_path(
         if not isinstance(found, str):
             return StepPath(found)
         reason = found
-    if len(settings.via.get(transition.index, ())) or postures.tasks:
-        return reason  # a search knows neither points nor tasks
+    if len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
+        return reason  # a search knows no points, and of tasks only geometric ones
     searched = ""
     for attempt in range(_ATTEMPTS):
         found = _search(postures, transition, first, last, settings, restless, attempt)
@@ -158,7 +158,7 @@ def _search(
                     return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
                 way.append(result.q)
         ends.append(way)
-    search = ConstrainedSearch(model, lambda q: pull_onto(robot, data, q, frames), valid, [settings.seed, attempt])
+    search = ConstrainedSearch(model, lambda q: postures.pulled(q, frames), valid, [settings.seed, attempt])
     found = search.find(ends[0][-1], ends[1][-1], settings.searched)
     if found is None:
         return f"no way was found among {settings.searched} random postures either"
@@ -248,7 +248,7 @@ class _Projection:
         self, postures: StancePostures, transition: Transition, first: Array, last: Array, moving: Sequence[Moving]
     ) -> None:
         self._postures, self._transition, self._moving = postures, transition, moving
-        self._model, self._data = postures.robot.model, postures.robot.model.createData()
+        self._model = postures.robot.model
         self._first, self._straight = first, pin.difference(self._model, first, last)
         self._held = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
         self.steps, self.knots = [0.0, 1.0], [first, last]
@@ -319,7 +319,7 @@ class _Projection:
         exact = []
         for s in map(float, fine):
             frames = [*self._held, *((location, path.placement(s)) for location, path, _ in self._moving)]
-            q = pull_onto(self._postures.robot, self._data, spline.at(s), frames)
+            q = self._postures.pulled(spline.at(s), frames)
             if q is None:
                 return s, f"contacts and ways can't be held together at {s:.0%} of the way"
             problems = [self._postures.clash(near, q) for near in nears or (_near(self._transition, s),)]

@@ -202,6 +202,30 @@ def test_contact_patches_lie_on_the_skin(hrp2: Robot) -> None:
         assert gaps[1] > 3e-3, f"{name} is inside the link"
 
 
+def test_what_bears_in_motions_collides(hrp2: Robot) -> None:
+    """Without a shape above its seat the robot would hover over the chair it sits on."""
+    grain = coal.Sphere(1e-4)
+    for name in ("seat", "left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers"):
+        contact = hrp2.contacts[name]
+        link = hrp2.parts.links[contact.link]
+        place = link.placement_joint_link * contact.placement_link_patch
+        items = [item for item in hrp2.collision_model.geometryObjects if item.parentJoint == link.joint_id]
+        gaps = [
+            coal.distance(
+                item.geometry,
+                coal.Transform3s(item.placement.rotation, item.placement.translation),
+                grain,
+                coal.Transform3s(np.eye(3), place.act(np.array([*corner, 0.0]))),
+                coal.DistanceRequest(),
+                coal.DistanceResult(),
+            )
+            for corner in 0.9 * contact.patch
+            for item in items
+        ]
+        gaps = np.reshape(gaps, (len(contact.patch), -1)).min(axis=1)
+        assert np.abs(gaps).max() < 2e-3, name
+
+
 def test_sitting_puts_seat_and_thighs_on_one_plane(hrp2: Robot) -> None:
     q = hrp2.postures["sitting"]
     heights = [vertices(hrp2, name, q)[:, 2] for name in ("seat", "right_thigh_back", "left_thigh_back")]

@@ -104,3 +104,35 @@ class BarycentreNear(StanceTerm):
             for hold in stance.key
         ]
         return self.weight * float(np.linalg.norm(np.mean(places, axis=0) - self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedMalus(StanceTerm):
+    """A malus of feet that cross each other or come too near: no leg gets past the other one.
+
+    Attributes:
+        placements: world placement of each surface, by name.
+        weight: of what lacks to the width [1/m].
+        width: that each foot keeps beside the other one, seen by either [m].
+        left: name of the location that belongs to the left.
+        right: of the one that belongs to the right.
+    """
+
+    placements: Mapping[str, pin.SE3]
+    weight: float = 3.0
+    width: float = 0.12
+    left: str = "left_sole"
+    right: str = "right_sole"
+
+    def value(self, stance: PlannedStance, couples: Couples) -> float:
+        """Weight times what lacks to the width; zero where not both bear or come to."""
+        places = {}
+        for hold in stance.key:
+            on = self.placements[couples.surface(hold.couple).name]
+            turned = pin.SE3(pin.exp3(np.array([0.0, 0.0, hold.theta])), np.array([hold.x, hold.y, 0.0]))
+            places[couples.location(hold.couple).name] = on * turned
+        if not {self.left, self.right} <= places.keys():
+            return 0.0
+        left, right = places[self.left], places[self.right]
+        beside = min(-left.actInv(right.translation)[1], right.actInv(left.translation)[1])
+        return self.weight * max(self.width - float(beside), 0.0)

@@ -16,7 +16,7 @@ from humanoid_model.progress import Progress
 from humanoid_planner.contacts import verify_plan
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
-from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at
+from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at, point_at
 
 
 def only(step: SimpleNamespace, first: int, last: int) -> PlannedPostures:
@@ -183,6 +183,38 @@ def test_where_no_straight_way_is_found_one_is_searched_for(
     np.testing.assert_array_equal(again.trajectory.q, motion.trajectory.q)
     none = made(step, only(step, 1, 2), settings=MotionSettings(searched=0))
     assert none.explanation.endswith("no way was found among 0 random postures either.")
+
+
+def test_a_search_keeps_tasks(step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A glass in the hand stays exactly upright on a way that was searched for."""
+    monkeypatch.setattr(step_path, "LIFTS", ())
+    plan = only(step, 1, 2)
+    hand = step.robot.link_placements(plan.postures[0])["LARM_LINK6"].rotation
+    tasks = [axis_along(RobotKinematics(step.robot), "LARM_LINK6", hand.T @ [0.0, 0.0, 1.0], [0.0, 0.0, 1.0])]
+    motion = made(step, plan, settings=MotionSettings(period=0.02), tasks=tasks)
+    assert motion.success, motion.explanation
+    assert motion.steps[0].searched
+    for q in motion.trajectory.q[::4]:
+        up = step.robot.link_placements(q)["LARM_LINK6"].rotation @ hand.T @ [0.0, 0.0, 1.0]
+        assert np.linalg.norm(np.cross(up, [0.0, 0.0, 1.0])) < 1e-5
+
+
+def test_the_last_posture_fulfils_the_goal_and_is_held_at_rest(step: SimpleNamespace) -> None:
+    hand = step.robot.link_placements(step.plan.postures[1])["LARM_LINK6"].act(np.array([0.02, 0.0, 0.01]))
+    goal = [point_at(RobotKinematics(step.robot), "LARM_LINK6", [0.0, 0.0, 0.0], hand)]
+    motion = made(step, only(step, 0, 1), settings=MotionSettings(period=0.02), goal=goal)
+    assert motion.success, motion.explanation
+    trajectory = motion.trajectory
+    at = step.robot.link_placements(trajectory.q[-1])["LARM_LINK6"].translation
+    np.testing.assert_allclose(at, hand, atol=1e-5)
+    assert not trajectory.v[-1].any()
+    assert not trajectory.a[-1].any()
+    # Torques that hold it at rest, not those that it brakes with.
+    q, still = trajectory.q[-1], np.zeros(step.robot.model.nv)
+    weight = pin.rnea(step.robot.model, step.robot.model.createData(), q, still, still)
+    push = sum(item.force for item in trajectory.forces[-1])
+    turned = step.robot.placement_base(q).rotation @ weight[:3]
+    np.testing.assert_allclose(push, turned, atol=1e-4)
 
 
 def test_it_is_cancelled_with_what_there_is(step: SimpleNamespace) -> None:

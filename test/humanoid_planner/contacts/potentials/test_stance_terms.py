@@ -4,7 +4,13 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import load_robot, load_scene
-from humanoid_planner.contacts.potentials.stance_terms import BarycentreNear, ContactCount, LocationMalus, OnlyMalus
+from humanoid_planner.contacts.potentials.stance_terms import (
+    BarycentreNear,
+    ContactCount,
+    CrossedMalus,
+    LocationMalus,
+    OnlyMalus,
+)
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
 
@@ -63,3 +69,26 @@ def test_the_barycentre_is_that_of_the_places_in_the_world(couples):
     middle = np.array([1.2, 0.6, 0.8]) / 2
     assert BarycentreNear(middle, placements).value(two, couples) == pytest.approx(0.0, abs=1e-12)
     assert BarycentreNear(middle + np.array([0, 0.3, 0.4]), placements, 2.0).value(two, couples) == pytest.approx(1.0)
+
+
+def test_feet_that_cross_have_a_malus(couples):
+    """Both feet turned by a right angle: left is along -x of the world, the surface half turned back."""
+    placements = {"platform": pin.SE3(pin.utils.rotate("z", -np.pi / 2), np.array([0.3, 0.2, 0.1]))}
+
+    def turned(left, right, angle):
+        holds = zip(("left_sole", "right_sole"), (left, right), strict=True)
+        return PlannedStance(
+            tuple(
+                Hold(couples.number_of(name, "platform"), *place, theta, Role.BEARING)
+                for (name, place), theta in zip(holds, (angle, 0.0), strict=True)
+            )
+        )
+
+    term = CrossedMalus(placements, weight=2.0, width=0.12)
+    assert term.value(turned((0.0, 0.1), (0.0, -0.1), 0.0), couples) == 0.0
+    assert term.value(turned((0.0, 0.0), (0.3, -0.1), 0.0), couples) == pytest.approx(2.0 * 0.02)
+    assert term.value(turned((0.0, -0.1), (0.3, 0.1), 0.0), couples) == pytest.approx(2.0 * 0.32)
+    # Beside the right foot as it sees it, before the left one as that one sees it: in its way.
+    assert term.value(turned((0.0, 0.2), (0.0, 0.0), np.pi / 2), couples) == pytest.approx(2.0 * 0.12)
+    alone = PlannedStance((Hold(couples.number_of("left_sole", "platform"), 0.0, 0.0, 0.0, Role.BEARING),))
+    assert term.value(alone, couples) == 0.0
