@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -48,6 +49,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         print(f"{name}: {error}", file=sys.stderr)
         rclpy.shutdown()
         sys.exit(1)
+    settle_memory()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     ended = threading.Event()
@@ -81,3 +83,14 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         # What is being computed ends at its own time, which may be far away; Python would wait for it.
         sys.stdout.flush()
         os._exit(0)
+
+
+def settle_memory() -> None:
+    """Free what is garbage now, and let later collections look at new objects only.
+
+    Modules and models are some hundred thousand objects that stay. To look at all of them holds every thread up for a
+    tenth of a second, now and then in the middle of a motion.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

@@ -18,7 +18,7 @@ from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
-from humanoid_ros.node.run import run
+from humanoid_ros.node.run import run, settle_memory
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers
@@ -173,6 +173,8 @@ class SimulatorNode(AnsweringNode):
         old.stop("Another scene was loaded.")
         await old.destroy()
         self._session = self._new_session(simulation, paused)
+        del old
+        settle_memory()
         self._session.start()
 
     async def _between_steps(self, action: Callable[[], Any]) -> Any:
