@@ -68,7 +68,7 @@ def test_a_robot_that_comes_stands_on_its_footprint() -> None:
     place = pin.SE3(np.eye(3), np.array([0.0, 2.0, 0.5]))
     scene = with_entity(load_scene("stand"), "bip", load_robot("bip"), place)
     bip, q = load_robot("bip"), scene.robots[1].q
-    moved = bip.placement_base(q).translation - bip.placement_base(bip.postures["half_sitting"]).translation
+    moved = bip.placement_base(q).translation - bip.placement_base(bip.postures[scene.robots[1].posture]).translation
     np.testing.assert_allclose(moved, [0.0, 2.0, 0.5], atol=1e-12)
 
 
