@@ -19,7 +19,6 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Bool, String
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.controller_bridge.bridge_log import BridgeLog
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Kind, load_bridge_settings
 from humanoid_ros.controller_bridge.controller_outputs import (
     ControllerOutput,
@@ -33,6 +32,7 @@ from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
 from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
@@ -82,7 +82,7 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         self._outputs: dict[str, ControllerOutput] = {}
         self._measured: MeasuredJoints | None = None
         self._guard: Guard | None = None
-        self._log: BridgeLog | None = None
+        self._log: MessageLog | None = None
         self._server: AnsweringActionServer | None = None
         self._emergency: Subscription | None = None
         self._pressed = self._active = self._taken = False
@@ -106,7 +106,7 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         try:
             self._settings = settings = load_bridge_settings(text(self, "config"))
             path = text(self, "log")
-            self._log = BridgeLog(path) if path else None
+            self._log = MessageLog(path) if path else None
         except HumanoidError as problem:
             self._problem = problem
             self.refusals.refuse("configure", problem)
