@@ -19,6 +19,7 @@ from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.node.run import run, settle_memory
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text
@@ -148,12 +149,12 @@ class SimulatorNode(AnsweringNode):
         await self._session.devices.serve(request)
 
     async def _save_state(self, request: SaveState.Request, response: SaveState.Response) -> None:
-        session = self._session
-        response.time = await self.between_steps(lambda: session.save_state(request.path))
+        session, path = self._session, check_requested(request.path, "path", written=True)
+        response.time = await self.between_steps(lambda: session.save_state(path))
 
     async def _restore_state(self, request: RestoreState.Request, response: RestoreState.Response) -> None:
-        session = self._session
-        response.time = await self.between_steps(lambda: session.restore_state(request.path))
+        session, path = self._session, check_requested(request.path, "path")
+        response.time = await self.between_steps(lambda: session.restore_state(path))
 
     async def _load_scene(self, request: LoadScene.Request, response: LoadScene.Response) -> None:
         await self.replace(_requested_scene(request))
@@ -206,7 +207,7 @@ class SimulatorNode(AnsweringNode):
 
 def _requested_scene(request: LoadScene.Request) -> Scene:
     if request.scene:
-        return load_scene(request.scene)
+        return load_scene(check_requested(request.scene, "scene"))
     if request.text.strip():
         return read_scene_text(request.text)
     raise InputError("is empty", element="scene", remedy="Give a name, a path or a text")

@@ -39,6 +39,7 @@ from humanoid_ros.messages.conversions import fill_pose, fill_vector, placement,
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import SERVICE
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_sim import Simulation
 
@@ -302,7 +303,8 @@ class StandardServices:
         if not resource.uri and not resource.resource_string.lstrip().startswith("<"):
             raise _Refused(response.UNSUPPORTED_FORMAT, "entity_resource.resource_string: is no XML. Give a URDF.")
         try:
-            robot = load_robot(resource.uri.removeprefix("file://") or resource.resource_string)
+            named = check_requested(resource.uri, "uri").removeprefix("file://")
+            robot = load_robot(named or resource.resource_string)
         except InputError as error:
             raise _Refused(response.RESOURCE_PARSE_ERROR, f"entity_resource: {error}") from error
         response.entity_name = self._new_name(request.name or robot.name, request.allow_renaming, response)
