@@ -19,6 +19,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from humanoid_model.errors import HumanoidError
+from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
 
 GLANCE = 0.02
@@ -37,7 +38,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         name: of the node, for that reason.
         make: makes it, in the main thread.
     """
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     signals: list[int] = []
@@ -94,3 +95,13 @@ def settle_memory() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def stay_on_this_machine() -> None:
+    """Let ROS of this process be found, and listen, on this machine alone, unless its user says otherwise.
+
+    The discovery range alone leaves Fast DDS listening to whoever knows the ports. Call it before ROS begins.
+    """
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    if os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST":
+        os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(find_resource("config/dds/this_machine.xml")))
