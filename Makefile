@@ -41,6 +41,10 @@ test-slow: build-test  ## the slow tests
 test-everywhere: build-test  ## all tests, slow ones too, in the arithmetic of other processors and on a busy one: hours
 	@scripts/run python test/everywhere.py -- $(WORKERS) $(TESTS)
 
+.PHONY: soak
+soak: build-test  ## the whole stack for an hour, walking and planning: memory, pace; MINUTES=5 for less
+	@scripts/run python test/soak.py --minutes $(or $(MINUTES),60)
+
 .PHONY: mutants
 mutants: build  ## breaks the stack in one place after the other: do the tests notice? ROWS="000-F051 003" for some rows
 	@scripts/run python test/mutations/run.py -j $$(nproc) $(ROWS)
