@@ -18,8 +18,9 @@ import pytest
 from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import start_program
 
-# Files that tests name in requests.
-os.environ.setdefault("HUMANOID_STACK_FILES", tempfile.gettempdir())
+# Places that tests name in requests, some of which aren't there or hold no files.
+PLACES = (tempfile.gettempdir(), "/dev", "/no", "/proc", "/nowhere.yaml")
+os.environ.setdefault("HUMANOID_STACK_FILES", os.pathsep.join(PLACES))
 
 
 class Listener:
