@@ -41,6 +41,11 @@ test-slow: build-test  ## the slow tests
 test-everywhere: build-test  ## all tests, slow ones too, in the arithmetic of other processors and on a busy one: hours
 	@scripts/run python test/everywhere.py -- $(WORKERS) $(TESTS)
 
+.PHONY: soak
+soak: build-test  ## the whole stack for an hour, walking and planning; then each mechanism, dragged at random; MINUTES=5 for less
+	@scripts/run python test/soak.py --minutes $(or $(MINUTES),60)
+	@scripts/run python benchmark/dragging.py --minutes $(or $(MINUTES),60)
+
 .PHONY: mutants
 mutants: build  ## breaks the stack in one place after the other: do the tests notice? ROWS="000-F051 003" for some rows
 	@scripts/run python test/mutations/run.py -j $$(nproc) $(ROWS)
@@ -65,10 +70,6 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/kinematics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/distances.py
 	@scripts/run python benchmark/postures.py
-
-.PHONY: soak
-soak: build  ## an hour of a device's random dragging of every mechanism; HOURS=0.1 for less
-	@scripts/run python benchmark/dragging.py --hours $(or $(HOURS),1)
 
 .PHONY: metrics
 metrics:  ## the structure in numbers: layers, import cycles, argument lists, classes, callbacks

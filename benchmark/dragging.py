@@ -256,14 +256,14 @@ def main() -> None:
     shipped = list_resources("urdf/mechanisms", (".mad",))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mechanisms", nargs="*", default=shipped, help="names or files; all that ship if none is given")
-    parser.add_argument("--hours", type=float, default=1.0, help="of the device, for each mechanism")
+    parser.add_argument("--minutes", type=float, default=60.0, help="of the device, for each mechanism")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     robots = [(name, robot) for name in arguments.mechanisms for robot in load_scene(name).mechanisms]
     found = {robot: Dragged() for robot in robots}
-    left = 3600.0 * arguments.hours
+    left = 60.0 * arguments.minutes
     with ProcessPoolExecutor(arguments.jobs) as pool:
         piece = 0
         while left > 0.0:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.checks import check_known
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
 from humanoid_model.errors import InputError
@@ -253,15 +254,54 @@ def with_robot(scene: Scene, robot: Robot) -> Scene:
         robot.name, robot, posture, old.placement, place_robot(robot, posture, old.placement), robot.name
     )
 
-    def stays(name: str) -> bool:
-        return name != old.name and not name.startswith(f"{old.name}/")
+    return replace(without(scene, old.name), robots=(new,))
+
+
+def without(scene: Scene, name: str) -> Scene:
+    """Return a scene without one robot or body; its surfaces and properties of pairs that name it go with it.
+
+    Raises:
+        InputError: the scene has none of that name.
+    """
+    check_known(name, [*(own.name for own in scene.robots), *(own.name for own in scene.bodies)], "name", "entity")
+
+    def stays(other: str) -> bool:
+        return other != name and not other.startswith(f"{name}/")
 
     return replace(
         scene,
-        robots=(new,),
+        robots=tuple(own for own in scene.robots if own.name != name),
+        bodies=tuple(own for own in scene.bodies if own.name != name),
         surfaces=tuple(surface for surface in scene.surfaces if stays(surface.body)),
         rules=tuple(rule for rule in scene.rules if stays(rule.first) and stays(rule.second)),
     )
+
+
+def with_entity(scene: Scene, name: str, robot: Robot, placement: pin.SE3) -> Scene:
+    """Return a scene with one more robot, or with one more body where the robot has no joint that moves.
+
+    Args:
+        scene: to add to.
+        name: of the robot or body, new in the scene.
+        robot: what it is; it stands in its default posture.
+        placement: in the world: of the footprint of a robot, of the root link of a body.
+    """
+    if robot.joint_names:
+        posture = "half_sitting" if "half_sitting" in robot.postures else "zero"
+        q = place_robot(robot, posture, placement)
+        return replace(scene, robots=(*scene.robots, SceneRobot(name, robot, posture, placement, q, name)))
+    links, root = robot.parts.links, robot.parts.links[robot.description.root].placement_joint_link
+    inertia = pin.Inertia.Zero() if robot.base_joint is None else robot.model.inertias[robot.base_joint]
+    inertia = root.actInv(inertia)
+    body = SceneBody(
+        name, name, float(inertia.mass), np.array(inertia.lever), np.array(inertia.inertia), placement, np.zeros(6),
+        tuple(
+            replace(geometry, placement=root.actInv(links[link].placement_joint_link) * geometry.placement)
+            for link, own in robot.description.links.items()
+            for geometry in own.collisions
+        ),
+    )  # fmt: skip
+    return replace(scene, bodies=(*scene.bodies, body))
 
 
 def place_robot(robot: Robot, posture: str, placement: pin.SE3) -> np.ndarray:

@@ -208,7 +208,16 @@ def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlEle
     def characters(data: str) -> None:
         stack[-1].text += data
 
+    def declare(name: str, *_: object) -> None:
+        raise error(
+            f"declares the entity '{name}'",
+            source=source,
+            line=parser.CurrentLineNumber,
+            remedy="Write what it stands for: entities aren't expanded",
+        )
+
     parser.StartElementHandler = start
+    parser.EntityDeclHandler = declare
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     try:

@@ -20,6 +20,7 @@ from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
 from humanoid_ros.node.request_fields import vector
+from humanoid_ros.node.requested_files import check_requested
 
 
 class MethodKind(IntEnum):
@@ -50,8 +51,8 @@ def answer_check_equilibrium(
     Raises:
         InputError: a field can't be used; the message names it.
     """
-    base_scene = cache.scene(request.scene or default_scene, "scene")
-    robot = cache.robot_in(base_scene, request.robot, "robot")
+    base_scene = cache.scene(check_requested(request.scene, "scene") or default_scene, "scene")
+    robot = cache.robot_in(base_scene, check_requested(request.robot, "robot"), "robot")
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     locations = contact_locations(request.locations, robot, "locations")
     kinematics = RobotKinematics(robot)

@@ -47,6 +47,7 @@ from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
 from humanoid_ros.node.request_fields import vector
+from humanoid_ros.node.requested_files import check_requested
 
 _Stability = IntEnum(  # type: ignore[misc]
     "_Stability", {**{kind.name: kind.value for kind in StabilityKind}, "AUTO": ContactPlanRequest.AUTO}
@@ -152,9 +153,9 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     Raises:
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
-    scene_name = request.scene or defaults.scene
+    scene_name = check_requested(request.scene, "scene") or defaults.scene
     base_scene = cache.scene(scene_name, "scene")
-    robot = cache.robot_in(base_scene, request.robot, "robot")
+    robot = cache.robot_in(base_scene, check_requested(request.robot, "robot"), "robot")
     if robot.base_joint is None:
         raise InputError(
             f"'{robot.name}' is fixed to the world", element="robot", remedy="Give a robot with a floating base"

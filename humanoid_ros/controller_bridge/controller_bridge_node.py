@@ -32,11 +32,11 @@ from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
 from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of
-from humanoid_ros.node.message_log import MessageLog
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, text
 from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.node.run import run

@@ -22,6 +22,8 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from humanoid_ros.node.run import stay_on_this_machine
+
 ARM, BEAT, DISARM = b"A", b".", b"D"
 READY, FOUND = b"R", b"F"
 GLANCE = 0.05
@@ -106,7 +108,7 @@ def watch(watchdog: float, actions: Sequence[str]) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(f"controller_bridge_guard_{os.getpid()}")
     clients = [node.create_client(CancelGoal, f"{action}/_action/cancel_goal") for action in actions]

@@ -37,6 +37,7 @@ from humanoid_planner.gait import GaitSolverOptions as Options
 from humanoid_planner.gait import GaitWeights as Weights
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.request_fields import vector
+from humanoid_ros.node.requested_files import check_requested
 
 
 def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> GaitSpec:
@@ -51,7 +52,7 @@ def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> GaitSpec:
     """
     phases = tuple(_phase(phase, f"phases[{index}]") for index, phase in enumerate(request.phases))
     return GaitSpec(
-        request.model,
+        check_requested(request.model, "model"),
         phases,
         float(request.speed),
         float(request.step_length),

@@ -18,6 +18,7 @@ from humanoid_planner.gait.specification.step_states import step_states
 from humanoid_ros.gait_generator.gait_messages import gait_message
 from humanoid_ros.gait_generator.gait_request import read_gait_request, read_step
 from humanoid_ros.node.process_requests import Answer
+from humanoid_ros.node.requested_files import check_requested
 
 
 def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> Answer:
@@ -47,7 +48,8 @@ def compute_states(request: bytes, defaults: GaitDefaults, _: ProgressCallback) 
         InputError: a field can't be used, or a leg can't reach.
     """
     asked = deserialize_message(request, ComputeGaitStates.Request)
-    states = step_states(asked.model or defaults.model, read_step(asked.step, "step"), defaults.feet)
+    model = check_requested(asked.model, "model") or defaults.model
+    states = step_states(model, read_step(asked.step, "step"), defaults.feet)
     response = ComputeGaitStates.Response(success=True, coordinate_names=list(states.coordinates))
     for name, state in (("initial", states.initial), ("final", states.final)):
         setattr(response, f"{name}_coordinates", state.q.tolist())

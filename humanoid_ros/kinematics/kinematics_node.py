@@ -43,6 +43,7 @@ from humanoid_ros.node.parameter_declaration import (
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, TRANSFORMS
 from humanoid_ros.node.request_fields import pose
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.node.run import run
 
 LONGEST = 0.1
@@ -180,7 +181,8 @@ class KinematicsNode(AnsweringNode):
     # Answers ------------------------------------------------------------------------------------------------------
 
     async def _on_load(self, request: LoadMechanism.Request, response: LoadMechanism.Response) -> None:
-        scene = await answer_of(self, self._worker.submit(self._read, request.path, request.text, request.name))
+        path = check_requested(request.path, "path")
+        scene = await answer_of(self, self._worker.submit(self._read, path, request.text, request.name))
         scene.switch(text(self, "profile"), ())
         self._take(scene)
         self._change({})

@@ -18,7 +18,7 @@ from humanoid_kinematics.mechanism import Mechanism
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 from humanoid_ros.messages.conversions import seconds
-from humanoid_ros.node.message_log import MessageLog
+from humanoid_ros.messages.message_log import MessageLog
 
 _JOINTS, _STATE = "sensor_msgs/msg/JointState", "humanoid_stack/msg/MechanismState"
 _ENDINGS = (".csv", ".mcap")

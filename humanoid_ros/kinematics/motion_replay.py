@@ -19,6 +19,7 @@ from humanoid_ros.kinematics.motion_file import read_motion
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of, waking_future
+from humanoid_ros.node.requested_files import check_requested
 
 NAME = "replay_motion"
 FEEDBACK = 0.1
@@ -118,7 +119,8 @@ class MotionReplays:
         live = mechanisms[check_known(name, mechanisms, "mechanism", "mechanism")]
         if not 0.0 <= goal.speed_scale < float("inf"):
             raise InputError(f"is {goal.speed_scale}", element="speed_scale", remedy="Give more than 0, or 0 for 1")
-        recording = await answer_of(self._node, self._reader.submit(read_motion, goal.path, live.mechanism, name))
+        path = check_requested(goal.path, "path")
+        recording = await answer_of(self._node, self._reader.submit(read_motion, path, live.mechanism, name))
         if handle.is_cancel_requested:
             return Result(message="cancelled before it began")
         if self._mechanisms().get(name) is not live:

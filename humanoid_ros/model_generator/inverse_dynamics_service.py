@@ -11,6 +11,7 @@ from humanoid_stack.srv import InverseDynamics
 from humanoid_codegen import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
+from humanoid_ros.node.requested_files import check_requested
 
 
 def answer_inverse_dynamics(
@@ -40,7 +41,8 @@ def answer_inverse_dynamics(
         _six(request.base_acceleration),
     )
     wrenches = [_known(wrench) for wrench in request.wrenches]
-    answer = inverse_dynamics(request.robot, motion, gravity=gravity, wrenches=wrenches, cache=cache)
+    robot = check_requested(request.robot, "robot")
+    answer = inverse_dynamics(robot, motion, gravity=gravity, wrenches=wrenches, cache=cache)
     response.joint_names = list(answer.joint_names)
     response.efforts = answer.efforts
     fill_vector(response.base_wrench.force, answer.base_wrench[:3])

@@ -20,6 +20,7 @@ from humanoid_model.progress import Progress
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
 from humanoid_ros.node.parameter_declaration import declare_whole, whole
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, ServingNode
 
@@ -82,7 +83,7 @@ class ModelGeneratorNode(ServingNode):
 def _robot(request: GenerateModel.Request) -> Robot:
     if not request.robot.strip():
         raise InputError("is empty", element="robot", remedy="Give a name, the path of a URDF or its text")
-    return load_robot(request.robot, floating_base=request.floating_base, geometry=False)
+    return load_robot(check_requested(request.robot, "robot"), floating_base=request.floating_base, geometry=False)
 
 
 def _gravity(message: Vector3) -> tuple[float, ...]:
@@ -100,7 +101,7 @@ def _folder(text: str) -> Path | None:
             element="folder",
             remedy="Give an absolute path",
         )
-    return Path(text)
+    return Path(check_requested(text, "folder", written=True))
 
 
 def main() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from humanoid_model.errors import HumanoidError
+from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
 
 GLANCE = 0.02
@@ -36,7 +38,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         name: of the node, for that reason.
         make: makes it, in the main thread.
     """
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     signals: list[int] = []
@@ -48,6 +50,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         print(f"{name}: {error}", file=sys.stderr)
         rclpy.shutdown()
         sys.exit(1)
+    settle_memory()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     ended = threading.Event()
@@ -81,3 +84,24 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         # What is being computed ends at its own time, which may be far away; Python would wait for it.
         sys.stdout.flush()
         os._exit(0)
+
+
+def settle_memory() -> None:
+    """Free what is garbage now, and let later collections look at new objects only.
+
+    Modules and models are some hundred thousand objects that stay. To look at all of them holds every thread up for a
+    tenth of a second, now and then in the middle of a motion.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+def stay_on_this_machine() -> None:
+    """Let ROS of this process be found, and listen, on this machine alone, unless its user says otherwise.
+
+    The discovery range alone leaves Fast DDS listening to whoever knows the ports. Call it before ROS begins.
+    """
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    if os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST":
+        os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(find_resource("config/dds/this_machine.xml")))

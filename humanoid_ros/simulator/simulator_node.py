@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from humanoid_stack.srv import ApplyWrench, AttachDevice, LoadScene, RestoreState, SaveState, SetState, StepSimulation
@@ -18,7 +19,8 @@ from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
-from humanoid_ros.node.run import run
+from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.run import run, settle_memory
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers
@@ -62,6 +64,10 @@ class SimulatorNode(AnsweringNode):
         self.offer(AttachDevice, "attach_device", self._attach_device)
         self.offer(SaveState, "save_state", self._save_state)
         self.offer(RestoreState, "restore_state", self._restore_state)
+        if find_spec("simulation_interfaces") is not None:
+            from humanoid_ros.simulator.standard_services import StandardServices
+
+            StandardServices(self, text(self, "world_frame"))
         refuse_unusable(self, self._check_parameters)
         self.add_post_set_parameters_callback(self._on_parameters)
         self._session.start()
@@ -70,6 +76,11 @@ class SimulatorNode(AnsweringNode):
             f"scene '{simulation.scene.name}' with {', '.join(simulation.robots) or 'no robot'}, "
             f"steps of {1e3 * simulation.dt:g} ms"
         )
+
+    @property
+    def session(self) -> SimulationSession:
+        """What runs the present scene."""
+        return self._session
 
     async def close(self) -> None:
         """Stop the simulation; goals are ended and their clients told."""
@@ -101,11 +112,11 @@ class SimulatorNode(AnsweringNode):
     # Services -------------------------------------------------------------------------------------
 
     async def _reset(self, request: Trigger.Request, response: Trigger.Response) -> None:
-        await self._between_steps(self._session.reset)
+        await self.between_steps(self._session.reset)
 
     async def _pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         loop = self._session.loop
-        await self._between_steps(loop.pause if request.data else loop.resume)
+        await self.between_steps(loop.pause if request.data else loop.resume)
 
     async def _step(self, request: StepSimulation.Request, response: StepSimulation.Response) -> None:
         response.time = await answer_of(self, self._session.loop.step(request.steps))
@@ -115,7 +126,7 @@ class SimulatorNode(AnsweringNode):
 
     async def _set_state(self, request: SetState.Request, response: SetState.Response) -> None:
         session = self._session
-        await self._between_steps(lambda: session.set_state(request))
+        await self.between_steps(lambda: session.set_state(request))
 
     async def _apply_wrench(self, request: ApplyWrench.Request, response: ApplyWrench.Response) -> None:
         simulation = self._session.simulation
@@ -132,27 +143,21 @@ class SimulatorNode(AnsweringNode):
                 duration=seconds(request.duration),
             )
 
-        await self._between_steps(apply)
+        await self.between_steps(apply)
 
     async def _attach_device(self, request: AttachDevice.Request, response: AttachDevice.Response) -> None:
         await self._session.devices.serve(request)
 
     async def _save_state(self, request: SaveState.Request, response: SaveState.Response) -> None:
-        session = self._session
-        response.time = await self._between_steps(lambda: session.save_state(request.path))
+        session, path = self._session, check_requested(request.path, "path", written=True)
+        response.time = await self.between_steps(lambda: session.save_state(path))
 
     async def _restore_state(self, request: RestoreState.Request, response: RestoreState.Response) -> None:
-        session = self._session
-        response.time = await self._between_steps(lambda: session.restore_state(request.path))
+        session, path = self._session, check_requested(request.path, "path")
+        response.time = await self.between_steps(lambda: session.restore_state(path))
 
     async def _load_scene(self, request: LoadScene.Request, response: LoadScene.Response) -> None:
-        if self._loading:
-            raise HumanoidError("Another scene is being loaded. Wait for it.")
-        self._loading = True
-        try:
-            await self._replace(new_simulation(self, _requested_scene(request)))
-        finally:
-            self._loading = False
+        await self.replace(_requested_scene(request))
         self._tell_scene(response)
 
     def _tell_scene(self, response: LoadScene.Response) -> None:
@@ -166,23 +171,43 @@ class SimulatorNode(AnsweringNode):
     def _new_session(self, simulation: Simulation, paused: bool) -> SimulationSession:
         return SimulationSession(self, self._topics, simulation, session_settings(self), paused=paused)
 
-    async def _replace(self, simulation: Simulation) -> None:
-        """Let another simulation take the place of the present one."""
-        old = self._session
-        paused = old.loop.paused and not old.loop.failure
-        old.stop("Another scene was loaded.")
-        await old.destroy()
-        self._session = self._new_session(simulation, paused)
-        self._session.start()
+    async def replace(
+        self, scene: Scene, prepare: Callable[[SimulationSession, Simulation], None] = lambda old, new: None
+    ) -> None:
+        """Let another scene take the place of the present one, which goes on if the new one can't be simulated.
 
-    async def _between_steps(self, action: Callable[[], Any]) -> Any:
+        Args:
+            scene: to simulate.
+            prepare: given the old session, which has stopped, makes the new simulation go on from it.
+
+        Raises:
+            HumanoidError: the scene can't be simulated, or another one is being loaded.
+        """
+        if self._loading:
+            raise HumanoidError("Another scene is being loaded. Wait for it.")
+        self._loading = True
+        try:
+            simulation = new_simulation(self, scene)
+            old = self._session
+            paused = old.loop.paused and not old.loop.failure
+            old.stop("Another scene was loaded.")
+            prepare(old, simulation)
+            await old.destroy()
+            self._session = self._new_session(simulation, paused)
+            del old
+            settle_memory()
+            self._session.start()
+        finally:
+            self._loading = False
+
+    async def between_steps(self, action: Callable[[], Any]) -> Any:
         """Do something between two steps; returns what it returns."""
         return await answer_of(self, self._session.loop.call(action))
 
 
 def _requested_scene(request: LoadScene.Request) -> Scene:
     if request.scene:
-        return load_scene(request.scene)
+        return load_scene(check_requested(request.scene, "scene"))
     if request.text.strip():
         return read_scene_text(request.text)
     raise InputError("is empty", element="scene", remedy="Give a name, a path or a text")

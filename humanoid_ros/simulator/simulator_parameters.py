@@ -23,15 +23,15 @@ from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
 
 _RATES = {
-    "clock_rate": (200.0, "/clock"),
+    "clock_rate": (100.0, "/clock"),
     "joint_state_rate": (100.0, "joint_states"),
     "transform_rate": (50.0, "/tf"),
     "odometry_rate": (100.0, "odometry"),
-    "imu_rate": (200.0, "imu"),
-    "wrench_rate": (200.0, "wrenches/<sensor>"),
+    "imu_rate": (100.0, "imu"),
+    "wrench_rate": (100.0, "wrenches/<sensor>"),
     "contact_rate": (50.0, "contacts"),
     "marker_rate": (25.0, "markers"),
-    "controller_state_rate": (50.0, "<limb>_controller/controller_state"),
+    "controller_state_rate": (20.0, "<limb>_controller/controller_state"),
     "action_monitor_rate": (20.0, "the feedback of trajectory goals"),
     "device_rate": (200.0, "devices/<device>/force"),
     "trace_rate": (5.0, "traces"),

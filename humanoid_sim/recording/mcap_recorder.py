@@ -16,7 +16,7 @@ from humanoid_sim.recording.ros_types import ros_types
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
-_LATCHED = """\
+LATCHED_PROFILE = """\
 - history: keep_last
   depth: 1
   reliability: reliable
@@ -27,6 +27,7 @@ _LATCHED = """\
   liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
   avoid_ros_namespace_conventions: false
 """
+"""Quality of service of topics that keep their last message for late listeners, as rosbag2 writes it."""
 
 
 class McapRecorder(Recorder):
@@ -86,7 +87,7 @@ class McapRecorder(Recorder):
         self._writer.start(profile="ros2", library="humanoid_sim")
         self._channels, self._schemas = {}, {}
         for topic, kind, message in self._messages.constant(simulation):
-            self._write(topic, kind, message, nanoseconds_of(simulation), _LATCHED)
+            self._write(topic, kind, message, nanoseconds_of(simulation), LATCHED_PROFILE)
 
     def record(self, simulation: Simulation) -> None:
         """Write the messages of the last step."""

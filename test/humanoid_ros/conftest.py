@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,10 @@ from typing import Any
 import pytest
 from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import start_program
+
+# Places that tests name in requests, some of which aren't there or hold no files.
+PLACES = (tempfile.gettempdir(), "/dev", "/no", "/proc", "/nowhere.yaml")
+os.environ.setdefault("HUMANOID_STACK_FILES", os.pathsep.join(PLACES))
 
 
 class Listener:

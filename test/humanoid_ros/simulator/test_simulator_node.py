@@ -115,12 +115,12 @@ def settled(simulator: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "topic", "rate"),
     [
-        (Clock, "/clock", 200.0),
+        (Clock, "/clock", 100.0),
         (JointState, "joint_states", 100.0),
         (TFMessage, "/tf", 50.0),
         (Odometry, "odometry", 100.0),
-        (Imu, "imu", 200.0),
-        (WrenchStamped, "wrenches/left_ankle", 200.0),
+        (Imu, "imu", 100.0),
+        (WrenchStamped, "wrenches/left_ankle", 100.0),
         (ContactForces, "contacts", 50.0),
         (MarkerArray, "markers", 25.0),
     ],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
+from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.page import Page
 
@@ -36,6 +37,29 @@ def test_foreign_host_is_refused() -> None:
 
 def test_nobody_can_ask_for_a_tunnel_to_the_outside(page: Page) -> None:
     assert page.server.request_share_url() is None
+
+
+@pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
+def test_a_browser_asks_nobody_else_for_anything(page: Page) -> None:
+    page.lights.set(())
+    with HeadlessBrowser(320, 240) as browser:
+        browser.open(page.address)
+        browser.wait_for("document.querySelector('canvas') !== null")
+        browser.wait_for_frames(5)
+        asked = browser.evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
+    foreign = [address for address in asked if not address.startswith((page.address, "blob:", "data:"))]
+    assert foreign == []
+
+
+def test_nothing_beside_the_page_is_served(page: Page) -> None:
+    port = int(page.address.rsplit(":", 1)[1])
+    for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/etc/passwd"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+        assert b"root:" not in answer, path
 
 
 def test_camera_sees_the_whole_of_what_it_looks_at(page: Page) -> None:

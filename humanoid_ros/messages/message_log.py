@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log of messages as MCAP."""
+"""A log of messages as they were on the wire, as MCAP."""
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,6 +12,7 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
+from humanoid_sim.recording.mcap_recorder import LATCHED_PROFILE
 
 _FIELD = re.compile(r"^\s*([\w/]+)(?:\[[^\]]*\]|<=\d+)*\s+\w+")
 _PLAIN = {
@@ -45,25 +47,26 @@ class MessageLog:
         self._channels: dict[str, int] = {}
         self.failure = ""
 
-    def write(self, topic: str, kind: str, data: bytes, time: int) -> None:
-        """Write a message; a file that can't be written any more ends the log, not the motion.
+    def write(self, topic: str, kind: str, data: bytes, time: int, *, latched: bool = False) -> None:
+        """Write a message; a file that can't be written any more ends the log and nothing else.
 
         Args:
             topic: it belongs to.
             kind: its type, as ``sensor_msgs/msg/JointState``.
             data: the message, serialised.
             time: stamp [ns].
+            latched: whether the topic keeps its last message for late listeners.
         """
         if self._file is None:
             return
         try:
             if topic not in self._channels:
                 schema = self._writer.register_schema(kind, "ros2msg", definition(kind).encode())
-                self._channels[topic] = self._writer.register_channel(topic, "cdr", schema)
+                quality = {"offered_qos_profiles": LATCHED_PROFILE if latched else ""}
+                self._channels[topic] = self._writer.register_channel(topic, "cdr", schema, quality)
             self._writer.add_message(self._channels[topic], time, data, time)
         except OSError as problem:
-            self.failure = f"the log can't be written any more: {problem.strerror}"
-            self._file = None
+            self._end(f"the log can't be written any more: {problem.strerror}")
 
     def close(self) -> None:
         """Write the index and close the file."""
@@ -72,7 +75,15 @@ class MessageLog:
                 with self._file:
                     self._writer.finish()
             except OSError as problem:
-                self.failure = f"the log has no index: {problem.strerror}"
+                self._end(f"the log has no index: {problem.strerror}")
+            self._file = None
+
+    def _end(self, failure: str) -> None:
+        """Write no more; what the file holds stays, and can be read without an index."""
+        self.failure = failure
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
             self._file = None
 
 

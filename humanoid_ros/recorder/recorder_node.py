@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder node: all topics, or some, as they are in an MCAP file that ROS' and others' tools open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import partial
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.messages.message_log import MessageLog
+from humanoid_ros.messages.message_types import message_type
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts
+from humanoid_ros.node.run import run
+
+GRAPH_PERIOD = 0.5
+"""Time between two looks for new topics [s]."""
+DEPTH = 1000
+"""Messages of a topic that wait to be written."""
+
+
+class RecorderNode(AnsweringNode):
+    """Writes what is published, with the wall clock's time. A full disk ends the file, which stays readable.
+
+    Raises:
+        HumanoidError: no file can be written.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("recorder")
+        declare_text(self, "path", "", "MCAP file to write; one that is there is replaced", read_only=True)
+        declare_texts(self, "topics", "Topics to record; empty: all", read_only=True)
+        if not text(self, "path"):
+            raise InputError("is empty", element="path", remedy="Name a file that ends in .mcap")
+        self._log: MessageLog | None = MessageLog(text(self, "path"))
+        self._heard: dict[str, int] = {}
+        self._wanted = {self.resolve_topic_name(name) for name in texts(self, "topics")}
+        publish_diagnostics(self, "recording", self._diagnostics)
+        self.create_timer(GRAPH_PERIOD, self._find_topics)
+        self._find_topics()
+
+    async def close(self) -> None:
+        """Write the index."""
+        if self._log is not None:
+            self._log.close()
+            self._give_up_if_failed()
+        self._log = None
+
+    def _find_topics(self) -> None:
+        for topic, kinds in self.get_topic_names_and_types():
+            offered = [found.qos_profile for found in self.get_publishers_info_by_topic(topic)]
+            if topic in self._heard or not offered or (self._wanted and topic not in self._wanted):
+                continue
+            self._heard[topic] = 0
+            try:
+                kind = message_type(kinds[0])
+            except HumanoidError as error:
+                self.refusals.refuse(topic, error)
+                continue
+            # What all of its publishers offer: who asks for more hears nothing.
+            reliable = all(quality.reliability == ReliabilityPolicy.RELIABLE for quality in offered)
+            latched = all(quality.durability == DurabilityPolicy.TRANSIENT_LOCAL for quality in offered)
+            quality = QoSProfile(
+                depth=DEPTH,
+                reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+                durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+            )
+            write = partial(self._write, topic, kinds[0], latched)
+            self.create_subscription(kind, topic, write, quality, raw=True, callback_group=self.group)
+
+    def _write(self, topic: str, kind: str, latched: bool, data: bytes) -> None:
+        if self._log is not None:
+            self._heard[topic] += 1
+            self._log.write(topic, kind, data, time.time_ns(), latched=latched)
+            self._give_up_if_failed()
+
+    def _give_up_if_failed(self) -> None:
+        if self._log is not None and self._log.failure:
+            self.refusals.refuse("path", self._log.failure)
+            self._log = None
+
+    def _diagnostics(self) -> Mapping[str, str]:
+        return {
+            "recording": "yes" if self._log is not None else "no",
+            "topics": str(len(self._heard)),
+            "messages": str(sum(self._heard.values())),
+            "last refusal": self.refusals.last,
+        }
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("recorder", RecorderNode)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The replay node: a recorded run on its topics once more, by a clock of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.publisher import Publisher
+from std_srvs.srv import SetBool, Trigger
+
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.messages.message_types import message_type
+from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.parameter_declaration import (
+    declare_flag,
+    declare_number,
+    declare_text,
+    declare_texts,
+    flag,
+    number,
+    text,
+    texts,
+)
+from humanoid_ros.node.qos import LATCHED, STATE, TRANSFORMS
+from humanoid_ros.node.run import run
+from humanoid_ros.replay.placed_links import PlacedLinks
+from humanoid_ros.replay.recorded_run import RecordedMessage, RecordedRun
+
+PERIOD = 0.005
+"""Time between two looks at what is due [s]."""
+GRAPH = 1.5
+"""Time in which other publishers are found before the first message, and between two looks for them [s]."""
+ABSOLUTE = ("/clock", "/tf", "/tf_static", "/diagnostics")
+SHOWN = (
+    "clock", "tf", "tf_static", "joint_states", "robot_description", "odometry", "imu", "contacts", "markers",
+    "sole_markers", "traces", "scene_markers", "scene_view", "status", "wrenches", "plan", "plan_markers", "posture",
+    "posture_markers", "gait", "gait_markers", "gait_joint_states", "gait_base", "gait_contacts", "gait_figure",
+    "gait_description",
+)  # fmt: skip
+"""Last words of the topics that are played unless told otherwise: what nodes tell, nothing that moves a robot."""
+
+
+class ReplayNode(AnsweringNode):
+    """Plays a file; ``pause`` and ``reset`` are the simulator's, so that the page's buttons do what they say.
+
+    It plays only where nobody else publishes the same: two sources would set one clock and move one robot.
+
+    Raises:
+        HumanoidError: the file can't be replayed, or plays nothing of what is wanted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("replay")
+        declare_text(self, "path", "", "MCAP file to replay", read_only=True)
+        declare_texts(self, "topics", "Last words of the topics to play; *: all, commands too", SHOWN, read_only=True)
+        declare_number(self, "speed", 1.0, 1e-3, 100.0, "Recorded seconds per second")
+        declare_flag(self, "loop", False, "Whether to begin again at the end")
+        self._run = RecordedRun(text(self, "path"))
+        self._wanted = set(texts(self, "topics"))
+        self._played: dict[str, Publisher | None] = {}
+        self._links: PlacedLinks | None = None
+        for kind, topic, latched in self._topics():
+            self._open(kind, topic, latched)
+        if not any(self._played.values()):
+            raise InputError("plays none of the recorded topics", element="topics", remedy="Give their last words")
+        time.sleep(GRAPH)
+        self._check_alone()
+        self._paused, self._ended = False, False
+        self._restart()
+        self.offer(SetBool, "pause", self._pause)
+        self.offer(Trigger, "reset", self._reset)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(PERIOD, self._tick, clock=steady)
+        self.create_timer(GRAPH, self._stop_unless_alone, clock=steady)
+
+    # Topics -----------------------------------------------------------------------------------------------------------
+
+    def _topics(self) -> set[tuple[str, str, bool]]:
+        """Return type, name and durability of what is to be played."""
+        found = {(message.kind, message.topic, message.latched) for message in self._run.messages()}
+        if self._run.broken:
+            self.get_logger().warning(f"{self._run.path}: {self._run.broken}; what is before that is played")
+        played = {own for own in found if "*" in self._wanted or self._wanted.intersection(own[1].split("/")[-2:])}
+        topics = {topic for _, topic, _ in played}
+        if "tf" in self._wanted and "/tf" not in topics:
+            self._links = PlacedLinks(self._publish)
+            played |= {("tf2_msgs/msg/TFMessage", "/tf", False), ("tf2_msgs/msg/TFMessage", "/tf_static", True)}
+        return played
+
+    def _open(self, kind: str, topic: str, latched: bool) -> None:
+        quality = LATCHED if latched else TRANSFORMS if topic == "/tf" else STATE
+        name = topic if topic in ABSOLUTE else topic.lstrip("/")
+        try:
+            self._played[topic] = self.create_publisher(message_type(kind), name, quality)
+        except HumanoidError as error:
+            self._played[topic] = None
+            self.refusals.refuse(topic, error)
+
+    def _check_alone(self) -> None:
+        """Raise an InputError where somebody else publishes what is played."""
+        shared = map(self.resolve_topic_name, ("/diagnostics", "/tf", "/tf_static"))
+        names = {publisher.topic_name for publisher in self._played.values() if publisher is not None}
+        for name in sorted(names.difference(shared)):
+            others = {info.node_name for info in self.get_publishers_info_by_topic(name)} - {self.get_name()}
+            if others:
+                raise InputError(
+                    f"{name} is published by {', '.join(sorted(others))}",
+                    element="topics",
+                    remedy="End that node, or replay in a namespace of its own",
+                )
+
+    def _stop_unless_alone(self) -> None:
+        try:
+            self._check_alone()
+        except InputError as error:
+            if not self._ended:
+                self.refusals.refuse("replay", error)
+            self._ended = True
+
+    def _publish(self, topic: str, message: Any) -> None:
+        publisher = self._played.get(topic)
+        if publisher is not None:
+            publisher.publish(message)
+
+    # Time -------------------------------------------------------------------------------------------------------------
+
+    def _restart(self) -> None:
+        self._messages: Iterator[RecordedMessage] = self._run.messages()
+        self._waiting = next(self._messages, None)
+        self._place = 0 if self._waiting is None else self._waiting.time
+        self._last = time.monotonic()
+        self._ended = False
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        elapsed, self._last = now - self._last, now
+        if self._paused or self._ended:
+            return
+        self._place += round(1e9 * elapsed * number(self, "speed"))
+        while self._waiting is not None and self._waiting.time <= self._place:
+            message, self._waiting = self._waiting, next(self._messages, None)
+            self._publish(message.topic, message.data)
+            if self._links is not None:
+                self._links.take(message)
+        if self._waiting is None:
+            if flag(self, "loop"):
+                self._restart()
+            else:
+                self._ended = True
+                self.get_logger().info("the end; reset plays it once more")
+
+    async def _pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
+        self._paused = request.data
+
+    async def _reset(self, request: Trigger.Request, response: Trigger.Response) -> None:
+        self._restart()
+
+
+def main() -> None:
+    """Run the node until SIGINT or SIGTERM."""
+    run("replay", ReplayNode)

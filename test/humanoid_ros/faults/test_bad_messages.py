@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services, actions and topics of all nodes are sent what they can't use: they answer, and nothing hangs or raises."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from fixtures.bad_messages import bad_messages  # noqa: E402
+from fixtures.ros_domain import claim_domain  # noqa: E402
+from fixtures.ros_processes import start_program  # noqa: E402
+from rclpy._rclpy_pybind11 import NodeNameNonExistentError  # noqa: E402
+from rclpy.action import get_action_server_names_and_types_by_node  # noqa: E402
+
+from humanoid_ros.node.qos import LATCHED  # noqa: E402
+from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
+
+NODES = {
+    "simulator": ("/restore_state", ()),
+    "contact_planner": ("/verify_plan", ()),
+    "gait_generator": ("/replay_gait", ()),
+    "model_generator": ("/inverse_dynamics", ()),
+    "controller_bridge": ("/emergency_stop", ("-p", "config:=hrp2")),
+    "kinematics": ("/replay_motion", ()),
+    "viewer": ("/plan", ("-p", "port:=0")),
+}
+"""What each node offers or hears last when it starts, and its arguments."""
+OWN = ("humanoid_stack/", "std_srvs/", "control_msgs/", "trajectory_msgs/", "sensor_msgs/", "std_msgs/", "tf2_msgs/")
+REFUSED = ("not a number", "infinite", "unknown names")
+"""What is never right; numbers and sizes may be, by chance."""
+ANSWER = 60.0
+"""Longest time to an answer [s]."""
+
+
+def kind_of(name: str) -> Any:
+    package, folder, kind = name.split("/")
+    return getattr(import_module(f"{package}.{folder}"), kind)
+
+
+@contextmanager
+def started(name: str, folder: Path) -> Iterator[Client]:
+    """A node that must be alive at the end, and have raised nothing."""
+    domain = claim_domain()
+    with (folder / "log").open("wb") as log:
+        process = start_program(name, domain, *NODES[name][1], log=log)
+        client = Client(process, domain)
+        try:
+            yield client
+        finally:
+            client.close()
+            process.send_signal(signal.SIGINT)
+            code = process.wait(60.0)
+    text = (folder / "log").read_text(errors="replace")
+    assert code == 0, text[-3000:]
+    assert "Traceback" not in text, text[text.index("Traceback") - 500 :][:3000]
+
+
+def ended(client: Client, action: Any, goal: Any) -> bool:
+    """Whether a goal is refused, or ends by itself or by a cancel."""
+    handle = client.result(action.send_goal_async(goal), ANSWER)
+    if not handle.accepted:
+        return True
+    result = handle.get_result_async()
+    done = threading.Event()
+    result.add_done_callback(lambda _: done.set())
+    if not done.wait(3.0):
+        client.result(handle.cancel_goal_async(), ANSWER)
+    return bool(client.result(result, ANSWER).status >= 4)
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_what_cant_be_used_is_answered(name: str, tmp_path: Path) -> None:
+    with started(name, tmp_path) as client:
+        node = client.node
+
+        def graph() -> tuple[Any, Any, Any]:
+            try:
+                return (
+                    node.get_service_names_and_types_by_node(name, "/"),
+                    get_action_server_names_and_types_by_node(node, name, "/"),
+                    node.get_subscriber_names_and_types_by_node(name, "/"),
+                )
+            except NodeNameNonExistentError:
+                return [], [], []
+
+        last = NODES[name][0]
+        wait_until(lambda: any(own == last for part in graph() for own, _ in part), f"no {last}", 120.0)
+        time.sleep(2.0)  # the order in which names are found isn't that in which they were made
+        services, actions, topics = graph()
+        count = 0
+        for service, kinds in services:
+            if not kinds[0].startswith(OWN) or "/_action/" in service:
+                continue
+            kind = kind_of(kinds[0])
+            for fault, request in bad_messages(kind.Request):
+                answer = client.call(kind, service, request, ANSWER)
+                assert not (answer.success and fault in REFUSED), (service, fault, answer)
+                assert answer.success or answer.message, (service, fault)
+                count += 1
+        for action, kinds in actions:
+            kind = kind_of(kinds[0])
+            for fault, goal in bad_messages(kind.Goal):
+                assert ended(client, client.action(kind, action), goal), (action, fault)
+                count += 1
+        for topic, kinds in topics:
+            if not kinds[0].startswith(OWN) or "/_action/" in topic:
+                continue
+            kind = kind_of(kinds[0])
+            publisher = node.create_publisher(kind, topic, LATCHED)  # which every listener can hear
+            wait_until(lambda heard=publisher: heard.get_subscription_count() > 0, topic)
+            for _, message in bad_messages(kind):
+                publisher.publish(message)
+                count += 1
+        assert client.process.poll() is None
+        assert count > 0

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files requests may name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from humanoid_model.errors import InputError
+from humanoid_model.resources import find_resource
+from humanoid_ros.node.requested_files import VARIABLE, check_requested
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that requests may name files of; there is another one beside it."""
+    for name in ("own", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "own" / "link").symlink_to(tmp_path / "other")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+@pytest.mark.parametrize("name", ["", "hrp2", "<robot name='a'/>", "robots:\n  a: {robot: hrp2}"])
+def test_names_and_texts_are_no_files(own: Path, name: str) -> None:
+    assert check_requested(name, "robot") == name
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_own_files_are_read_and_written(own: Path, written: bool) -> None:
+    for path in (own / "state.npz", own / "new" / "state.npz", own / "new" / ".." / "state.npz"):
+        assert check_requested(str(path), "path", written=written) == str(path)
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize(
+    "name", ["{own}/../other/a.urdf", "{own}/link/a.urdf", "/etc/passwd", "file:///etc/passwd", "../a.urdf", "{own}2/a"]
+)
+def test_no_way_leads_out(own: Path, name: str, written: bool) -> None:
+    with pytest.raises(InputError, match=f"path: .* requests may .*{own}, or set {VARIABLE}"):
+        check_requested(name.format(own=own), "path", written=written)
+
+
+def test_the_stacks_own_files_are_read_and_not_written(own: Path) -> None:
+    scene = str(find_resource("config/scenes/stand.yaml"))
+    assert check_requested(scene, "scene") == scene
+    with pytest.raises(InputError, match="requests may write to"):
+        check_requested(scene, "path", written=True)
+
+
+@pytest.mark.parametrize("name", ["a\0b.urdf", "/" + "a" * 5000 + ".urdf"])
+def test_what_is_no_path_is_refused_too(own: Path, name: str) -> None:
+    with pytest.raises(InputError, match="requests may"):
+        check_requested(name, "path")
+
+
+def test_without_the_variable_it_is_the_working_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.chdir(own)
+    assert check_requested("state.npz", "path", written=True) == "state.npz"
+    with pytest.raises(InputError, match=str(own)):
+        check_requested(os.pardir + "/state.npz", "path", written=True)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node's main function does around it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+
+run = pytest.importorskip("humanoid_ros.node.run", reason="ROS 2 is not installed")
+
+from humanoid_stack.srv import GenerateModel  # noqa: E402
+
+from test.humanoid_ros.conftest import running_node  # noqa: E402
+
+
+class Ring:
+    """Refers to itself, so that only the collector frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def _unfrozen() -> object:
+    yield
+    gc.unfreeze()
+
+
+def test_what_stays_is_looked_at_no_more() -> None:
+    before = len(gc.get_objects())
+    run.settle_memory()
+    assert len(gc.get_objects()) < 0.1 * before
+
+
+def test_garbage_of_before_is_freed_also_when_it_stayed_once() -> None:
+    ring = Ring()
+    run.settle_memory()
+    gone = weakref.ref(ring)
+    del ring
+    gc.collect()
+    assert gone() is not None  # what this is about
+    run.settle_memory()
+    assert gone() is None
+
+
+def listening(pid: int, domain: int) -> set[str]:
+    """Addresses, in hexadecimal digits, at which a process hears what comes to the ports of a domain."""
+    sockets = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    found = set()
+    for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
+        fields = line.split()
+        address, port = fields[1].split(":")
+        if f"socket:[{fields[9]}]" in sockets and 0 <= int(port, 16) - (7400 + 250 * domain) < 250:
+            found.add(address)
+    return found
+
+
+@pytest.mark.parametrize(("reach", "address"), [("", "0100007F"), ("SUBNET", "00000000")])
+def test_a_node_listens_on_this_machine_alone_unless_told_otherwise(
+    reach: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROS_AUTOMATIC_DISCOVERY_RANGE", raising=False)
+    monkeypatch.delenv("FASTRTPS_DEFAULT_PROFILES_FILE", raising=False)
+    if reach:
+        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", reach)
+    with running_node("model_generator", tmp_path) as client:
+        answer = client.call(GenerateModel, "generate_model", GenerateModel.Request(robot="nobody"))
+        assert "unknown robot 'nobody'" in answer.message
+        assert listening(client.process.pid, client.domain) == {address}

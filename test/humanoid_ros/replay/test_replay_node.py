@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run is recorded from its topics and played on them once more; a full disk, a second source."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from fixtures.ros_domain import claim_domain  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+
+from humanoid_sim import Simulation  # noqa: E402
+from humanoid_sim.recording import McapRecorder  # noqa: E402
+from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Client]]:
+    """Starts nodes of this checkout in one domain, with a client each."""
+    domain, clients = claim_domain(), []
+
+    def begin(name: str, *parameters: str) -> Client:
+        words = [part for parameter in parameters for part in ("-p", parameter)]
+        with (tmp_path / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"humanoid_ros.{name}", "--ros-args", *words],
+                env={**os.environ, "ROS_DOMAIN_ID": str(domain)}, stdout=log, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        clients.append(Client(process, domain))
+        return clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+        if client.process.poll() is None:
+            client.process.kill()
+            client.process.wait()
+
+
+def end(client: Client) -> None:
+    client.process.send_signal(signal.SIGINT)
+    assert client.process.wait(30.0) == 0
+
+
+def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    recorder = start("recorder", f"path:={path}")
+    description = recorder.node.create_publisher(String, "robot_description", LATCHED)
+    description.publish(String(data="a robot"))
+    joints, command = (recorder.publisher(kind, topic) for kind, topic in (
+        (JointState, "joint_states"), (JointTrajectory, "head_controller/joint_trajectory"),
+    ))  # fmt: skip
+    wait_until(lambda: description.get_subscription_count() > 0, "the description isn't recorded")
+    for k in range(20):
+        joints.publish(JointState(name=["knee"], position=[0.1 * k]))
+        command.publish(JointTrajectory(joint_names=["knee"]))
+        time.sleep(0.02)
+    end(recorder)
+    for publisher in (description, joints, command):
+        recorder.node.destroy_publisher(publisher)
+    replay = start("replay", f"path:={path}", "speed:=2.0")
+    heard = replay.listen(JointState, "joint_states", 100)
+    commands = replay.listen(JointTrajectory, "head_controller/joint_trajectory")
+    heard.wait(lambda m: m.position[0] == pytest.approx(1.9))
+    late = replay.listen(String, "robot_description", LATCHED)
+    assert late.wait().data == "a robot"
+    heard.clear()
+    assert replay.call(Trigger, "reset", Trigger.Request()).success
+    heard.wait(lambda m: m.position[0] == pytest.approx(1.9))
+    np.testing.assert_allclose([m.position[0] for m in heard.messages], 0.1 * np.arange(20))
+    assert not commands.messages
+    assert replay.call(SetBool, "pause", SetBool.Request(data=True)).success
+    heard.clear()
+    assert replay.call(Trigger, "reset", Trigger.Request()).success
+    assert not heard.heard(0.3) or len(heard.messages) < 20
+    end(replay)
+
+
+def test_a_recording_of_the_library_moves_the_links(start: Callable[..., Client], tmp_path: Path) -> None:
+    path = tmp_path / "stand.mcap"
+    simulation = Simulation("stand")
+    recorder = McapRecorder(path, every=10)
+    simulation.add_module(recorder)
+    simulation.robots["hrp2"].set_position_target([0.5], joints=["LARM_JOINT3"])
+    simulation.run(0.5)
+    simulation.remove_module(recorder.name)
+    replay = start("replay", f"path:={path}", "loop:=true")
+    clock, moving = replay.listen(Clock, "/clock", 100), replay.listen(TFMessage, "/tf", 100)
+    last = moving.wait(lambda m: m.transforms[0].header.stamp.nanosec == 500_000_000)
+    robot, places = simulation.robots["hrp2"], {"world": pin.SE3.Identity()}
+    for told in last.transforms:  # along the tree
+        move, turn = told.transform.translation, told.transform.rotation
+        place = pin.XYZQUATToSE3(np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w]))
+        places[told.child_frame_id] = places[told.header.frame_id] * place
+    for link in ("WAIST", "LARM_LINK3", "RLEG_LINK5"):
+        assert places[link].isApprox(robot.placement(link), 1e-9), link
+    clock.wait(lambda m: m.clock.nanosec == 500_000_000)
+    end(replay)
+
+
+def test_it_doesnt_play_beside_another_source(start: Callable[..., Client], tmp_path: Path) -> None:
+    path = tmp_path / "stand.mcap"
+    simulation = Simulation("stand")
+    recorder = McapRecorder(path)
+    simulation.add_module(recorder)
+    simulation.run(0.05)
+    simulation.remove_module(recorder.name)
+    replay = start("replay", f"path:={path}")
+    replay.node.create_publisher(JointState, "joint_states", 10)
+    # Before the first message if the other one is found by then, else soon after it.
+    words = "topics: /joint_states is published by test_client. End that node"
+    wait_until(lambda: words in (tmp_path / "replay.log").read_text(), "it plays")
+    if replay.process.poll() is None:
+        heard = replay.listen(Clock, "/clock")
+        assert not heard.heard(1.0)
+
+
+def test_a_full_disk_ends_the_file_and_not_the_node(start: Callable[..., Client], tmp_path: Path) -> None:
+    path = tmp_path / "full.mcap"
+    path.symlink_to("/dev/full")
+    recorder = start("recorder", f"path:={path}", "diagnostics_rate:=10.0")
+    words = recorder.publisher(String, "words")
+    diagnostics = recorder.listen(DiagnosticArray, "/diagnostics")
+    for _ in range(3):
+        words.publish(String(data="x" * 1_000_000))
+
+    def told(message: Any) -> dict[str, str]:
+        return {value.key: value.value for value in message.status[0].values}
+
+    message = diagnostics.wait(lambda m: told(m)["recording"] == "no")
+    assert "the log can't be written any more: No space left on device" in told(message)["last refusal"]
+    words.publish(String(data="on it goes"))
+    end(recorder)
