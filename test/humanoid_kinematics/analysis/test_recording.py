@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 from humanoid_kinematics import load_mechanism
-from humanoid_kinematics.analysis.channels import DISTANCE_COLOURS, SPEED_SPHERES, Channel, Channels, read_channels
+from humanoid_kinematics.analysis.channels import (
+    DISTANCE_COLOURS,
+    MARGIN_COLOURS,
+    SPEED_SPHERES,
+    Channel,
+    Channels,
+    read_channels,
+)
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
@@ -85,6 +92,7 @@ def test_channels_of_a_part_combine_and_smooth():
             SPEED_SPHERES,
             Channel("speed/*", "transparency", "mark", 0.0, 2.0, (1.0, 0.2), smoothing=0.1),
             DISTANCE_COLOURS,
+    MARGIN_COLOURS,
         ]
     )
     first = channels.update({"speed/a": 0.0, "distance/tip": 0.25}, 0.01)
@@ -113,3 +121,10 @@ def test_channels_from_a_file(tmp_path):
     path.write_text("- {source: 'speed/*', kind: colour, shows: [[1, 2]]}\n")
     with pytest.raises(InputError, match="colours of three numbers"):
         read_channels(path)
+
+
+def test_a_joint_without_limits_shows_the_largest_margin():
+    channels = Channels([MARGIN_COLOURS])
+    for _ in range(2):
+        shown = channels.update({"margin/a": np.inf}, 0.01)
+        np.testing.assert_allclose(shown["a", "part", "colour"], [0.3, 0.7, 0.3])
