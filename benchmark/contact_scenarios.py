@@ -180,6 +180,7 @@ def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LI
     guide.append(_standing(robot, 2.0, 0.0, 0.0))
     options = _along_guide(robot, scene, kinematics, guide, {}, links)
     options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers"]
+    options["centre_margin"] = 0.0
     goal: list[Task] = [
         point_beyond(kinematics, "WAIST", [0, 0, 0], [1.8, 0, 0], [1, 0, 0], "pelvis behind"),
         point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 0.6], [0, 0, 1], "upright"),

@@ -94,11 +94,15 @@ def polygon_task(
             element="stability margin",
             remedy=f"Give at most {polygon.largest_circle()[1]:.4g} m",
         )
-    rows = [
+    return GeometricTask("centre of mass in the support polygon", _edge_rows(polygon, margin))
+
+
+def _edge_rows(polygon: SupportPolygon, margin: float) -> list[Row]:
+    """Centre of mass above a polygon, a margin [m] inside each edge."""
+    return [
         Row(COM, f"edge {edge}", -math.inf, offset - margin, w=np.array([*normal, 0.0]))
         for edge, (normal, offset) in enumerate(zip(polygon.normals, polygon.offsets, strict=True))
     ]
-    return GeometricTask("centre of mass in the support polygon", rows)
 
 
 def _middle(placed: PlacedContact) -> NDArray[np.float64]:
@@ -158,13 +162,8 @@ def region_task(model: ForceModel, mass: float, loads: Sequence[Load], margin: f
     corners: NDArray[np.float64] = points.positions
     if choose_stability([point.placed for point in model.points], loads, model.gravity) != "polygon":
         corners = centre_of_mass_region(points, mass, gravity=model.gravity, tolerance=_REGION_TOLERANCE)
-    rows = []
-    if len(corners):  # else no forces balance the weight, which other rows say
-        region = SupportPolygon.of_points(corners)
-        rows = [
-            Row(COM, f"edge {edge}", -math.inf, offset - margin, w=np.array([*normal, 0.0]))
-            for edge, (normal, offset) in enumerate(zip(region.normals, region.offsets, strict=True))
-        ]
+    # Without corners no forces balance the weight, which other rows say.
+    rows = _edge_rows(SupportPolygon.of_points(corners), margin) if len(corners) else []
     return GeometricTask("centre of mass in the region of balance", rows)
 
 

@@ -255,8 +255,8 @@ def test_a_centre_margin_is_one_in_metres_on_level_contacts_and_on_others(hand: 
         assert found.success, found.explanation
         margins.append(verify_plan(HRP2, scene, [stance], [found.q]).margin)
     assert margins[0] < 1e-3  # beyond the pyramids it is minus infinity
-    # The region is known to 2 mm from inside, the verifier's pyramids lie inside the cones.
-    assert 0.019 < margins[1] < 0.023
+    # The region is known to 2 mm; the verifier's pyramids leave a hand on a wall some millimetres less than cones do.
+    assert 0.015 < margins[1] < 0.023
 
 
 def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
