@@ -17,13 +17,17 @@ from typing import Any
 
 from contact_scenarios import (
     Scenario,
+    backward_walk,
     can_on_table,
     chair_to_standing,
     chosen_footholds,
     five_stairs,
+    gap_with_wall,
+    ladder,
     reaching,
     sitting_with_glass,
     slabs_and_bars,
+    step_with_rail,
     under_the_table,
 )
 from plan_picture import draw_plan
@@ -54,6 +58,10 @@ CASES: tuple[Case, ...] = (
     ("chair to standing", chair_to_standing, lambda one: one.options),
     ("sitting with a glass", sitting_with_glass, lambda one: one.options),
     ("under the table", under_the_table, lambda one: one.options),
+    ("backward walk", backward_walk, lambda one: one.options),
+    ("step with a rail", step_with_rail, lambda one: one.options),
+    ("gap before a wall", gap_with_wall, lambda one: one.options),
+    ("ladder", ladder, lambda one: one.options),
     ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
 )
 
@@ -69,7 +77,7 @@ def main() -> None:
         for collisions in (False, True):
             plan_contacts(*scenario.arguments, **(scenario.options | {"collisions": collisions}), max_nodes=4)
     head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
-    print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s} {'verified':>8s}")
+    print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s} {'verified':>8s} {'margin mm':>9s}")
     for name, make, options in CASES:
         if arguments.only not in name:
             continue
@@ -94,16 +102,16 @@ def run(
         return statistics.median(value(plan) for plan, _, _ in plans)
 
     found = sum(plan.success for plan, _, _ in plans)
-    verified = sum(
-        verify_plan(scenario.robot, scenario.scene, plan.stances, plan.postures).success for plan, _, _ in plans
-    )
+    verdicts = [verify_plan(scenario.robot, scenario.scene, plan.stances, plan.postures) for plan, _, _ in plans]
+    verified = sum(verdict.success for verdict in verdicts)
     clocks, processors = [clock for _, clock, _ in plans], [cpu for _, _, cpu in plans]
     print(
         f"{name:28s} {found:3d}/{seeds:2d} {middle(len):7.0f} {middle(lambda p: p.statistics.nodes):6.0f} "
         f"{middle(lambda p: len(p.statistics.calls)):6.0f} "
         f"{middle(lambda p: sum(not call.success for call in p.statistics.calls)):6.0f} "
         f"{statistics.median(clocks):8.2f} {max(clocks):7.2f} {statistics.median(processors):7.2f} "
-        f"{middle(lambda p: p.statistics.building / p.statistics.time):8.0%} {verified:5d}/{seeds:2d}",
+        f"{middle(lambda p: p.statistics.building / p.statistics.time):8.0%} {verified:5d}/{seeds:2d} "
+        f"{1e3 * min(verdict.margin for verdict in verdicts):9.1f}",
         flush=True,
     )
     return plans[-1][0]

@@ -44,6 +44,10 @@ CAN, TOP, END = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53), (8.7, 0.0, 0.78)
 SEAT, SEATED = 0.338, 0.10
 #: Margin of the volumes around shapes where a robot squeezes through [m].
 NARROW = 0.004
+#: Postures of a search are solved roughly, as most are thrown away.
+ROUGH = SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=5.0)
+#: What the centre of mass keeps from where balance is lost [m]: 1 cm, and what its region is known to.
+MARGIN = 0.011
 
 
 @dataclass
@@ -176,6 +180,7 @@ def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LI
     guide.append(_standing(robot, 2.0, 0.0, 0.0))
     options = _along_guide(robot, scene, kinematics, guide, {}, links)
     options["locations"] = ["left_sole", "right_sole", "left_hand_fingers", "right_hand_fingers"]
+    options["centre_margin"] = 0.0
     goal: list[Task] = [
         point_beyond(kinematics, "WAIST", [0, 0, 0], [1.8, 0, 0], [1, 0, 0], "pelvis behind"),
         point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 0.6], [0, 0, 1], "upright"),
@@ -195,6 +200,88 @@ def slabs_and_bars() -> Scenario:
     }
     goal: list[Task] = [centre_of_mass_at(END, 0.2)]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "slab_1", 0.0), goal, 0.8, options)
+
+
+def backward_walk() -> Scenario:
+    """Walk a metre backwards and turn a quarter to the left meanwhile."""
+    robot, scene = load_robot("hrp2"), load_scene("stand")
+    kinematics = RobotKinematics(robot)
+    guide = [_standing(robot, 0.0, 0.0, 0.0), _standing(robot, -0.6, 0.0, 0.3), _standing(robot, -1.1, 0.35, 1.57)]
+    options = _along_guide(robot, scene, kinematics, guide, {})
+    options["locations"] = ["left_sole", "right_sole"]
+    options["goal_holds"] = [("left_sole", "floor"), ("right_sole", "floor")]
+    goal: list[Task] = [
+        point_beyond(kinematics, "WAIST", [0, 0, 0], [-1.0, 0, 0], [-1, 0, 0], "pelvis behind"),
+        axis_along(kinematics, "WAIST", [1, 0, 0], [0, 1, 0], 0.2, "turned"),
+    ]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
+
+
+def step_with_rail() -> Scenario:
+    """Up a step of 0.30 m, the right hand on a handrail."""
+    robot, scene = load_robot("hrp2"), load_scene("rail_and_step")
+    kinematics = RobotKinematics(robot)
+    hand, over = "right_hand_fingers", (0.42, 0.0, 1.1)
+    options = _with_hands(robot, scene, kinematics, ["left_sole", "right_sole"], [hand], over)
+    options["forbidden"] = [(hand, "floor"), (hand, "step"), ("left_sole", "rail"), ("right_sole", "rail")]
+    options["goal_holds"] = [("left_sole", "step"), ("right_sole", "step"), (hand, "rail")]
+    goal: list[Task] = [centre_of_mass_at(over, 0.15)]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.6, options)
+
+
+def gap_with_wall() -> Scenario:
+    """Across a gap of 0.40 m, the hands on the wall behind it."""
+    robot, scene = load_robot("hrp2"), load_scene("gap_before_wall")
+    kinematics = RobotKinematics(robot)
+    feet, hands, over = ["left_sole", "right_sole"], ["left_hand_fingers", "right_hand_fingers"], (0.66, 0.0, 0.75)
+    options = _with_hands(robot, scene, kinematics, feet, hands, over)
+    options["forbidden"] = [
+        *((hand, side) for hand in hands for side in ("near_side", "ledge")),
+        *((foot, "wall") for foot in feet),
+    ]
+    options["goal_holds"] = [(foot, "ledge") for foot in feet]
+    goal: list[Task] = [centre_of_mass_at(over, 0.15)]
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "near_side", 0.35), goal, 0.6, options)
+
+
+def ladder() -> Scenario:
+    """Up a ladder of six rungs, on the balls of the feet, until both are on the third one and the hands on the last."""
+    robot, scene = load_robot("hrp2"), load_scene("ladder")
+    kinematics = RobotKinematics(robot)
+    feet, hands, high = ["left_ball", "right_ball"], ["left_hand_fingers", "right_hand_fingers"], (0.65, 0.0, 1.5)
+    options = _with_hands(robot, scene, kinematics, feet, hands, high)
+    options["forbidden"] = [
+        *((hand, surface) for hand in hands for surface in ("floor", "rung_1", "rung_2", "rung_3")),
+        *((foot, surface) for foot in feet for surface in ("rung_4", "rung_5", "rung_6")),
+    ]
+    options["goal_holds"] = [*((foot, "rung_3") for foot in feet), *((hand, "rung_6") for hand in hands)]
+    goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 1.15], [0, 0, 1], "pelvis high")]
+    start = _feet(robot, scene, "floor", 0.24, "ball")
+    return Scenario(robot, scene, kinematics, start, goal, 0.6, options)
+
+
+def _with_hands(
+    robot: Robot,
+    scene: Scene,
+    kinematics: RobotKinematics,
+    feet: Sequence[str],
+    hands: Sequence[str],
+    target: Sequence[float],
+) -> dict[str, Any]:
+    """Options of a search that draws the centre of mass to a place [m] and likes hands to hold."""
+    return {
+        "locations": [*feet, *hands],
+        "candidates": RandomCandidates(density=12.0, radius=1.1, headings=(0.0,), turn=0.1),
+        "sons": 2,
+        "potential": CentreOfMassAttractor(Attractor(target, 0.0)),
+        "criterion": NearReference(kinematics, robot.postures["half_sitting"]),
+        "terms": [ContactCount(0.02), LocationMalus(dict.fromkeys(hands, -0.1))],
+        "collisions": CollisionModel(robot, scene, r=NARROW),
+        "torque_limits": True,
+        "friction": 0.54,
+        "centre_margin": MARGIN,
+        "options": ROUGH,
+    }
 
 
 def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
@@ -231,8 +318,9 @@ def _along_guide(
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,
         "friction": 0.45,
+        "centre_margin": MARGIN,
         "goal_below": -0.75 * valley.path.length,
-        "options": SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=5.0),
+        "options": ROUGH,
     }
 
 
@@ -301,11 +389,11 @@ def _usual(robot: Robot, kinematics: RobotKinematics) -> dict[str, Any]:
     }
 
 
-def _feet(robot: Robot, scene: Scene, surface: str, x: float) -> Stance:
+def _feet(robot: Robot, scene: Scene, surface: str, x: float, part: str = "sole") -> Stance:
     under: Surface = next(one for one in scene.surfaces if one.name == surface)
     return Stance(
         tuple(
-            Contact(robot.contacts[f"{side}_sole"], under, x, y, 0.0)
+            Contact(robot.contacts[f"{side}_{part}"], under, x, y, 0.0)
             for side, y in (("left", 0.095), ("right", -0.095))
         )
     )

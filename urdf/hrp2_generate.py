@@ -259,6 +259,7 @@ SIDE_CONTACTS = (
     ("sole", "LEG_LINK5", (SOLE_AHEAD, 0.0, -ANKLE_HEIGHT), 0.0, (SOLE_LENGTH, SOLE_WIDTH)),
     ("toe", "LEG_LINK5", (SOLE_AHEAD + SOLE_LENGTH / 2, 0.0, -ANKLE_HEIGHT), 0.0, (0.0, SOLE_WIDTH)),
     ("heel", "LEG_LINK5", (SOLE_AHEAD - SOLE_LENGTH / 2, 0.0, -ANKLE_HEIGHT), 0.0, (0.0, SOLE_WIDTH)),
+    ("ball", "LEG_LINK5", (0.085, 0.0, -ANKLE_HEIGHT), 0.0, (0.05, 0.11)),  # of the foot: on rungs
     ("knee", "LEG_LINK3", (0.060, 0.0, -0.02), -QUARTER, (0.08, 0.07)),
     ("thigh_back", "LEG_LINK2", (-0.062, -0.035, -0.15), QUARTER, (0.16, 0.06)),
     ("hand_fingers", "ARM_LINK6", (-0.035, 0.0, -0.04), QUARTER, (0.05, 0.05)),

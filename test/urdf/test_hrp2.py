@@ -37,7 +37,7 @@ TABLE = {
         ("y", (0, 0, -0.09), -16, 60),
     ],
 }
-MIRRORED = {"sole", "toe", "heel", "knee", "thigh_back", "hand_fingers", "hand_back", "forearm"}
+MIRRORED = {"sole", "toe", "heel", "ball", "knee", "thigh_back", "hand_fingers", "hand_back", "forearm"}
 
 
 @pytest.fixture(scope="module")

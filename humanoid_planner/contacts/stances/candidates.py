@@ -16,6 +16,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
+from humanoid_planner.equilibrium.support_polygon import clip_convex
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class PredefinedCandidates(Candidates):
 
 @dataclass(frozen=True)
 class RandomCandidates(Candidates):
-    """Uniform draws on the part of the surface near the pelvis, whose patch lies on the surface as a whole.
+    """Uniform draws on the part of the surface near the pelvis on which the patch lies as a whole.
 
     Attributes:
         density: candidates on 1 m^2; their number goes with the square root of the area [1/m].
@@ -101,13 +102,17 @@ class RandomCandidates(Candidates):
             return []
         found = []
         for _ in range(round(self.density * math.sqrt(volume.area))):
-            x, y = _draw(volume.polygon, place.rng)
             if self.headings:
                 theta = float(place.rng.choice(self.headings)) + place.rng.uniform(-self.turn, self.turn)
             else:
                 theta = place.rng.uniform(-math.pi, math.pi)
-            inside = surface.polygon is None or _patch_inside(location.patch, surface.polygon, x, y, theta)
-            if inside and math.hypot(x - centre[0], y - centre[1]) <= reach:
+            room = volume.polygon
+            if surface.polygon is not None:
+                room = _room(room, location.patch, np.asarray(surface.polygon, dtype=float), theta)
+            if len(room) < 3:
+                continue
+            x, y = _draw(room, place.rng)
+            if math.hypot(x - centre[0], y - centre[1]) <= reach:
                 found.append(Hold(couple, x, y, theta))
         return found
 
@@ -152,10 +157,16 @@ def _draw(polygon: NDArray[np.float64], rng: np.random.Generator) -> tuple[float
     return float(x), float(y)
 
 
-def _patch_inside(patch: NDArray[np.float64], polygon: NDArray[np.float64], x: float, y: float, theta: float) -> bool:
+def _room(
+    part: NDArray[np.float64], patch: NDArray[np.float64], polygon: NDArray[np.float64], theta: float
+) -> NDArray[np.float64]:
+    """Return (k, 2) where in a part of a surface a patch turned by theta lies on it as a whole; empty where nowhere.
+
+    On a rung or a rail, hardly wider than the patch, draws from the whole surface would miss that strip.
+    """
     turn = np.array([[math.cos(theta), -math.sin(theta)], [math.sin(theta), math.cos(theta)]])
-    points = np.asarray(patch) @ turn.T + [x, y]
-    start = np.asarray(polygon, dtype=float)
-    edges = np.roll(start, -1, axis=0) - start
-    away = points[:, None, :] - start
-    return bool((edges[:, 0] * away[..., 1] - edges[:, 1] * away[..., 0]).min() >= -1e-12)
+    for vertex in np.asarray(patch) @ turn.T:
+        part = clip_convex(part, polygon - vertex)
+        if len(part) < 3:
+            break
+    return part

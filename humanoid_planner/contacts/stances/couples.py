@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from humanoid_model.contact import ContactLocation, Surface
@@ -107,3 +108,15 @@ class Couples:
     def names(self, number: int) -> tuple[str, str]:
         """Return the names of a couple's location and surface."""
         return self.location(number).name, self.surface(number).name
+
+    def stances(self, most: int) -> int:
+        """Return how many sets of 1 to ``most`` allowed couples there are, places aside: (2.10, E-31).
+
+        Unlike there a link holds once at most: the sum of the coefficients of t to the powers 1 to ``most`` in the
+        product over the links of 1 + (its couples) t.
+        """
+        counts = Counter(self.location(couple).link for couple in self.allowed)
+        sizes = [1] + [0] * most
+        for count in counts.values():
+            sizes = [sizes[0], *(sizes[i] + count * sizes[i - 1] for i in range(1, most + 1))]
+        return sum(sizes[1:])

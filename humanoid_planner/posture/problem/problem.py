@@ -35,6 +35,7 @@ from humanoid_planner.posture.tasks.stability import (
     cone_lift,
     polygon_task,
     polytope_task,
+    region_task,
 )
 from humanoid_planner.posture.tasks.task import Task
 
@@ -92,6 +93,7 @@ class PostureProblem:
         check_known(wanted.stability, STABILITIES, "posture", "stability")
         check_number(wanted.joint_margin, "joint_margin")
         check_number(wanted.stability_margin, "stability_margin")
+        check_number(wanted.centre_margin, "centre_margin")
         friction, scene = wanted.friction, wanted.scene
         if friction is not None:
             check_number(friction, "friction")
@@ -238,13 +240,15 @@ class PostureProblem:
     def _choose(self, wanted: PostureRequirements) -> str:
         stability, loads = wanted.stability, wanted.loads
         needed = wanted.torque_limits or wanted.torque_variables or bool(loads) or _needs_forces(wanted.criterion)
+        needed = needed or wanted.centre_margin > 0.0
         if stability == "auto":
             if not any(placed.contact.kind.bears for placed in self.contacts) and self.kinematics.tree.base is None:
                 return "forces" if needed else "none"
             return "forces" if needed else choose_stability(self.contacts, loads, self.gravity)
         if needed and stability != "forces":
             raise InputError(
-                f"is '{stability}', but torque limits, torques, loads and least torque need contact forces",
+                f"is '{stability}', but torque limits, torques, loads, least torque and centre_margin "
+                "need contact forces",
                 element="stability",
                 remedy="Choose the stability forces",
             )
@@ -263,6 +267,8 @@ class PostureProblem:
         tasks: list[Task] = []
         if self.kinematics.tree.base is not None:
             tasks.append(ForceBalance(model))
+            if wanted.centre_margin > 0.0 and model.points:
+                tasks.append(region_task(model, self.kinematics.total_mass, loads, wanted.centre_margin))
         cones = FrictionCones(model, margin)
         if cones.size:
             tasks += [cones, FrictionPyramids(model, margin)]

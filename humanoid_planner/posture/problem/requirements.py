@@ -37,6 +37,8 @@ class PostureRequirements:
         joint_margin: distance from the joint limits [rad] or [m].
         stability_margin: smallest margin: of the centre of mass to the polygon's edge [m], of every contact force
             to its cone's boundary [N], or of the weight to the polytope [N].
+        centre_margin: smallest distance of the centre of mass, seen from above, from where the contacts lose balance
+            whatever the joints bear [m]; asked beside the stability by forces, whose own margin is in newtons.
         extra_lower: lower bounds of extra variables that tasks use.
         extra_upper: their upper bounds.
     """
@@ -54,5 +56,6 @@ class PostureRequirements:
     gravity: ArrayLike | None = None
     joint_margin: float = 0.0
     stability_margin: float = 0.0
+    centre_margin: float = 0.0
     extra_lower: ArrayLike = ()
     extra_upper: ArrayLike = ()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
+from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
@@ -33,6 +34,8 @@ _ROUNDING = 1e-6
 _SIDES = 4
 #: Force, in weights, below which the cones' curvature, one over the force, no longer grows.
 _FLATTENING = 1e-3
+#: How well the region of centres of mass in equilibrium is known [m].
+_REGION_TOLERANCE = 2e-3
 
 
 def choose_stability(contacts: Sequence[PlacedContact], loads: Sequence[Load], gravity: NDArray[np.float64]) -> str:
@@ -91,11 +94,15 @@ def polygon_task(
             element="stability margin",
             remedy=f"Give at most {polygon.largest_circle()[1]:.4g} m",
         )
-    rows = [
+    return GeometricTask("centre of mass in the support polygon", _edge_rows(polygon, margin))
+
+
+def _edge_rows(polygon: SupportPolygon, margin: float) -> list[Row]:
+    """Centre of mass above a polygon, a margin [m] inside each edge."""
+    return [
         Row(COM, f"edge {edge}", -math.inf, offset - margin, w=np.array([*normal, 0.0]))
         for edge, (normal, offset) in enumerate(zip(polygon.normals, polygon.offsets, strict=True))
     ]
-    return GeometricTask("centre of mass in the support polygon", rows)
 
 
 def _middle(placed: PlacedContact) -> NDArray[np.float64]:
@@ -134,6 +141,30 @@ def polytope_task(
             # Divided by the normal the row is a distance of the centre of mass.
             rows.append(Row(COM, f"facet {facet}", -math.inf, (offset - margin) / size, "m", w=normal / size))
     return GeometricTask("weight in the wrench polytope", rows)
+
+
+def region_task(model: ForceModel, mass: float, loads: Sequence[Load], margin: float) -> GeometricTask:
+    """Centre of mass, seen from above, in the region where the contacts balance the weight, ``margin`` [m] inside.
+
+    On level contacts that only push the region is taken to be their hull, which lies within it. Elsewhere it is known
+    to ``_REGION_TOLERANCE``, from inside. The joints' efforts don't count.
+
+    Raises:
+        InputError: a contact whose place isn't known beforehand, loads, or gravity that isn't along z.
+    """
+    if loads or np.abs(model.gravity[:2]).max() > 0.0:
+        raise InputError(
+            "there are loads, or gravity isn't along z",
+            element="centre_margin",
+            remedy="Give a stability_margin in newtons",
+        )
+    points = contact_points(model)
+    corners: NDArray[np.float64] = points.positions
+    if choose_stability([point.placed for point in model.points], loads, model.gravity) != "polygon":
+        corners = centre_of_mass_region(points, mass, gravity=model.gravity, tolerance=_REGION_TOLERANCE)
+    # Without corners no forces balance the weight, which other rows say.
+    rows = _edge_rows(SupportPolygon.of_points(corners), margin) if len(corners) else []
+    return GeometricTask("centre of mass in the region of balance", rows)
 
 
 def contact_points(model: ForceModel) -> ContactPoints:

@@ -5,8 +5,19 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import chair_to_standing, sitting_with_glass, under_the_table
-from humanoid_planner.contacts import plan_contacts, verify_plan
+from benchmark.contact_scenarios import (
+    backward_walk,
+    chair_to_standing,
+    gap_with_wall,
+    ladder,
+    sitting_with_glass,
+    step_with_rail,
+    under_the_table,
+)
+from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
+
+#: What plans with a margin of 1 cm are held to.
+CENTIMETRE = PlanLimits(margin=0.01)
 
 
 def frame(robot, q, link):
@@ -72,6 +83,44 @@ def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_no
     assert frame(case.robot, plan.postures[-1], "WAIST").translation[2] > 0.6 - 1e-5
     alone = under_the_table(())
     assert not plan_contacts(*alone.arguments, **alone.options, max_nodes=plan.statistics.nodes).success
+
+
+def held_in(plan):
+    return [{(contact.location.name, contact.surface.name) for contact in stance.contacts} for stance in plan.stances]
+
+
+def test_a_walk_backwards_that_turns_keeps_its_centre_of_mass_a_centimetre_inside():
+    case = backward_walk()
+    plan = plan_contacts(*case.arguments, **case.options, max_nodes=150)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
+    assert verdict.success, verdict.violations
+    pelvis = frame(case.robot, plan.postures[-1], "WAIST")
+    assert pelvis.translation[0] < -1.0 + 1e-5
+    assert pelvis.rotation[1, 0] > np.cos(0.2) - 1e-5
+
+
+def test_a_step_of_thirty_centimetres_with_a_hand_on_the_rail():
+    case = step_with_rail()
+    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=150)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
+    assert verdict.success, verdict.violations
+    held = held_in(plan)
+    assert held[0] == {("left_sole", "floor"), ("right_sole", "floor")}
+    assert held[-1] == {("left_sole", "step"), ("right_sole", "step"), ("right_hand_fingers", "rail")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [gap_with_wall, ladder])
+def test_a_gap_is_crossed_with_a_hand_on_the_wall_and_a_ladder_climbed(make):
+    case = make()
+    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=400)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
+    assert verdict.success, verdict.violations
+    bearing = {c.location.name for stance in plan.stances for c in stance.contacts if c.kind.bears}
+    assert any("hand" in name for name in bearing)
 
 
 def test_a_contact_that_the_goal_asks_for_and_that_is_missing_is_told():

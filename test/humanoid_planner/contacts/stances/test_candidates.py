@@ -35,6 +35,21 @@ def test_random_places_lie_in_the_sphere_with_the_whole_sole_on_the_step(couples
         assert (np.abs(corners) <= np.array([0.15, 0.4]) + 1e-9).all()
 
 
+def test_no_draw_is_lost_on_a_rung_hardly_wider_than_the_patch():
+    robot, scene = load_robot("hrp2"), load_scene("ladder")
+    rungs = Couples(robot, scene, ["left_ball"], ["rung_1"])
+    strategy, found = RandomCandidates(density=40.0, radius=1.0, headings=(0.0,), turn=0.05), []
+    for seed in range(10):
+        found += strategy.holds(rungs, 0, at(0, 0, 0, seed))
+    assert len(found) == 10 * round(40.0 * math.sqrt(0.06 * 0.6))
+    for hold in found:
+        corners = rungs.locations[0].patch @ pin.utils.rotate("z", hold.theta)[:2, :2].T + [hold.x, hold.y]
+        assert (np.abs(corners) <= np.array([0.03, 0.3]) + 1e-9).all()
+    assert np.ptp([hold.y for hold in found]) > 0.3
+    # Across a rung that the patch doesn't fit on.
+    assert not RandomCandidates(density=40.0, headings=(math.pi / 2,)).holds(rungs, 0, at(0, 0, 0))
+
+
 def test_four_times_the_area_has_twice_the_places():
     robot, scene = load_robot("hrp2"), load_scene("stand")
     couples = Couples(robot, scene, ["left_sole"], ["floor"])

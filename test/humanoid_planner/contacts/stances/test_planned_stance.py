@@ -61,3 +61,19 @@ def test_unknown_names_are_told():
     ):
         with pytest.raises(InputError, match=message):
             Couples(robot, scene, *arguments)
+
+
+def test_stances_are_as_many_as_the_thesis_says_and_fewer_where_links_have_two_locations():
+    """O1-01: 12 locations, 3 surfaces, 4 contacts."""
+    robot, scene = load_robot("hrp2"), load_scene("chair_and_table")
+
+    def named(*parts):
+        return [f"{side}_{part}" for part in parts for side in ("left", "right")]
+
+    apart = Couples(robot, scene, named("sole", "knee", "thigh_back", "hand_fingers", "hand_back", "forearm"))
+    assert apart.stances(4) == 46665
+    assert apart.stances(5) == 239121
+    shared = Couples(robot, scene, named("sole", "toe", "knee", "thigh_back", "hand_fingers", "hand_back"))
+    assert shared.stances(4) == 38898
+    feet = Couples(robot, scene, named("sole"), forbidden=[("left_sole", "seat")])
+    assert feet.stances(4) == (2 + 3) + 2 * 3

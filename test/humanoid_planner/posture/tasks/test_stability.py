@@ -18,9 +18,11 @@ from fixtures.posture_problems import (
     where_it_is,
 )
 
-from humanoid_model import Contact, ContactKind, InputError, Stance, Surface, load_robot
+from humanoid_model import Contact, ContactKind, InputError, Stance, Surface, load_robot, load_scene
+from humanoid_planner.contacts import verify_plan
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium
-from humanoid_planner.posture.problem.criterion import LeastTorque
+from humanoid_planner.posture import generate_posture
+from humanoid_planner.posture.problem.criterion import CentreOfMassNear, LeastTorque
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
 from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.requirements import PostureRequirements
@@ -236,6 +238,27 @@ def test_stability_margin_shrinks_the_polygon() -> None:
     np.testing.assert_allclose(problem.tasks[-1].upper - tight.tasks[-1].upper, 0.03)
 
 
+@pytest.mark.parametrize("hand", [False, True])
+def test_a_centre_margin_is_one_in_metres_on_level_contacts_and_on_others(hand: bool) -> None:
+    """Leaning as far as the margin allows leaves it, by the linear programs of the plan's verifier."""
+    scene = load_scene("gap_before_wall")
+    surfaces = {surface.name: surface for surface in scene.surfaces}
+    contacts = [Contact(HRP2.contacts["left_sole"], surfaces["near_side"], 0.35, 0.0, 0.0)]
+    if hand:
+        contacts.append(Contact(HRP2.contacts["right_hand_fingers"], surfaces["wall"], 0.35, -0.2, 0.0))
+    stance, margins = Stance(tuple(contacts)), []
+    for asked in (0.0, 0.02):
+        found = generate_posture(
+            HRP2, stance, initial=HALF_SITTING, scene=scene, stability="forces", centre_margin=asked,
+            criterion=CentreOfMassNear([1.0, 0.0]),
+        )  # fmt: skip
+        assert found.success, found.explanation
+        margins.append(verify_plan(HRP2, scene, [stance], [found.q]).margin)
+    assert margins[0] < 1e-3  # beyond the pyramids it is minus infinity
+    # The region is known to 2 mm; the verifier's pyramids leave a hand on a wall some millimetres less than cones do.
+    assert 0.015 < margins[1] < 0.023
+
+
 def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
     """Pyramids are inside the cones: where they leave 20 N, the cones do; where they balance at all, not everywhere."""
     problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
@@ -356,6 +379,9 @@ def test_passive_joints_give_the_effort_of_their_springs() -> None:
         ({"stability": "polygon", "stability_margin": 1.0}, "leaves nothing of the support polygon"),
         ({"stability": "polytope", "loads": [Load("WAIST", [0, 0, 1])]}, "need contact forces"),
         ({"stability_margin": -1.0}, "stability_margin: is -1"),
+        ({"centre_margin": -1.0}, "centre_margin: is -1"),
+        ({"stability": "polygon", "centre_margin": 0.01}, "need contact forces"),
+        ({"loads": [Load("WAIST", [0, 0, 1])], "centre_margin": 0.01}, "centre_margin: there are loads"),
         ({"joint_margin": 3.0}, "joint_margin: 3 leaves nothing of the range of joint"),
         ({"friction": float("nan")}, "friction: is nan"),
         ({"gravity": [0, 0]}, "gravity: is"),
