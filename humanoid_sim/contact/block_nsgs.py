@@ -163,6 +163,22 @@ def block_residuals(
     ``out`` receives what :func:`~humanoid_sim.contact.cone.contact_residuals` gives, the first one over all blocks.
     """
     contact_velocity(W, v_free, f, v)
+    law_residuals(diagonal, v_free, starts, kinds, parameters, parents, f, v, out)
+
+
+@njit(cache=True, error_model="numpy")
+def law_residuals(
+    diagonal: np.ndarray,
+    v_free: np.ndarray,
+    starts: np.ndarray,
+    kinds: np.ndarray,
+    parameters: np.ndarray,
+    parents: np.ndarray,
+    f: np.ndarray,
+    v: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Compute the residuals of :func:`block_residuals` from forces and their velocities."""
     out[:] = 0.0
     out[0] = block_natural_map(diagonal, v_free, starts, kinds, parameters, parents, f, v)
     for i in range(kinds.size):
