@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Callable[[], Scene], float, float]] = {
     "15 dominoes": (lambda: dominoes(15), 0.0, 2.0),
     "stack of 10": (lambda: stack(np.ones(10)), 0.2, 1.0),
     "stack of 10, masses 1:100": (lambda: stack(np.logspace(0.0, 2.0, 10)), 0.2, 1.0),
-    "heap of 200 boxes": (lambda: heap(200), 0.0, 3.0),
+    "heap of 200 boxes": (lambda: heap(200), 0.5, 0.5),
 }
 """By title: the scene, seconds before the measurement, and of it."""
 

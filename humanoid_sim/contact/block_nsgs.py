@@ -264,7 +264,9 @@ def block_nsgs(
     n = v_free.size
     inverses = np.empty((blocks, 3, 3))
     steps = np.empty((blocks, 2))
+    to_the_end = False  # dampers ask whether a contact is closed: their law jumps there, a good residual won't do
     for i in range(blocks):
+        to_the_end = to_the_end or kinds[i] == DAMPER
         if kinds[i] == CONTACT:
             k = starts[i]
             block = W[k : k + 3, k : k + 3]
@@ -324,7 +326,7 @@ def block_nsgs(
         if residual < best_residual:
             best_residual = residual
             copy_vector(f, best)
-        if sweep % _WATCHED_SWEEPS == 0:
+        if sweep % _WATCHED_SWEEPS == 0 and not to_the_end:
             gain = (max_iterations - sweep) / _WATCHED_SWEEPS * math.log(best_residual / watched)
             if best_residual <= GOOD_RESIDUAL and gain > math.log(tolerance / best_residual):
                 break
