@@ -59,7 +59,7 @@ test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 bench: build  ## our figures beside the peers', which have an environment of their own
 	@scripts/setup .venv-peers benchmark/requirements.txt
 	@scripts/run python benchmark/standing.py --peers .venv-peers/bin/python
-	@for name in creep free_boxes robots walking; do scripts/run python benchmark/$$name.py --peers .venv-peers/bin/python; done
+	@for name in creep free_boxes robots walking falls; do scripts/run python benchmark/$$name.py --peers .venv-peers/bin/python; done
 	@scripts/run python benchmark/contact_solvers.py
 	@scripts/run python benchmark/detection.py
 	@scripts/run python benchmark/integration.py

@@ -44,7 +44,7 @@ class SimulationOptions:
         dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
         delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
         tolerance: bound on the relative residual of the contact solve.
-        max_iterations: bound on its sweeps.
+        max_iterations: bound on its sweeps; it ends earlier where a good answer gets no better.
         time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
             :attr:`Simulation.solver` says so. Each group of contacts gets its share, and one sweep in any case. None
             for no limit.

@@ -19,6 +19,7 @@ from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.cone import contact_residuals, copy_vector
+from humanoid_sim.dynamics.articulated_body import FAST
 
 _BOUNDARY = 0.995
 """Share of the way to the cone's boundary that a step may go."""
@@ -82,7 +83,7 @@ def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
     return step
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy", fastmath=FAST)
 def _factor(K: np.ndarray, n: int) -> None:
     """Cholesky factor of a positive definite matrix in its lower triangle, in place."""
     for c in range(n):
@@ -95,15 +96,28 @@ def _factor(K: np.ndarray, n: int) -> None:
             value = 1e100  # that unknown stays as it is
         pivot = math.sqrt(value)
         row_c[c] = pivot
-        for r in range(c + 1, n):
+        inverse = 1.0 / pivot
+        r = c + 1
+        while r + 3 < n:  # four rows at once: each number of row c is read once for all of them
+            row_0, row_1, row_2, row_3 = K[r], K[r + 1], K[r + 2], K[r + 3]
+            dot_0, dot_1, dot_2, dot_3 = row_0[c], row_1[c], row_2[c], row_3[c]
+            for j in range(c):
+                dot_0 -= row_0[j] * row_c[j]
+                dot_1 -= row_1[j] * row_c[j]
+                dot_2 -= row_2[j] * row_c[j]
+                dot_3 -= row_3[j] * row_c[j]
+            row_0[c], row_1[c], row_2[c], row_3[c] = dot_0 * inverse, dot_1 * inverse, dot_2 * inverse, dot_3 * inverse
+            r += 4
+        while r < n:
             row_r = K[r]
             dot = row_r[c]
             for j in range(c):
                 dot -= row_r[j] * row_c[j]
-            row_r[c] = dot / pivot
+            row_r[c] = dot * inverse
+            r += 1
 
 
-@njit(cache=True, error_model="numpy")
+@apart(error_model="numpy", fastmath=FAST)
 def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
     """Solve L L^T x = b in place."""
     for r in range(n):

@@ -11,6 +11,7 @@ from numba import njit
 from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
+from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, copy_vector, natural_map
 from humanoid_sim.contact.interior_point import interior_point
@@ -22,6 +23,8 @@ _PATIENCE_PER_CONTACT = 1
 _NEWTON_ITERATIONS = 40
 _INTERIOR_ITERATIONS = 100
 _SWEEPS_AFTER_FAILURE = 30
+_PROGRESS = 0.1
+"""A turn of sweeps and Newton that makes a good residual no better than this part of it was the last one."""
 _INTERIOR_COST = 4.0
 """Newton systems that an interior-point iteration is taken to cost where the clock decides (1.2 to 4 measured)."""
 
@@ -59,7 +62,8 @@ def nsgs_newton(
             sweeps and Newton's systems are begun where what they are seen or taken to cost still fits in.
 
     Returns:
-        Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+        Number of sweeps and Newton iterations done, fewer than may be made where a good residual gets no better. The
+        problem is solved if ``residuals[0] <= tolerance``.
     """
     m = mu.size
     contact_residuals(W, v_free, mu, f, v, residuals)
@@ -145,9 +149,12 @@ def nsgs_newton(
             if residuals[0] <= tolerance:
                 return iteration
             first = False
+        before = best_residual
         if residuals[0] < best_residual:
             best_residual = residuals[0]
             copy_vector(f, best)
+        if best_residual <= GOOD_RESIDUAL and best_residual > _PROGRESS * before:
+            break
         last = residuals[0]
         longest *= 2
     copy_vector(best, f)

@@ -32,8 +32,9 @@ _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
 _CONTACT_ITERATIONS = 100
 """Of the contacts alone, for each set of states."""
+_CLOSE_ITERATIONS = 15
 _SHARE = 0.03
-"""Of the tolerance, for the contacts alone."""
+"""Of the tolerance, for the contacts alone within their first iterations."""
 _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 
@@ -153,7 +154,7 @@ def scalar_active_set(
         states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k] - v[k] / diagonal[k])
     held = np.empty(ns, dtype=np.int64)
     A = np.empty((ns, ns))
-    repeated = np.empty(ns, dtype=np.bool_)
+    repeated, loose = np.empty(ns, dtype=np.bool_), np.empty(ns, dtype=np.bool_)
     E = np.empty((ns, nc + 1))
     W_c, v_c = np.empty((nc, nc)), np.empty(nc)
     f_c, moved, small = np.empty(nc), np.empty(nc), np.empty(5)
@@ -215,9 +216,13 @@ def scalar_active_set(
                         W_c[r, q] -= factor * E[a, q]
         iteration += 1
         if contacts > 0:
-            limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
-            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it.
+            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is hard,
+            # the tolerance has to do.
+            limit = min(_CLOSE_ITERATIONS, max(max_iterations - iteration, 0))
             iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
+            if small[0] > tolerance:
+                limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
+                iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
             if small[0] > tolerance:
                 break
         for r in range(nc):
@@ -233,14 +238,21 @@ def scalar_active_set(
                 if not repeated[b]:
                     value -= A[b, a] * f[held[b]]
             f[held[a]] = value / A[a, a]
-        changed = _new_states(states, rows_s, block_s, kinds, parameters, diagonal, W, v_free, f, tolerance)
+        for s in range(ns):
+            loose[s] = False
+        a = 0
+        for s in range(ns):
+            if states[s] == _HELD:
+                loose[s] = repeated[a]
+                a += 1
+        changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
+        block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
+        if residuals[0] <= tolerance:
+            return iteration
+        if residuals[0] < best_residual:
+            best_residual = residuals[0]
+            copy_vector(f, best)
         if changed == 0:
-            block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
-            if residuals[0] <= tolerance:
-                return iteration
-            if residuals[0] < best_residual:
-                best_residual = residuals[0]
-                copy_vector(f, best)
             break
     copy_vector(best, f)
     left = max(max_iterations - iteration, 0)
@@ -249,14 +261,16 @@ def scalar_active_set(
 
 @njit(cache=True, error_model="numpy")
 def _new_states(
-    states: np.ndarray, rows: np.ndarray, block: np.ndarray, kinds: np.ndarray, parameters: np.ndarray,
-    diagonal: np.ndarray, W: np.ndarray, v_free: np.ndarray, f: np.ndarray, tolerance: float,
+    states: np.ndarray, loose: np.ndarray, rows: np.ndarray, block: np.ndarray, problem: BlockProblem,
+    diagonal: np.ndarray, f: np.ndarray, tolerance: float,
 ) -> int:  # fmt: skip
     """Return states that forces f tell, held rows by their force, others by their velocity; returns how many are new.
 
     A state stays where another would be better by less than the tolerance lets through: the limit and the dry friction
-    of one joint are the same row, and which of them holds it would be rounding's choice.
+    of one joint are the same row, and which of them holds it would be rounding's choice. A row that was left out as it
+    repeats held ones (``loose``) moves if those do, as a joint on its last way to a limit; then it isn't held.
     """
+    W, v_free, kinds, parameters = problem.W, problem.v_free, problem.kinds, problem.parameters
     largest = 0.0
     for s in range(rows.size):
         largest = max(largest, abs(f[rows[s]]))
@@ -266,7 +280,7 @@ def _new_states(
         k, i = rows[s], block[s]
         state, bound = states[s], parameters[i]
         wanted = f[k]
-        if state != _HELD:
+        if state != _HELD or loose[s]:
             velocity = v_free[k]
             for r in range(f.size):
                 velocity += W[k, r] * f[r]
@@ -277,7 +291,7 @@ def _new_states(
                 new = _LOW
             elif state != _HELD and wanted > slack:
                 new = _HELD
-        elif state == _HELD and abs(wanted) > bound + slack:
+        elif state == _HELD and abs(wanted) > (0.0 if loose[s] else bound) + slack:
             new = _HIGH if wanted > 0.0 else _LOW
         elif (state == _HIGH and wanted < bound - slack) or (state == _LOW and wanted > slack - bound):
             new = _HELD

@@ -26,10 +26,14 @@ from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Height
 from humanoid_model.errors import InputError
 from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.pair_classes import PairTable
+from humanoid_sim.detection.patch_reduction import supporting_points
 from humanoid_sim.detection.placed_shapes import JointMotion
 
 SLOTS_PER_FEATURE = 4
 """A point or ball gives one contact point, a rim up to four."""
+_FEW_POINTS = 4
+_MOST_POINTS = 8
+"""A body keeps all of a few points on a plane, of more those that can carry it, and no more than this."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,12 @@ def half_space_contacts(
     a = np.empty(3)
     u = np.empty(3)
     w = np.empty(3)
+    kept = np.empty(_MOST_POINTS, dtype=np.int64)
     slot_count = features.slot[features.slot.size - 1]
+    most_slots = 0
+    for g in range(features.group_radius.size):
+        most_slots = max(most_slots, features.slot[features.group[g + 1]] - features.slot[features.group[g]])
+    heights = np.empty(most_slots)
     for plane in range(planes.joint.size):
         jp = planes.joint[plane]
         bp = planes.body[plane]
@@ -262,7 +271,8 @@ def half_space_contacts(
                     )
                     height += n[r] * x[r]
                 radius = features.radius[f]
-                reach = margin + 2.0 * dt * max(_approach(twists[jf], twists[jp], x, n), 0.0)
+                approach = _approach(twists[jf], twists[jp], x, n)
+                reach = margin + 2.0 * dt * max(approach, 0.0)
                 rim = features.axis[f, 0] != 0.0 or features.axis[f, 1] != 0.0 or features.axis[f, 2] != 0.0
                 if rim:  # its points also move with the rotation
                     spin = math.sqrt(twists[jf, 3] ** 2 + twists[jf, 4] ** 2 + twists[jf, 5] ** 2)
@@ -319,6 +329,7 @@ def half_space_contacts(
                     if gap > reach:
                         continue
                     gaps[count] = gap
+                    heights[count - group_first] = gap - dt * approach
                     for r in range(3):
                         normals[count, r] = n[r]
                     friction[count] = mu
@@ -330,17 +341,25 @@ def half_space_contacts(
                     corner[count] = radius == 0.0
                     slots[count] = plane * slot_count + features.slot[f] + s
                     count += 1
-            if how == 1 and count > group_first:
-                best = group_first
-                for k in range(group_first + 1, count):
-                    if gaps[k] < gaps[best]:
-                        best = k
-                gaps[group_first] = gaps[best]
-                slots[group_first] = slots[best]
-                corner[group_first] = corner[best]
+            found = count - group_first
+            if how == 1 and found > 1:
+                kept[0] = 0
+                for k in range(1, found):
+                    if gaps[group_first + k] < gaps[group_first + kept[0]]:
+                        kept[0] = k
+                left = 1
+            elif how == 0 and found > _FEW_POINTS:
+                left = supporting_points(positions[group_first:count], heights[:found], n, _MOST_POINTS, kept)
+            else:
+                continue
+            for k in range(left):
+                to, at = group_first + k, group_first + kept[k]
+                gaps[to] = gaps[at]
+                slots[to] = slots[at]
+                corner[to] = corner[at]
                 for r in range(3):
-                    positions[group_first, r] = positions[best, r]
-                count = group_first + 1
+                    positions[to, r] = positions[at, r]
+            count = group_first + left
     return count
 
 

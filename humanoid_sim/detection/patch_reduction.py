@@ -16,6 +16,12 @@ _TIE = 1e-6
 _ONE_POINT = 1e-7
 """Corners nearer than this are one [m]."""
 
+_LEVEL = 1e-9
+"""Points whose heights differ by less are level [m]."""
+
+_TILT = 0.05
+"""A body turns by less than this about its supports in a step [rad]: 50 rad/s at 1 ms."""
+
 
 @njit(cache=True, error_model="numpy")
 def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
@@ -101,6 +107,111 @@ def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: i
     return size
 
 
+@njit(cache=True, error_model="numpy")
+def _plane_coordinates(positions: np.ndarray, normal: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """Coordinates of points along a plane, from the first one [m]; x and y are zero before."""
+    axis = 0
+    for r in range(1, 3):
+        if abs(normal[r]) < abs(normal[axis]):
+            axis = r
+    u = np.zeros(3)
+    u[axis] = 1.0
+    length = 0.0
+    for r in range(3):
+        u[r] -= normal[axis] * normal[r]
+        length += u[r] * u[r]
+    length = math.sqrt(length)
+    w = np.empty(3)
+    for r in range(3):
+        u[r] /= length
+    for r in range(3):
+        w[r] = normal[(r + 1) % 3] * u[(r + 2) % 3] - normal[(r + 2) % 3] * u[(r + 1) % 3]
+    for i in range(x.size):
+        for r in range(3):
+            x[i] += u[r] * (positions[i, r] - positions[0, r])
+            y[i] += w[r] * (positions[i, r] - positions[0, r])
+
+
+@njit(cache=True, error_model="numpy")
+def _outside(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, px: float, py: float) -> float:
+    """Distance of a point from a polygon given by its corners, counter-clockwise; negative inside [m]."""
+    largest = -np.inf
+    for k in range(size if size > 2 else 1):
+        p, q = ring[k], ring[(k + 1) % size]
+        dx, dy = x[q] - x[p], y[q] - y[p]
+        if size > 2:
+            distance = (dy * (px - x[p]) - dx * (py - y[p])) / math.sqrt(dx * dx + dy * dy)
+        else:
+            square = dx * dx + dy * dy
+            t = min(max(((px - x[p]) * dx + (py - y[p]) * dy) / square, 0.0), 1.0) if size == 2 else 0.0
+            distance = math.hypot(px - x[p] - t * dx, py - y[p] - t * dy)
+        largest = max(largest, distance)
+    return largest
+
+
+@apart(error_model="numpy")
+def supporting_points(
+    positions: np.ndarray, heights: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray
+) -> int:
+    """Choose the few points of a body on which a plane can carry it in the coming step.
+
+    The lowest point comes first; then, each time, the one that could get furthest below the plane while the body turns
+    about those chosen so far by no more than it does in a step. Of a flat face these are the corners of its
+    hull; what lies so much higher that the step won't bring it down is left out.
+
+    Args:
+        positions: points of the body near the plane [m], shape (n, 3).
+        heights: theirs above the plane at the end of the step, if nothing stops them [m], shape (n,).
+        normal: of the plane, unit, shape (3,).
+        most: number of points that may stay.
+        kept: receives the indices of the points kept, in growing order, shape (most,) or more.
+
+    Returns:
+        The number of points kept.
+    """
+    n = heights.size
+    x = np.zeros(n)
+    y = np.zeros(n)
+    _plane_coordinates(positions, normal, x, y)
+    lowest = 0
+    for i in range(1, n):
+        if heights[i] < heights[lowest] - _LEVEL or (heights[i] < heights[lowest] + _LEVEL and x[i] > x[lowest]):
+            lowest = i  # of level points one at the rim
+    left = np.empty(n, dtype=np.int64)
+    count = 0
+    for i in range(n):
+        away = math.hypot(x[i] - x[lowest], y[i] - y[lowest])
+        if away > _ONE_POINT and _TILT * away > heights[i] - heights[lowest]:
+            left[count] = i
+            count += 1
+    corner_x, corner_y = np.empty(most), np.empty(most)
+    ring = np.empty(2 * most + 2, dtype=np.int64)
+    kept[0] = lowest
+    size = 1
+    corner_x[0], corner_y[0] = x[lowest], y[lowest]
+    while size < most:
+        corners = convex_ring(corner_x[:size], corner_y[:size], ring)
+        worst, furthest = -1, 0.0
+        candidates, count = count, 0
+        for k in range(candidates):
+            i = left[k]
+            distance = _outside(corner_x, corner_y, ring, corners, x[i], y[i])
+            sinks = _TILT * distance - (heights[i] - heights[lowest])
+            if distance <= _ONE_POINT or sinks <= _LEVEL:
+                continue  # for good: the polygon only grows
+            left[count] = i
+            count += 1
+            if sinks > furthest * (1.0 + _TIE):
+                worst, furthest = i, sinks
+        if worst < 0:
+            break
+        kept[size] = worst
+        corner_x[size], corner_y[size] = x[worst], y[worst]
+        size += 1
+    kept[:size].sort()
+    return size
+
+
 @apart(error_model="numpy")
 def reduce_patch(positions: np.ndarray, gaps: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray) -> int:
     """Choose the points of a patch of one normal that carry the same wrenches: corners of its hull.
@@ -118,29 +229,11 @@ def reduce_patch(positions: np.ndarray, gaps: np.ndarray, normal: np.ndarray, mo
         The number of points kept.
     """
     n = gaps.size
-    axis = 0
-    for r in range(1, 3):
-        if abs(normal[r]) < abs(normal[axis]):
-            axis = r
-    u = np.zeros(3)
-    u[axis] = 1.0
-    length = 0.0
-    for r in range(3):
-        u[r] -= normal[axis] * normal[r]
-        length += u[r] * u[r]
-    length = math.sqrt(length)
-    w = np.empty(3)
-    for r in range(3):
-        u[r] /= length
-    for r in range(3):
-        w[r] = normal[(r + 1) % 3] * u[(r + 2) % 3] - normal[(r + 2) % 3] * u[(r + 1) % 3]
     x = np.zeros(n)
     y = np.zeros(n)
+    _plane_coordinates(positions, normal, x, y)
     deepest = 0
     for i in range(n):
-        for r in range(3):
-            x[i] += u[r] * (positions[i, r] - positions[0, r])
-            y[i] += w[r] * (positions[i, r] - positions[0, r])
         if gaps[i] < gaps[deepest] - 1e-9:
             deepest = i
     ring = np.empty(2 * n + 2, dtype=np.int64)

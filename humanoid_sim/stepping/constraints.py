@@ -120,12 +120,14 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     blocks = 0
     rows = 0
     size_of = groups.iterations  # room for a number per group: at most one group per tree
+    mixed = np.full(leaders.size, pairs.has_torques[0] != 0)  # whether there are others than contacts
     for c in range(closure_count):
         tree = trees[closures.joint_a[c]] if closures.joint_a[c] > 0 else trees[closures.joint_b[c]]
         own = 0
         for r in range(6):
             own += 1 if closures.fixed[c, r] else 0
         count = _enter(groups.group_of_tree, size_of, _leader(leaders, tree), count, own)
+        mixed[groups.group_of_tree[_leader(leaders, tree)]] = True
         blocks += 1
         rows += own
     for i in range(m):
@@ -150,10 +152,14 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
         if own > 0:
             tree = trees[model.dof_joint[k]]
             count = _enter(groups.group_of_tree, size_of, _leader(leaders, tree), count, own)
+            mixed[groups.group_of_tree[_leader(leaders, tree)]] = True
             blocks += own
             rows += own
     entries = 0
     for g in range(count):
+        if size_of[g] > groups.largest[0] and not mixed[g]:
+            groups.offsets[g] = -1
+            continue
         groups.offsets[g] = entries
         entries += size_of[g] * size_of[g]
     groups.offsets[count] = entries

@@ -10,6 +10,8 @@ from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import BILATERAL
+from humanoid_sim.contact.body_nsgs import body_nsgs
+from humanoid_sim.delassus.body_operator import BodyOperator, count_responses, fill_body_operator
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
@@ -73,6 +75,8 @@ def gather_bodies(step: Step) -> None:
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
+    Groups without room there have the operators between their bodies only, see :func:`solve_by_bodies`.
+
     Args:
         step: the step, after :func:`gather_bodies`.
         method: one of :data:`DELASSUS_METHODS`; the one that each tree got is written to ``groups.methods``.
@@ -82,7 +86,10 @@ def build_operators(step: Step, method: int, dt: float) -> None:
     S, articulated = step.motion.S, step.articulated
     for tree in range(groups.sizes.size):
         groups.methods[tree] = method if groups.sizes[tree] > 0 else AUTO
-    if method != UNIT_FORCES:
+    without = False  # whether a group has to do with the operators between bodies
+    for g in range(groups.counts[0]):
+        without = without or groups.offsets[g] < 0
+    if method != UNIT_FORCES or without:
         for tree in range(groups.sizes.size):
             size = groups.sizes[tree]
             if size == 0:
@@ -95,7 +102,7 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             branch = groups.branch[:length]
             offset = groups.omega_offsets[tree]
             omega = groups.omega[offset : offset + size * size].reshape(size, size, 6, 6)
-            if method == AUTO:
+            if method in (AUTO, UNIT_FORCES):
                 recursions = prefers_chang_khatib(model, bodies, branch, groups.path)
                 groups.methods[tree] = CHANG_KHATIB if recursions else UNIT_WRENCHES
             if groups.methods[tree] == CHANG_KHATIB:
@@ -106,6 +113,10 @@ def build_operators(step: Step, method: int, dt: float) -> None:
         first, last = groups.blocks[g], groups.blocks[g + 1]
         begin, end = blocks.starts[first], blocks.starts[last]
         n = end - begin
+        for block in range(first, last):
+            blocks.built[block] = 8 * blocks.memory[block] + blocks.kinds[block]
+        if groups.offsets[g] < 0:
+            continue
         W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
         columns = np.empty(n, dtype=np.bool_)
         efforts = False
@@ -120,8 +131,42 @@ def build_operators(step: Step, method: int, dt: float) -> None:
         for r in range(n):
             W[r, r] += blocks.compliance[begin + r]
             blocks.diagonal[begin + r] = W[r, r]
-        for block in range(first, last):
-            blocks.built[block] = 8 * blocks.memory[block] + blocks.kinds[block]
+
+
+@apart(error_model="numpy")
+def solve_by_bodies(
+    step: Step, group: int, v_free: np.ndarray, f: np.ndarray, tolerance: float, max_iterations: int, deadline: float,
+    dt: float,
+) -> int:  # fmt: skip
+    """Solve a group of contacts alone that has no operator of its own; arguments are those of :func:`.body_nsgs`.
+
+    ``v_free`` and ``f`` are those of the group's rows; velocities and residuals are written.
+
+    Returns:
+        Number of sweeps.
+    """
+    groups, rows, blocks = step.groups, step.rows, step.blocks
+    first, last = groups.blocks[group], groups.blocks[group + 1]
+    begin, end = blocks.starts[first], blocks.starts[last]
+    m = last - first
+    trees = TreeOperators(step.model.trees, groups.place, groups.sizes, groups.omega_offsets, groups.omega)
+    starts = np.empty(m + 1, dtype=np.int64)
+    count_responses(rows, begin, starts, trees)
+    operator = BodyOperator(
+        rows.wrenches[begin:end], blocks.compliance[begin:end], np.empty((m, 2), dtype=np.int64), starts,
+        np.empty(starts[m], dtype=np.int64), np.empty((starts[m], 6, 3)), np.empty((m, 3, 3)),
+        np.empty((groups.tree_bodies[groups.sizes.size], 6)),
+    )  # fmt: skip
+    fill_body_operator(rows, begin, trees, groups.tree_bodies, dt, operator)
+    for c in range(m):
+        for r in range(3):
+            blocks.diagonal[begin + 3 * c + r] = operator.diagonal[c, r, r]
+    return int(
+        body_nsgs(
+            operator, v_free, blocks.parameters[first:last], f, tolerance, max_iterations,
+            blocks.velocities[begin:end], groups.residuals[group], deadline,
+        )
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")

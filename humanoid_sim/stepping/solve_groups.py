@@ -16,7 +16,7 @@ from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 from humanoid_sim.stepping.constraints import LOWER
-from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
+from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures, solve_by_bodies
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import BlockArrays, Step
 
@@ -33,19 +33,21 @@ class SolverSettings(NamedTuple):
         tolerance: bound on the relative residual.
         max_iterations: bound on the number of sweeps.
         deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep.
+        dt: time step [s].
     """
 
     newton: bool
     tolerance: float
     max_iterations: int
     deadline: float
+    dt: float
 
 
 @plain_arguments
 @njit(cache=True, error_model="numpy")
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
-    settings: SolverSettings, dt: float,
+    settings: SolverSettings, may_bounce: bool,
 ) -> None:  # fmt: skip
     """Solve one group by block Gauss-Seidel; contacts, limits and dry friction with the help of Newton if wanted.
 
@@ -58,12 +60,11 @@ def solve_group(
         eliminated: whether the operator has been through :func:`eliminate_closures` before.
         settings: how; at the deadline forces that would make energy are those of one sweep without rebound and warm
             start.
-        dt: time step [s]; zero where no contact bounces.
+        may_bounce: whether contacts may, and energy is watched.
     """
-    groups, blocks = step.groups, step.blocks
+    groups, blocks, dt = step.groups, step.blocks, settings.dt
     begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
-    n = end - begin
-    W = groups.W[groups.offsets[group] : groups.offsets[group] + n * n].reshape(n, n)
+    W = _operator(step, group)
     held = closure_rows(step, group)
     if held > 0:
         if not eliminated:
@@ -75,7 +76,7 @@ def solve_group(
     )
     deadline = settings.deadline
     unfinished = groups.residuals[group, 0] > settings.tolerance and deadline < np.inf
-    if dt > 0.0 and (unfinished or _bounces(step, group)):
+    if may_bounce and (unfinished or _bounces(step, group)):
         # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows. So can
         # forces of an earlier step on which the time ended.
         low, high, share = 0.0, 1.0, 1.0
@@ -112,6 +113,17 @@ def solve_group(
 
 
 @njit(cache=True, error_model="numpy")
+def _operator(step: Step, group: int) -> np.ndarray:
+    """Operator of a group, shape (n, n); (0, 0) where it has none."""
+    groups, starts = step.groups, step.blocks.starts
+    offset = groups.offsets[group]
+    n = starts[groups.blocks[group + 1]] - starts[groups.blocks[group]]
+    if offset < 0:
+        offset = n = 0
+    return groups.W[offset : offset + n * n].reshape(n, n)
+
+
+@njit(cache=True, error_model="numpy")
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     settings: SolverSettings,
@@ -122,6 +134,8 @@ def _solve_rows(
     first, last = groups.blocks[group], groups.blocks[group + 1]
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
+    if groups.offsets[group] < 0:
+        return int(solve_by_bodies(step, group, free, f, tolerance, max_iterations, deadline, settings.dt))
     if held > 0:
         own = np.empty((end - begin, end - begin))
         for r in range(end - begin):
@@ -195,8 +209,7 @@ def constraint_work(
     """
     groups, blocks = step.groups, step.blocks
     begin, end = blocks.starts[groups.blocks[group]] + held, blocks.starts[groups.blocks[group + 1]]
-    n = end - begin + held
-    W = groups.W[groups.offsets[group] : groups.offsets[group] + n * n].reshape(n, n)
+    W = _operator(step, group)
     work = 0.0
     scale = 0.0
     for block in range(groups.blocks[group], groups.blocks[group + 1]):
@@ -207,8 +220,11 @@ def constraint_work(
             if f == 0.0:
                 continue
             change = 0.0  # in the velocity along the row, by all forces
-            for column in range(begin, end):
-                change += W[row - begin + held, column - begin + held] * forces[column]
+            if W.size == 0:
+                change = blocks.velocities[row] - blocks.v_free[row]
+            else:
+                for column in range(begin, end):
+                    change += W[row - begin + held, column - begin + held] * forces[column]
             shift = share * blocks.shifts[row] if bounces and row == first else blocks.shifts[row]
             before = blocks.velocities[row] - change - shift
             after = before + change - blocks.compliance[row] * f
@@ -237,9 +253,7 @@ def _only_contacts(kinds: np.ndarray) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def solve_all(
-    step: Step, settings: SolverSettings, dt: float
-) -> None:
+def solve_all(step: Step, settings: SolverSettings) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written.
 
     Each group may take the part of the time left that its rows are of those still to be solved, so that a hard problem
@@ -248,7 +262,6 @@ def solve_all(
     Args:
         step: the step.
         settings: how; the deadline is that of all groups.
-        dt: time step [s].
     """
     groups, blocks = step.groups, step.blocks
     own = deadline = settings.deadline
@@ -257,8 +270,8 @@ def solve_all(
             now = seconds(step.clock.work)
             begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
             own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
-        share = SolverSettings(settings.newton, settings.tolerance, settings.max_iterations, own)
-        solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, dt)
+        share = SolverSettings(settings.newton, settings.tolerance, settings.max_iterations, own, settings.dt)
+        solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, True)
 
 
 @njit(cache=True, error_model="numpy")
@@ -382,8 +395,8 @@ def correction_forces(
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        plain = SolverSettings(False, 1e-4, max_iterations, deadline)
-        solve_group(step, group, wanted, forces, parameters, True, plain, 0.0)
+        plain = SolverSettings(False, 1e-4, max_iterations, deadline, dt)
+        solve_group(step, group, wanted, forces, parameters, True, plain, False)
         groups.iterations[group] = iterations
         copy_vector(residual, groups.residuals[group])
         copy_vector(velocities, blocks.velocities)

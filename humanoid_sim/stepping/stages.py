@@ -190,7 +190,7 @@ def advance(
         now = seconds(clock)
         times[0] += now - mark
         deadline = now + settings.budget - times[1]
-        solve_all(step, SolverSettings(settings.newton, tolerance, settings.max_iterations, deadline), dt)
+        solve_all(step, SolverSettings(settings.newton, tolerance, settings.max_iterations, deadline, dt))
         mark = seconds(clock)
         times[1] += mark - now
         if not respond(step, dt):

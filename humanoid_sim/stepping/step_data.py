@@ -158,7 +158,8 @@ class GroupArrays(NamedTuple):
 
     Attributes:
         blocks: first block of each group, and one behind the last block, shape (groups + 1,).
-        offsets: where the operator of each group begins in ``W``, shape (groups + 1,).
+        offsets: where the operator of each group begins in ``W``, -1 where it isn't there, shape (groups + 1,).
+        largest: groups of contacts alone have an operator in ``W`` up to so many rows, shape (1,).
         W: operators of all groups one after the other, each (n, n), shape (any,).
         residuals: of each group, shape (groups, 5).
         iterations: of each group, shape (groups,).
@@ -185,6 +186,7 @@ class GroupArrays(NamedTuple):
 
     blocks: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    largest: NDArray[np.int64]
     W: NDArray[np.float64]
     residuals: NDArray[np.float64]
     iterations: NDArray[np.int64]

@@ -55,6 +55,9 @@ DYNAMICS = ("articulated_body", "pinocchio")
 """Where the dynamics of a step come from: the thesis' compiled recursions, or Pinocchio's matrices to compare with."""
 _MAX_OPERATOR_SIZE = 200_000_000
 """Entries of all operators of a step: 1.6 GB."""
+_LARGEST_OPERATOR = 450
+"""Rows up to which a group of contacts alone has a dense operator, and Newton's method: a system of 450 rows takes some
+milliseconds, and the time grows with the cube."""
 _ALTERNATIONS = 200
 """A solver for contacts alone takes turns with the other constraints at most so many times."""
 
@@ -118,6 +121,8 @@ class Stepper:
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self.clock = clock
         self.times: NDArray[np.float64] = np.zeros(3)
+        own = settings.newton and self._pinocchio is None
+        self._largest = np.array([_LARGEST_OPERATOR if own else _MAX_OPERATOR_SIZE], dtype=np.int64)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
         self.use_points(points, slots)
@@ -130,7 +135,7 @@ class Stepper:
             return np.zeros(size, dtype=np.int64)
 
         return GroupArrays(
-            blocks=integers(trees + 1), offsets=integers(trees + 1), W=np.zeros(entries),
+            blocks=integers(trees + 1), offsets=integers(trees + 1), largest=self._largest, W=np.zeros(entries),
             residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
             group_of_tree=integers(trees), place=np.full(n, -1, dtype=np.int64), bodies=integers(n),
             tree_bodies=integers(trees + 1), sizes=integers(trees), omega_offsets=integers(trees),
@@ -278,7 +283,7 @@ class Stepper:
         """Solve all groups by block Gauss-Seidel, contacts alone with the help of Newton if wanted; budget in s."""
         s = self.settings
         deadline = seconds(self.clock.work) + budget
-        solve_all(self._step, SolverSettings(s.newton, s.tolerance, s.max_iterations, deadline), s.dt)
+        solve_all(self._step, SolverSettings(s.newton, s.tolerance, s.max_iterations, deadline, s.dt))
 
     def solve_by(self, kernel: SolverKernel) -> None:
         """Solve all groups by a solver for contacts alone; other constraints take turns with it."""
@@ -433,8 +438,9 @@ class Stepper:
         Args:
             complete: adds to the operators what isn't the stepper's, such as deformable soles.
         """
-        blocks, groups = self.blocks, self.groups
         keep_velocities(self._step)
+        self._give_operators()
+        blocks, groups = self.blocks, self.groups
         if self._pinocchio is None:
             build_operators(self._step, self.settings.delassus, self.settings.dt)
         else:
@@ -465,6 +471,15 @@ class Stepper:
         back = np.argsort(order)
         rows = (3 * back[:, None] + np.arange(3)).reshape(-1)
         return ContactProblem(W[np.ix_(rows, rows)], v_free[rows], mu[back])
+
+    def _give_operators(self) -> None:
+        """Make room for the operators of all groups."""
+        groups, starts = self.groups, self.blocks.starts
+        rows = np.diff(starts[groups.blocks[: groups.counts[0] + 1]])
+        groups.offsets[: len(rows) + 1] = np.cumsum([0, *rows**2])
+        groups.counts[3] = groups.offsets[len(rows)]
+        if groups.counts[3] > groups.W.size:
+            self._grow()
 
     # -- warm start ----------------------------------------------------------------------------
 

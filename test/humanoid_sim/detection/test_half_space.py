@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial import ConvexHull
 
 from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
@@ -125,3 +126,20 @@ def test_method_distance_keeps_the_lowest_point() -> None:
 def test_placement_that_is_not_finite_touches_nothing() -> None:
     placement = pin.SE3(np.eye(3), np.array([0.0, np.nan, 0.0]))
     assert len(contacts(Box(np.ones(3)), placement, 1.0)[1]) == 0
+
+
+def test_lying_mesh_of_many_vertices_keeps_eight_points(tmp_path: Path) -> None:
+    """A prism of 100 sides on its end face: points at its rim, and nine tenths of a circle's area between them."""
+    angles = 2.0 * np.pi * np.arange(100) / 100
+    rim = 0.1 * np.column_stack([np.cos(angles), np.sin(angles)])
+    vertices = np.vstack([np.column_stack([rim, np.full(100, z)]) for z in (0.0, 0.1)])
+    faces = ConvexHull(vertices).simplices + 1
+    path = tmp_path / "prism.obj"
+    path.write_text("".join("v {} {} {}\n".format(*vertex) for vertex in vertices))
+    with path.open("a") as file:
+        file.writelines("f {} {} {}\n".format(*face) for face in faces)
+    positions, gaps, slots = contacts(Mesh(path, np.ones(3)), pin.SE3.Identity(), margin=1e-3)
+    assert len(slots) == 8
+    assert_allclose(gaps, np.zeros(8), atol=1e-12)
+    assert_allclose(np.linalg.norm(positions[:, :2], axis=1), np.full(8, 0.1))
+    assert ConvexHull(positions[:, :2]).volume > 0.89 * np.pi * 0.1**2

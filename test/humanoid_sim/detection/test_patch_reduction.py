@@ -2,11 +2,12 @@
 """Points kept of a patch: the wrenches that they carry against those of all points."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial import ConvexHull
 
-from humanoid_sim.detection.patch_reduction import convex_ring, reduce_patch
+from humanoid_sim.detection.patch_reduction import convex_ring, reduce_patch, supporting_points
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -95,3 +96,42 @@ def test_points_in_one_place_or_on_a_line(count: int) -> None:
     assert len(kept_points(one)) == 1
     line = flat(np.column_stack([np.linspace(0, 1, count + 1), np.linspace(0, 2, count + 1)]))
     assert_array_equal(kept_points(line), [0, count])
+
+
+def supported(positions: np.ndarray, heights: np.ndarray, most: int = 8) -> list[int]:
+    kept = np.empty(most, dtype=np.int64)
+    return kept[: supporting_points(positions, heights, np.array([0.0, 0.0, 1.0]), most, kept)].tolist()
+
+
+def test_flat_face_is_carried_by_its_corners() -> None:
+    """Of hundreds of points on a hexagon its six corners stay, whatever rounding makes of the heights."""
+    rng = np.random.default_rng(5)
+    angles = np.arange(6) * np.pi / 3.0
+    corners = 0.1 * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
+    inside = rng.dirichlet(np.ones(6), 300) @ corners
+    points = np.vstack([inside, corners])
+    for _ in range(20):
+        assert supported(points, 1e-11 * rng.normal(size=306)) == list(range(300, 306))
+
+
+def test_what_a_step_does_not_bring_down_is_left_out() -> None:
+    """The rim of a chamfer 2 mm up and 1 cm out waits; with the face tilted its lower side is what carries."""
+    square = np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]])
+    points = np.vstack([0.11 * square, 0.1 * square])
+    heights = np.array([2e-3] * 4 + [0.0] * 4)
+    assert supported(points, heights) == [4, 5, 6, 7]
+    assert supported(points, heights + 0.1 * points[:, 0]) == [5, 6]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_point_sinks_while_the_kept_ones_are_carried(seed: int) -> None:
+    """A ball of 500 vertices rolls by half a step's turn over a plane that carries the kept ones: none is below."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(500, 3))
+    points = 0.1 * directions / np.linalg.norm(directions, axis=1)[:, None]
+    heights = points[:, 2] - points[:, 2].min()
+    kept = supported(points, heights)
+    for _ in range(50):
+        axis = np.append(rng.normal(size=2), 0.0)
+        turned = points @ pin.exp3(0.025 * axis / np.linalg.norm(axis)).T
+        assert turned[:, 2].min() > turned[kept, 2].min() - 1e-5

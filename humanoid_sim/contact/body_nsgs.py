@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gauss-Seidel over many contacts by way of the bodies' twists: a sweep takes time linear in the contacts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_model.apart import apart
+from humanoid_sim.contact.alart_curnier import optimal_steps
+from humanoid_sim.contact.block_nsgs import CONTACT, GOOD_RESIDUAL, block_natural_map, law_residuals
+from humanoid_sim.contact.clock import seconds
+from humanoid_sim.contact.cone import block_inverse, copy_vector
+from humanoid_sim.contact.nsgs import solve_one_contact
+from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity, push_bodies, row_change
+
+_MOST_SWEEPS = 100
+"""A heap whose answer is further away than this gets the best forces found: more sweeps gain little."""
+_WATCHED_SWEEPS = 10
+
+
+@apart(error_model="numpy")
+def body_nsgs(
+    operator: BodyOperator,
+    v_free: np.ndarray,
+    mu: np.ndarray,
+    f: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    v: np.ndarray,
+    residuals: np.ndarray,
+    deadline: float,
+) -> int:
+    """Sweeps up and down the contacts, each solved exactly with the newest twists of its bodies.
+
+    Args:
+        operator: of the contacts.
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+        f: initial forces, overwritten with the best ones found, shape (3m,).
+        tolerance: bound on the relative natural-map residual.
+        max_iterations: bound on the number of sweeps.
+        v: receives the contact velocities, shape (3m,).
+        residuals: receives those of :func:`~humanoid_sim.contact.block_nsgs.law_residuals`, shape (5,).
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but the first sweep.
+
+    Returns:
+        Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
+    """
+    m = mu.size
+    starts = np.arange(m + 1) * 3
+    kinds = np.full(m, CONTACT)
+    parents = np.arange(m)
+    diagonal = np.empty(3 * m)
+    inverses, steps = np.empty((m, 3, 3)), np.empty((m, 2))
+    for c in range(m):
+        block_inverse(operator.diagonal[c], inverses[c])
+        steps[c, 0], steps[c, 1] = optimal_steps(operator.diagonal[c])
+        for r in range(3):
+            diagonal[3 * c + r] = operator.diagonal[c, r, r]
+    operator_velocity(operator, v_free, f, v)
+    residual = block_natural_map(diagonal, v_free, starts, kinds, mu, parents, f, v)
+    best, best_residual, watched = f.copy(), residual, residual
+    v_loc = np.empty(3)
+    clock = np.empty(2, dtype=np.int64)
+    timed = deadline < np.inf
+    mark = seconds(clock) if timed else 0.0
+    sweep = 0
+    while residual > tolerance and sweep < min(max_iterations, _MOST_SWEEPS):
+        sweep += 1
+        for place in range(m):
+            c = place if sweep % 2 == 1 else m - 1 - place
+            k = 3 * c
+            block = operator.diagonal[c]
+            f_0, f_1, f_2 = f[k], f[k + 1], f[k + 2]
+            for r in range(3):
+                v_loc[r] = v_free[k + r] + row_change(operator, c, r, f[k + r])
+                v_loc[r] -= block[r, 0] * f_0 + block[r, 1] * f_1 + block[r, 2] * f_2
+            solve_one_contact(block, inverses[c], steps[c, 0], steps[c, 1], v_loc, mu[c], f[k : k + 3])
+            if f[k] != f_0 or f[k + 1] != f_1 or f[k + 2] != f_2:
+                push_bodies(operator, c, f[k] - f_0, f[k + 1] - f_1, f[k + 2] - f_2)
+        operator_velocity(operator, v_free, f, v)  # anew, free of accumulated rounding
+        residual = block_natural_map(diagonal, v_free, starts, kinds, mu, parents, f, v)
+        if residual < best_residual:
+            best_residual = residual
+            copy_vector(f, best)
+        if sweep % _WATCHED_SWEEPS == 0:
+            gain = (_MOST_SWEEPS - sweep) / _WATCHED_SWEEPS * math.log(best_residual / watched)
+            if best_residual <= GOOD_RESIDUAL and gain > math.log(tolerance / best_residual):
+                break
+            watched = best_residual
+        if timed:
+            now = seconds(clock)
+            if now + 3.0 * (now - mark) > deadline:  # one more, what is left of it and what it does
+                break
+            mark = now
+    copy_vector(best, f)
+    operator_velocity(operator, v_free, f, v)
+    law_residuals(diagonal, v_free, starts, kinds, mu, parents, f, v, residuals)
+    return sweep
