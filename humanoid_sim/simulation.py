@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -201,9 +200,8 @@ class Simulation(Readings):
         Raises:
             InputError: unknown or fixed body, a value that is not finite, a duration that is not positive.
         """
-        self.stepping.wrenches.add(
-            body, (force, torque), point, duration, self.step_count, self.joint_placements()
-        )
+        placements = None if point is None else (point, self.joint_placements())
+        self.stepping.wrenches.add(body, (force, torque), placements, duration, self.step_count)
 
     def add_module(self, module: Acting) -> None:
         """Let a module act around each step, after those that are there already.
@@ -227,7 +225,7 @@ class Simulation(Readings):
     def save_state(self) -> SimulationState:
         """Return a copy of the state that determines the simulation's future."""
         return SimulationState(
-            self.step_count, self.q.copy(), self.v.copy(), copy.deepcopy(self.servos), self.stepping.save(),
+            self.step_count, self.q.copy(), self.v.copy(), self.servos.copy(), self.stepping.save(),
             self.modules.save(),
         )  # fmt: skip
 
@@ -235,12 +233,16 @@ class Simulation(Readings):
         """Go back (or forth) to a saved state of this simulation; what follows repeats bit for bit.
 
         Raises:
-            InputError: the state is of another scene.
+            InputError: the state is of another scene, or not finite.
         """
         if state.q.shape != self.q.shape or state.v.shape != self.v.shape:
             raise InputError(
                 "the state belongs to another scene", element="state", remedy="Restore it where it was saved"
             )
+        for name, values in (("q", state.q), ("v", state.v)):
+            if not np.isfinite(values).all():
+                i = int(np.argmax(~np.isfinite(values)))
+                raise InputError(f"{name}[{i}] is {values[i]}", element=name, remedy="Give finite numbers")
         self.step_count = state.step_count
         self.q = self.q_before = state.q.copy()
         self.v = self.v_before = state.v.copy()

@@ -294,11 +294,11 @@ class ContactDetector:
 
     def restore(self, state: SlotState) -> None:
         """Take over the slots that :meth:`save` returned."""
-        self._most_blocks, keys, blocks, used = state
-        self._block_keys, self._blocks = keys.copy(), blocks.copy()
-        self._used[:] = used
-        self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
-        self._record = None
+        most_blocks, keys, blocks, used = state
+        if most_blocks != self._most_blocks:
+            self._most_blocks = most_blocks
+            self._make_slots()
+        self._block_keys[:], self._blocks[:], self._used[:] = keys, blocks, used
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
 

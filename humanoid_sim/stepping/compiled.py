@@ -13,17 +13,15 @@ from humanoid_sim.stepping.stepping import Advance
 class CompiledStepping(StagedStepping):
     """The simulator's own step, compiled as a whole.
 
-    Where an external wrench acts, or impacts are resolved apart, what comes before the detection and what comes after
-    it are a compiled call each.
+    Where impacts are resolved apart, what comes before the detection and what comes after it are a compiled call each.
     """
 
     def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """See :meth:`Stepping.advance`."""
-        wrenches, stepper = self.wrenches, self.stepper
-        if wrenches.acting or self.impact_stage is not None:
+        stepper = self.stepper
+        if self.impact_stage is not None:
             return super().advance(q, v, step_count, steps)
-        if wrenches.acted:
-            wrenches.forget_last()
+        stepper.pushes.counts[2] = step_count
         made, state, begin_q, begin_v = 0, stepper.state, q, v
         while True:
             done, end = stepper.run_steps(self.detector.record(), begin_q, begin_v, steps - made)

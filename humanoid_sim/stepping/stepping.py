@@ -17,7 +17,7 @@ from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.profile import Profile
-from humanoid_sim.stepping.applied_wrenches import AppliedWrench, AppliedWrenches
+from humanoid_sim.stepping.applied_wrenches import AppliedWrenches, WrenchState
 from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.step_settings import StepSettings
@@ -104,7 +104,8 @@ class SteppingState:
     """What decides how the steps go on, besides configuration, velocity and servos.
 
     Attributes:
-        forces: of the last step, for the warm start: by contact slot, by coordinate, by loop.
+        forces: of the last step, for the warm start: slots of the contacts, by contact, by coordinate, by loop, and
+            what tells whether things are at rest.
         wrenches: external wrenches that still act.
         slots: which contact slots pairs of shapes have.
         soles: how the deformable soles are deformed.
@@ -112,7 +113,7 @@ class SteppingState:
     """
 
     forces: tuple[Array, ...]
-    wrenches: tuple[AppliedWrench, ...]
+    wrenches: WrenchState
     slots: tuple[Any, ...]
     soles: Mapping[str, Array]
     scheme: object
@@ -150,7 +151,7 @@ class Stepping(ABC):
             world, setup.servos, self.settings, self._points, self.detector.slot_count, options.dynamics, setup.groups,
             setup.profile.clock(),
         )  # fmt: skip
-        self.wrenches = AppliedWrenches(world, setup.dt, self.stepper.state.wrenches)
+        self.wrenches = AppliedWrenches(world, self.stepper)
         self.impact_stage: ImpactStage | None = None
         self.contact_count = 0
         self.has_stepped = False
@@ -185,7 +186,9 @@ class Stepping(ABC):
     def restore(self, state: SteppingState) -> None:
         """Go on from what :meth:`save` gave."""
         self.detector.restore(state.slots)
-        self._use_points(self.detector.points, len(state.forces[0]))
+        slots = max(self.detector.slot_count, int(state.forces[0].max(initial=-1.0)) + 1)
+        if self.detector.points is not self._points or slots > len(self.stepper.memory.contacts):
+            self._use_points(self.detector.points, slots)
         self.stepper.remember(state.forces)
         self.wrenches.restore(state.wrenches)
         self.forget_last_step()
@@ -209,7 +212,8 @@ class Stepping(ABC):
         self.contact_count = m
         if m > 0:
             note_unsolved(self.stepper.arrays, self.settings.tolerance)
-        self.wrenches.end_step(step_count + 1)
+        self.stepper.pushes.counts[2] = step_count
+        self.stepper.end_wrenches()
         self.profile.end("integration")
 
     def _failure(self, place: int, q: Array, v: Array, step_count: int) -> SimulationError:
