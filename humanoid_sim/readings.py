@@ -163,7 +163,10 @@ class Readings:
         state, body_a, body_b = numbers
         names = self._body_names
         return Contacts(
-            *vectors[:4],
+            position=vectors[0],
+            normal=vectors[1],
+            force=vectors[2],
+            torque=vectors[3],
             gap=scalars[0],
             velocity=vectors[4],
             friction=scalars[1],

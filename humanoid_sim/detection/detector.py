@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -299,6 +300,18 @@ class ContactDetector:
             self._most_blocks = most_blocks
             self._make_slots()
         self._block_keys[:], self._blocks[:], self._used[:] = keys, blocks, used
+
+    def copy(self) -> ContactDetector:
+        """Return a detector of the same bodies, with the same slots, that shares nothing that detection writes."""
+        twin = copy.copy(self)
+        twin._placed = PlacedShapes(*(array.copy() for array in self._placed))
+        twin._order, twin._found = self._order.copy(), self._found.copy()
+        twin._make_room(pairs=len(self._near), points=len(self.points.gaps))
+        twin._make_slots()
+        twin.restore(self.save())
+        twin._mesh_room = MeshPoints.of_size(MESH_POINTS)
+        twin._special_pairs, twin.overlaps, twin.contact_times = {}, [], {}
+        return twin
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ WrenchState = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 class AppliedWrenches:
-    """The wrenches that act in the next step; they are in the arrays of the step (:class:`~humanoid_sim.stepping.step_data.PushArrays`)."""
+    """The wrenches that act in the next step, in its arrays (:class:`~humanoid_sim.stepping.step_data.PushArrays`)."""
 
     def __init__(self, world: World, stepper: Stepper) -> None:
         """Let nothing act.

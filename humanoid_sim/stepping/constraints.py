@@ -349,7 +349,7 @@ def midpoint_shift(
 def _closure_shift(
     motion: TreeMotion, a: int, b: int, x: np.ndarray, d: np.ndarray, linear: bool, dt: float
 ) -> float:
-    r"""Shift :math:`\tfrac{\delta t}{2}\dot J v` of a closure's row, as :func:`midpoint_shift`'s: loops keep their energy.
+    r"""Shift :math:`\tfrac{\delta t}{2}\dot J v` of a closure's row, see :func:`midpoint_shift`; no energy is lost.
 
     The direction d turns with body a.
     """

@@ -17,7 +17,13 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
-from humanoid_sim.stepping.step_data import BlockArrays, FlightArrays, GroupArrays, JointArrays, StateArrays
+from humanoid_sim.stepping.step_data import (
+    BlockArrays,
+    FlightArrays,
+    GroupArrays,
+    JointArrays,
+    StateArrays,
+)
 from humanoid_sim.world.tree_part import whole_world_data
 
 
@@ -53,7 +59,7 @@ class PinocchioDynamics:
         state.v_free[:] = state.v + dt * cho_solve(self._factor, efforts)
 
     def refine(self, state: StateArrays, flight: FlightArrays, turning: float, dt: float) -> None:
-        """Let the gyroscopic forces be those of the mean velocity, as :mod:`~humanoid_sim.stepping.second_order` does."""
+        """Let the gyroscopic forces be those of the mean velocity, see :mod:`~humanoid_sim.stepping.second_order`."""
         model, data = self._model, self._data
         flight.mean[:] = state.v
         if not dt * turning > SLOW:
@@ -64,7 +70,7 @@ class PinocchioDynamics:
             new_bias = pin.nonLinearEffects(model, data, state.q, flight.mean).copy()
             change = dt * cho_solve(self._factor, bias - new_bias)
             bias = new_bias
-            state.v_free += change
+            state.v_free[:] += change
             if not dt * np.abs(change).max() > ACCURACY:
                 break
 

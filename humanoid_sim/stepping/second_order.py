@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Free motion of second order: gyroscopic terms at the middle of the step.
 
-Velocities and configurations of a step stagger: :math:`v^+ = v + \delta t\,a`, then :math:`q^+ = q \oplus \delta t\,v^+`,
-so that q is the configuration in the middle between v and :math:`v^+`. With accelerations at q and at the mean velocity
+Velocities and configurations stagger: :math:`v^+ = v + \delta t\,a`, then :math:`q^+ = q \oplus \delta t\,v^+`, so
+that q is the configuration in the middle between v and :math:`v^+`. With accelerations at q and at the mean velocity
 :math:`\tfrac12(v + v^+)` the step is symmetric in time: energy oscillates by terms of first order and doesn't drift.
 The mean velocity is found by iteration: Coriolis forces anew, with the inertias of the recursion.
 
-A free body that nothing touches obeys the conserving algorithm of J. Simo and K. Wong, Unconditionally stable algorithms
-for rigid body dynamics that exactly preserve energy and momentum, 1991: with
-:math:`R^+ = R\exp(\tfrac{\delta t}{2}(\Omega + \Omega^+))` its angular momentum :math:`R^+ I \Omega^+` changes by
-:math:`\delta t` times the torque, and no energy is made. Its centre of mass moves with the mean of both velocities, which
-is exact under gravity.
+A free body that nothing touches obeys the conserving algorithm of J. Simo and K. Wong, Unconditionally stable
+algorithms for rigid body dynamics that exactly preserve energy and momentum, 1991: with
+:math:`R^+ = R\exp(\tfrac{\delta t}{2}(\Omega + \Omega^+))` its angular momentum :math:`R^+ I \Omega^+` changes
+by :math:`\delta t` times the torque, and no energy is made. Its centre of mass moves with the mean of both
+velocities, which is exact under gravity.
 """
 
 from __future__ import annotations
@@ -155,10 +155,10 @@ def _spin(inertia: np.ndarray, before: np.ndarray, momentum: np.ndarray, dt: flo
 @njit(cache=True, error_model="numpy")
 def _is_driven(joints: JointArrays, first: int) -> bool:
     """Whether efforts, springs or damping of its own act on a free body, whose coordinates begin here."""
+    acts = False
     for k in range(first, first + 6):
-        if joints.loads[k] != 0.0 or joints.own_inertia[k] != 0.0:
-            return True
-    return False
+        acts = acts or joints.loads[k] != 0.0 or joints.own_inertia[k] != 0.0
+    return acts
 
 
 @apart(error_model="numpy")
@@ -172,10 +172,10 @@ def fly(step: Step, dt: float) -> None:
             for r in range(first, k + 3):
                 velocity[r] = state.v_free[r]
             continue
-        R, l, w = motion.R[j], model.levers[j], state.wrenches[j]
+        R, centre, w = motion.R[j], model.levers[j], state.wrenches[j]
         before, m = state.v[k : k + 3], model.masses[j]
         for r in range(3):
-            lever[r] = R[r, 0] * l[0] + R[r, 1] * l[1] + R[r, 2] * l[2]
+            lever[r] = R[r, 0] * centre[0] + R[r, 1] * centre[1] + R[r, 2] * centre[2]
             after[r] = state.v_free[k + r]
         x, y, z = motion.p[j, 0] + lever[0], motion.p[j, 1] + lever[1], motion.p[j, 2] + lever[2]
         turns = dt * (abs(before[0]) + abs(before[1]) + abs(before[2]))
@@ -194,18 +194,18 @@ def fly(step: Step, dt: float) -> None:
             state.v_free[k + r] = after[r]
             velocity[k + r] = 0.5 * (before[r] + after[r])
         # the centre of mass: by its velocity before and after; then the origin of the body, which turns about it
-        if l[0] == 0.0 and l[1] == 0.0 and l[2] == 0.0:
+        if centre[0] == 0.0 and centre[1] == 0.0 and centre[2] == 0.0:
             for r in range(3):
                 change = dt * (model.gravity[r] + w[r] / m)
                 velocity[first + r] = state.v[first + r] + 0.5 * change
                 state.v_free[first + r] = state.v[first + r] + change
             continue
-        _turned(dt * velocity[k], dt * velocity[k + 1], dt * velocity[k + 2], l, moved)
-        b_0, b_1 = before[1] * l[2] - before[2] * l[1], before[2] * l[0] - before[0] * l[2]
-        b_2 = before[0] * l[1] - before[1] * l[0]
-        momentum[0] = after[1] * l[2] - after[2] * l[1]
-        momentum[1] = after[2] * l[0] - after[0] * l[2]
-        momentum[2] = after[0] * l[1] - after[1] * l[0]
+        _turned(dt * velocity[k], dt * velocity[k + 1], dt * velocity[k + 2], centre, moved)
+        b_0, b_1 = before[1] * centre[2] - before[2] * centre[1], before[2] * centre[0] - before[0] * centre[2]
+        b_2 = before[0] * centre[1] - before[1] * centre[0]
+        momentum[0] = after[1] * centre[2] - after[2] * centre[1]
+        momentum[1] = after[2] * centre[0] - after[0] * centre[2]
+        momentum[2] = after[0] * centre[1] - after[1] * centre[0]
         _turned(dt * velocity[k], dt * velocity[k + 1], dt * velocity[k + 2], momentum, after)
         for r in range(3):
             change = dt * (model.gravity[r] + w[r] / m)

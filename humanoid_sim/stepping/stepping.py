@@ -20,6 +20,7 @@ from humanoid_sim.profile import Profile
 from humanoid_sim.stepping.applied_wrenches import AppliedWrenches, WrenchState
 from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.roll import RollControls, RollRecord
 from humanoid_sim.stepping.step_settings import StepSettings
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.stepping.unsolved_steps import note_unsolved
@@ -169,6 +170,17 @@ class Stepping(ABC):
         Raises:
             SimulationError: the first step can't be made, and nothing has changed.
         """
+
+    @property
+    def rolls(self) -> bool:
+        """Whether many steps that follow controls can be made in one compiled call."""
+        return False
+
+    def roll(
+        self, q: Array, v: Array, step_count: int, controls: RollControls, record: RollRecord
+    ) -> tuple[int, SimulationError | None]:
+        """Make such steps; only where :attr:`rolls` says so."""
+        raise NotImplementedError
 
     def contact_problem(self) -> ContactProblem | None:
         """Return the contact problem of the last step; None where a step is not made of one."""

@@ -306,6 +306,22 @@ class SimulatedRobot:
             if own:
                 yield joint, own
 
+    def drive_places(self, joints: Sequence[str] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the world's configuration and velocity have joints that an actuator moves.
+
+        Args:
+            joints: their names; all driven joints if not given.
+
+        Raises:
+            InputError: unknown, repeated or passive joint, or a robot with ball joints, which are no numbers.
+        """
+        if not self._plain:
+            raise InputError(
+                f"'{self.name}' has ball joints", element="joints", remedy="Command it through its methods"
+            )
+        places = self._plain_places(joints)
+        return self._q_places[places], self._v_places[places]
+
     def _plain_places(self, joints: Sequence[str] | None) -> NDArray[np.int64]:
         """:meth:`_driven_places` of a robot without ball joints; players name the same joints in each step."""
         named = None if joints is None else tuple(joints)
