@@ -62,7 +62,7 @@ def test_torque_and_force_change_momentum_as_newton_says() -> None:
     found, a = motion(simulation, com), G + np.array([0.5, 1.0, 0.0])
     assert_allclose(found[0], c + 2.0 * v + 2.0 * a, atol=1e-10)
     assert_allclose(found[1], v + 2.0 * a, atol=1e-10)
-    assert_allclose(found[2], L + [0.02, 0.04, 0.06], atol=1e-11)
+    assert_allclose(found[2], L + np.array([0.02, 0.04, 0.06]), atol=1e-11)
 
 
 def rod(name: str) -> str:
