@@ -50,7 +50,8 @@ def main() -> None:
     robot = load_robot("hrp2")
     walk = generate_walk(robot, plan_footsteps(robot, "half_sitting"), "half_sitting")
     steps = round(walk.duration / DT)
-    samples = [walk.trajectory.sample(DT * (step + 1)) for step in range(steps)]
+    trajectory = walk.trajectory
+    samples = [trajectory.sample(DT * (step + 1)) for step in range(steps)]
     positions = np.array([sample.positions for sample in samples])
     velocities = np.array([sample.velocities for sample in samples])
     simulation = Simulation("walk", DT)
