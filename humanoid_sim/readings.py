@@ -15,10 +15,11 @@ from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.dynamics.flat_model import joint_placements
 from humanoid_sim.dynamics.tree_energy import Energy, kinetic_energy, potential_energy
 from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
-from humanoid_sim.state.contacts import SLIP_SPEED, Contacts, ContactState
+from humanoid_sim.state.contacts import Contacts
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.staged import COMPILED_SOLVERS
 from humanoid_sim.stepping.stepping import Stepping
+from humanoid_sim.stepping.tell_contacts import tell_contacts
 from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps
 from humanoid_sim.world.world import TreeSlices
 
@@ -55,6 +56,7 @@ class Readings:
         self.step_count = 0
         self.q, self.v = world.q.copy(), world.v.copy()
         self.q_before, self.v_before = self.q.copy(), self.v.copy()
+        self._body_names = [body.name for body in world.bodies]
         njoints = world.model.njoints
         self._R_now, self._p_now = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3))
         self._motion_now = TreeMotion.of_size(njoints, world.model.nv)
@@ -156,21 +158,20 @@ class Readings:
         m = self.stepping.contact_count
         if m == 0:
             return Contacts.none()
-        points = self.stepping.stepper.points
-        frames, forces, velocities = points.frames[:m], points.forces[:m], points.velocities[:m]
-        slides = np.linalg.norm(velocities[:, 1:], axis=1) > SLIP_SPEED
-        state = np.where(forces[:, 0] > 0.0, np.where(slides, ContactState.SLIP, ContactState.STICK), ContactState.OPEN)
-        names = [body.name for body in self.world.bodies]
+        vectors, scalars, numbers = np.empty((5, m, 3)), np.empty((2, m)), np.empty((3, m), dtype=np.int64)
+        tell_contacts(self.stepping.stepper.arrays, vectors, scalars, numbers)
+        state, body_a, body_b = numbers
+        names = self._body_names
         return Contacts(
-            position=points.positions[:m].copy(),
-            normal=points.normals[:m].copy(),
-            force=np.einsum("irc,ir->ic", frames, forces),
-            torque=np.einsum("irc,ir->ic", frames, points.torques[:m]),
-            gap=points.gaps[:m].copy(),
-            velocity=np.einsum("irc,ir->ic", frames, velocities),
-            friction=points.friction[:m].copy(),
+            position=vectors[0],
+            normal=vectors[1],
+            force=vectors[2],
+            torque=vectors[3],
+            gap=scalars[0],
+            velocity=vectors[4],
+            friction=scalars[1],
             state=state,
-            bodies=[(names[a], names[b]) for a, b in zip(points.body_a[:m], points.body_b[:m], strict=True)],
+            bodies=[(names[a], names[b]) for a, b in zip(body_a.tolist(), body_b.tolist(), strict=True)],
         )
 
     @property

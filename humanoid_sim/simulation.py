@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,7 +91,16 @@ class Simulation(Readings):
             raise InputError(f"dt is {dt}", element="dt", remedy="Give a positive time step in seconds")
         self.options = SimulationOptions(**options)
         world = World(self.scene)
-        detector = ContactDetector(world, self.options.detection)
+        self._set_up(world, ContactDetector(world, self.options.detection), dt, groups)
+        self._check_inertia()
+        self._initial = self.save_state()
+        self.step()  # all kernels are compiled now, so that the user's first step costs no more than the next one
+        self.reset()
+        self.take_unsolved()
+
+    def _set_up(self, world: World, detector: ContactDetector, dt: float, groups: bool) -> None:
+        """Make everything that a simulation has of its own."""
+        self._groups = groups
         setup = StepSetup(world, Servos.of_world(world), detector, self.options, dt, groups, Profile())
         super().__init__(make_stepping(setup))
         self.method = self.stepping.method
@@ -102,11 +111,46 @@ class Simulation(Readings):
             {own.name: SimulatedRobot(self, self.sensors, own.robot, own.name) for own in self.scene.robots},
         )
         self.bodies = ByName("body", {body.name: SimulatedBody(self, body.name) for body in self.scene.bodies})
-        self._check_inertia()
-        self._initial = self.save_state()
-        self.step()  # all kernels are compiled now, so that the user's first step costs no more than the next one
-        self.reset()
-        self.take_unsolved()
+
+    # -- copying -----------------------------------------------------------------------------
+
+    def __copy__(self) -> Simulation:
+        """Return a simulation in the same state that goes on by itself; the scene is shared, there is no last step.
+
+        Raises:
+            InputError: it has modules, which hold on to it.
+        """
+        parts = self.__getstate__()
+        twin = object.__new__(type(self))
+        twin.scene, twin.options = self.scene, copy.deepcopy(self.options)
+        twin._set_up(self.world, self.stepping.detector.copy(), self.dt, self._groups)
+        twin._initial = self._initial
+        twin.restore_state(parts["state"])
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Simulation:
+        """Return a copy: what copies share doesn't change."""
+        return self.__copy__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes another process's simulation the same: see :meth:`__copy__`."""
+        if self.modules:
+            raise InputError(
+                f"the simulation has the modules {', '.join(self.modules)}, which can't be copied with it",
+                element="modules",
+                remedy="Remove them, and add others to the copy",
+            )
+        return {
+            "scene": self.scene, "options": self.options, "dt": self.dt, "groups": self._groups,
+            "initial": self._initial, "state": self.save_state(),
+        }  # fmt: skip
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Set up what :meth:`__getstate__` told."""
+        self.scene, self.options, self._initial = parts["scene"], parts["options"], parts["initial"]
+        world = World(self.scene)
+        self._set_up(world, ContactDetector(world, self.options.detection), parts["dt"], parts["groups"])
+        self.restore_state(parts["state"])
 
     # -- stepping ----------------------------------------------------------------------------
 
@@ -201,9 +245,8 @@ class Simulation(Readings):
         Raises:
             InputError: unknown or fixed body, a value that is not finite, a duration that is not positive.
         """
-        self.stepping.wrenches.add(
-            body, (force, torque), point, duration, self.step_count, self.joint_placements()
-        )
+        placements = None if point is None else (point, self.joint_placements())
+        self.stepping.wrenches.add(body, (force, torque), placements, duration, self.step_count)
 
     def add_module(self, module: Acting) -> None:
         """Let a module act around each step, after those that are there already.
@@ -227,7 +270,7 @@ class Simulation(Readings):
     def save_state(self) -> SimulationState:
         """Return a copy of the state that determines the simulation's future."""
         return SimulationState(
-            self.step_count, self.q.copy(), self.v.copy(), copy.deepcopy(self.servos), self.stepping.save(),
+            self.step_count, self.q.copy(), self.v.copy(), self.servos.copy(), self.stepping.save(),
             self.modules.save(),
         )  # fmt: skip
 
@@ -235,12 +278,16 @@ class Simulation(Readings):
         """Go back (or forth) to a saved state of this simulation; what follows repeats bit for bit.
 
         Raises:
-            InputError: the state is of another scene.
+            InputError: the state is of another scene, or not finite.
         """
         if state.q.shape != self.q.shape or state.v.shape != self.v.shape:
             raise InputError(
                 "the state belongs to another scene", element="state", remedy="Restore it where it was saved"
             )
+        for name, values in (("q", state.q), ("v", state.v)):
+            if not np.isfinite(values).all():
+                i = int(np.argmax(~np.isfinite(values)))
+                raise InputError(f"{name}[{i}] is {values[i]}", element=name, remedy="Give finite numbers")
         self.step_count = state.step_count
         self.q = self.q_before = state.q.copy()
         self.v = self.v_before = state.v.copy()

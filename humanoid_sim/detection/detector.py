@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -294,11 +295,23 @@ class ContactDetector:
 
     def restore(self, state: SlotState) -> None:
         """Take over the slots that :meth:`save` returned."""
-        self._most_blocks, keys, blocks, used = state
-        self._block_keys, self._blocks = keys.copy(), blocks.copy()
-        self._used[:] = used
-        self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
-        self._record = None
+        most_blocks, keys, blocks, used = state
+        if most_blocks != self._most_blocks:
+            self._most_blocks = most_blocks
+            self._make_slots()
+        self._block_keys[:], self._blocks[:], self._used[:] = keys, blocks, used
+
+    def copy(self) -> ContactDetector:
+        """Return a detector of the same bodies, with the same slots, that shares nothing that detection writes."""
+        twin = copy.copy(self)
+        twin._placed = PlacedShapes(*(array.copy() for array in self._placed))
+        twin._order, twin._found = self._order.copy(), self._found.copy()
+        twin._make_room(pairs=len(self._near), points=len(self.points.gaps))
+        twin._make_slots()
+        twin.restore(self.save())
+        twin._mesh_room = MeshPoints.of_size(MESH_POINTS)
+        twin._special_pairs, twin.overlaps, twin.contact_times = {}, [], {}
+        return twin
 
     # Methods chosen for single pairs -------------------------------------------------------------------------
 

@@ -250,6 +250,74 @@ def articulated_body(
         _accelerate(model, j, S, articulated, biases[j], acceleration)
 
 
+@apart(error_model="numpy", fastmath=FAST)
+def biased_acceleration(
+    model: FlatModel,
+    motion: TreeMotion,
+    efforts: np.ndarray,
+    wrenches: np.ndarray,
+    articulated: ArticulatedInertia,
+    acceleration: np.ndarray,
+) -> None:
+    """Compute the acceleration of :func:`articulated_body` for another velocity at the same configuration.
+
+    Inertias, H and D are those that :func:`articulated_body` left; only what depends on the velocity is new.
+
+    Args:
+        model: the tree.
+        motion: its motion with the other velocity.
+        efforts: of the coordinates [N m or N], shape (nv,).
+        wrenches: known external wrenches on the bodies, at the world origin, force first, shape (njoints, 6).
+        articulated: output of :func:`articulated_body`; ``forces``, ``u`` and ``accelerations`` are overwritten.
+        acceleration: receives the acceleration, shape (nv,).
+    """
+    inertias, forces, H, D_inverse, u = (
+        articulated.inertias, articulated.forces, articulated.H, articulated.D_inverse, articulated.u,
+    )  # fmt: skip
+    S, biases = motion.S, motion.biases
+    n = model.kinds.size
+    own = np.empty(21)
+    for j in range(1, n):
+        _body_terms(model, motion, j, wrenches[j], own, forces[j])
+    for j in range(n - 1, 0, -1):
+        i, force, bias = inertias[j], forces[j], biases[j]
+        b_0, b_1, b_2, b_3, b_4, b_5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
+        f_0 = force[0] + i[0] * b_0 + i[1] * b_1 + i[2] * b_2 + i[3] * b_3 + i[4] * b_4 + i[5] * b_5
+        f_1 = force[1] + i[1] * b_0 + i[6] * b_1 + i[7] * b_2 + i[8] * b_3 + i[9] * b_4 + i[10] * b_5
+        f_2 = force[2] + i[2] * b_0 + i[7] * b_1 + i[11] * b_2 + i[12] * b_3 + i[13] * b_4 + i[14] * b_5
+        f_3 = force[3] + i[3] * b_0 + i[8] * b_1 + i[12] * b_2 + i[15] * b_3 + i[16] * b_4 + i[17] * b_5
+        f_4 = force[4] + i[4] * b_0 + i[9] * b_1 + i[13] * b_2 + i[16] * b_3 + i[18] * b_4 + i[19] * b_5
+        f_5 = force[5] + i[5] * b_0 + i[10] * b_1 + i[14] * b_2 + i[17] * b_3 + i[19] * b_4 + i[20] * b_5
+        first = model.idx_v[j]
+        for k in range(first + model.nvs[j] - 1, first - 1, -1):
+            s, h = S[k], H[k]
+            rest = efforts[k] - (
+                s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
+            )
+            u[k] = rest
+            g = rest * D_inverse[k]
+            f_0 += h[0] * g
+            f_1 += h[1] * g
+            f_2 += h[2] * g
+            f_3 += h[3] * g
+            f_4 += h[4] * g
+            f_5 += h[5] * g
+        parent = model.parents[j]
+        if parent > 0:
+            above = forces[parent]
+            above[0] += f_0
+            above[1] += f_1
+            above[2] += f_2
+            above[3] += f_3
+            above[4] += f_4
+            above[5] += f_5
+    for r in range(3):  # a base that accelerates upwards feels what gravity does
+        articulated.accelerations[0, r] = -model.gravity[r]
+        articulated.accelerations[0, 3 + r] = 0.0
+    for j in range(1, n):
+        _accelerate(model, j, S, articulated, biases[j], acceleration)
+
+
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _accelerate(
     model: FlatModel, j: int, S: np.ndarray, articulated: ArticulatedInertia, bias: np.ndarray, acceleration: np.ndarray

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
 FORMAT = "humanoid_sim state"
-VERSION = 4
+VERSION = 5
 """Version of the file format; it grows when files that were written before can't be read any more."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.stepping.roll import RollControls, RollRecord, roll
 from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.staged import StagedStepping
 from humanoid_sim.stepping.stepping import Advance
@@ -13,17 +14,15 @@ from humanoid_sim.stepping.stepping import Advance
 class CompiledStepping(StagedStepping):
     """The simulator's own step, compiled as a whole.
 
-    Where an external wrench acts, or impacts are resolved apart, what comes before the detection and what comes after
-    it are a compiled call each.
+    Where impacts are resolved apart, what comes before the detection and what comes after it are a compiled call each.
     """
 
     def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """See :meth:`Stepping.advance`."""
-        wrenches, stepper = self.wrenches, self.stepper
-        if wrenches.acting or self.impact_stage is not None:
+        stepper = self.stepper
+        if self.impact_stage is not None:
             return super().advance(q, v, step_count, steps)
-        if wrenches.acted:
-            wrenches.forget_last()
+        stepper.pushes.counts[2] = step_count
         made, state, begin_q, begin_v = 0, stepper.state, q, v
         while True:
             done, end = stepper.run_steps(self.detector.record(), begin_q, begin_v, steps - made)
@@ -40,6 +39,30 @@ class CompiledStepping(StagedStepping):
         self.contact_count = stepper.contact_count
         self.profile.skip()
         return Advance(state.q_new.copy(), state.v_new.copy(), begin_q, begin_v, steps)
+
+    @property
+    def rolls(self) -> bool:
+        """See :attr:`Stepping.rolls`."""
+        return self.impact_stage is None
+
+    def roll(
+        self, q: Array, v: Array, step_count: int, controls: RollControls, record: RollRecord
+    ) -> tuple[int, SimulationError | None]:
+        """Make many steps that follow controls, see :func:`~humanoid_sim.stepping.roll.roll`.
+
+        Returns:
+            Number of steps made, and why the next one could not be.
+        """
+        stepper, state, made = self.stepper, self.stepper.state, 0
+        stepper.pushes.counts[2] = step_count
+        while True:
+            made, end = roll(stepper.arrays, self.detector.record(), (q, v), made, controls, record, self.settings)
+            if end == DONE:
+                return made, None
+            q, v = state.q.copy(), state.v.copy()
+            failure = self._make_room(end) if end < 0 else self._failure(end, q, v, step_count + made)
+            if failure is not None:
+                return made, failure
 
     def _make_room(self, end: int) -> SimulationError | None:
         """Grow what was too small for the next step of many steps in one call; why that can't be, if so."""

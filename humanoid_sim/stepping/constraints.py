@@ -23,6 +23,7 @@ from humanoid_sim.contact.block_nsgs import (
     UNILATERAL,
 )
 from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.step_data import Step
 
 STICTION_SPEED = 1e-3
@@ -36,7 +37,7 @@ LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
 
 
 @njit(cache=True, error_model="numpy")
-def _leader(leaders: np.ndarray, tree: int) -> int:
+def leader(leaders: np.ndarray, tree: int) -> int:
     """Return the representative of the trees that a tree is joined with; paths are halved on the way."""
     while leaders[tree] != tree:
         leaders[tree] = leaders[leaders[tree]]
@@ -48,7 +49,7 @@ def _leader(leaders: np.ndarray, tree: int) -> int:
 def _join(leaders: np.ndarray, a: int, b: int) -> None:
     if a < 0 or b < 0:
         return
-    a, b = _leader(leaders, a), _leader(leaders, b)
+    a, b = leader(leaders, a), leader(leaders, b)
     if a < b:
         leaders[b] = a
     elif b < a:
@@ -126,8 +127,8 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
         own = 0
         for r in range(6):
             own += 1 if closures.fixed[c, r] else 0
-        count = _enter(groups.group_of_tree, size_of, _leader(leaders, tree), count, own)
-        mixed[groups.group_of_tree[_leader(leaders, tree)]] = True
+        count = _enter(groups.group_of_tree, size_of, leader(leaders, tree), count, own)
+        mixed[groups.group_of_tree[leader(leaders, tree)]] = True
         blocks += 1
         rows += own
     for i in range(m):
@@ -140,7 +141,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
                 if properties[kind] > 0.0:
                     own += extra
                     blocks += 1
-        count = _enter(groups.group_of_tree, size_of, _leader(leaders, tree), count, own)
+        count = _enter(groups.group_of_tree, size_of, leader(leaders, tree), count, own)
         rows += own
     for k in range(joints.lower.size):
         own = 0
@@ -151,8 +152,8 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
             own += (near & 1) + (near >> 1)
         if own > 0:
             tree = trees[model.dof_joint[k]]
-            count = _enter(groups.group_of_tree, size_of, _leader(leaders, tree), count, own)
-            mixed[groups.group_of_tree[_leader(leaders, tree)]] = True
+            count = _enter(groups.group_of_tree, size_of, leader(leaders, tree), count, own)
+            mixed[groups.group_of_tree[leader(leaders, tree)]] = True
             blocks += own
             rows += own
     entries = 0
@@ -198,16 +199,16 @@ def collect_constraints(step: Step, m: int, dt: float) -> None:
     ends = np.zeros((3, count + 1), dtype=np.int64)
     for c in range(held):
         joint = closures.joint_a[c] if closures.joint_a[c] > 0 else closures.joint_b[c]
-        group_of[c] = groups.group_of_tree[_leader(groups.leaders, model.trees[joint])]
+        group_of[c] = groups.group_of_tree[leader(groups.leaders, model.trees[joint])]
     closure_order = _sorted_by_group(group_of, held, ends[0])
     for i in range(m):
         joint = points.joint_a[i] if points.joint_a[i] > 0 else points.joint_b[i]
-        group_of[i] = groups.group_of_tree[_leader(groups.leaders, model.trees[joint])]
+        group_of[i] = groups.group_of_tree[leader(groups.leaders, model.trees[joint])]
     contact_order = _sorted_by_group(group_of, m, ends[1])
     for k in range(nv):
         group_of[k] = -1
         if joints.dry_friction[k] > 0.0 or joints.lower[k] != -np.inf or joints.upper[k] != np.inf:
-            group_of[k] = groups.group_of_tree[_leader(groups.leaders, model.trees[model.dof_joint[k]])]
+            group_of[k] = groups.group_of_tree[leader(groups.leaders, model.trees[model.dof_joint[k]])]
     joint_order = _sorted_by_group(group_of, nv, ends[2])
     block = 0
     row = 0
@@ -353,6 +354,30 @@ def midpoint_shift(
 
 
 @njit(cache=True, error_model="numpy")
+def _closure_shift(
+    motion: TreeMotion, a: int, b: int, x: np.ndarray, d: np.ndarray, linear: bool, dt: float
+) -> float:
+    r"""Shift :math:`\tfrac{\delta t}{2}\dot J v` of a closure's row, see :func:`midpoint_shift`; no energy is lost.
+
+    The direction d turns with body a.
+    """
+    s, t = motion.twists[a], motion.twists[b]
+    u_0, u_1, u_2 = s[3] - t[3], s[4] - t[4], s[5] - t[5]
+    if linear:
+        value = midpoint_shift(motion.twists, motion.curvatures, a, b, x, d, dt)
+        w_0 = s[0] - t[0] + u_1 * x[2] - u_2 * x[1]
+        w_1 = s[1] - t[1] + u_2 * x[0] - u_0 * x[2]
+        u_2 = s[2] - t[2] + u_0 * x[1] - u_1 * x[0]
+        u_0, u_1 = w_0, w_1
+    else:
+        f, g = motion.curvatures[a], motion.curvatures[b]
+        value = 0.5 * dt * (d[0] * (f[3] - g[3]) + d[1] * (f[4] - g[4]) + d[2] * (f[5] - g[5]))
+    return value + 0.5 * dt * (
+        (s[4] * d[2] - s[5] * d[1]) * u_0 + (s[5] * d[0] - s[3] * d[2]) * u_1 + (s[3] * d[1] - s[4] * d[0]) * u_2
+    )
+
+
+@njit(cache=True, error_model="numpy")
 def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
     joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
@@ -440,7 +465,7 @@ def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: flo
             rows.joint_a[row] = a
             rows.joint_b[row] = b
             rows.dofs[row] = -1
-            blocks.shifts[row] = CLOSURE_RATE * error / dt
+            blocks.shifts[row] = CLOSURE_RATE * error / dt + _closure_shift(motion, a, b, middle, d, r < 3, dt)
             blocks.compliance[row] = 0.0
             blocks.forces[row] = closures.memory[c, r]
             row += 1

@@ -16,7 +16,14 @@ from scipy.linalg import cho_factor, cho_solve
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
-from humanoid_sim.stepping.step_data import BlockArrays, GroupArrays, JointArrays, StateArrays
+from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
+from humanoid_sim.stepping.step_data import (
+    BlockArrays,
+    FlightArrays,
+    GroupArrays,
+    JointArrays,
+    StateArrays,
+)
 from humanoid_sim.world.tree_part import whole_world_data
 
 
@@ -50,6 +57,22 @@ class PinocchioDynamics:
                     efforts[k] += motion.S[k] @ state.wrenches[j]
                     k = int(self._flat.dof_parent[k])
         state.v_free[:] = state.v + dt * cho_solve(self._factor, efforts)
+
+    def refine(self, state: StateArrays, flight: FlightArrays, turning: float, dt: float) -> None:
+        """Let the gyroscopic forces be those of the mean velocity, see :mod:`~humanoid_sim.stepping.second_order`."""
+        model, data = self._model, self._data
+        flight.mean[:] = state.v
+        if not dt * turning > SLOW:
+            return
+        bias = pin.nonLinearEffects(model, data, state.q, state.v).copy()
+        for _ in range(MOST_ITERATIONS):
+            flight.mean[:] = 0.5 * (state.v + state.v_free + flight.pull)
+            new_bias = pin.nonLinearEffects(model, data, state.q, flight.mean).copy()
+            change = dt * cho_solve(self._factor, bias - new_bias)
+            bias = new_bias
+            state.v_free[:] += change
+            if not dt * np.abs(change).max() > ACCURACY:
+                break
 
     def build_operators(
         self, rows: ConstraintRows, blocks: BlockArrays, groups: GroupArrays, motion: TreeMotion, dt: float

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.apart import apart
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
+from humanoid_sim.stepping.gather_wrenches import end_wrenches
 from humanoid_sim.stepping.stages import advance, begin
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import StepSettings
@@ -20,7 +21,7 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 """Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
 
 
-@njit(cache=True, error_model="numpy", nogil=True)  # other threads answer meanwhile
+@apart(error_model="numpy", nogil=True)  # other threads answer meanwhile
 def run_steps(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
 ) -> tuple[int, int]:
@@ -57,6 +58,7 @@ def run_steps(
         end = advance(step, m, settings, last[ASSEMBLY:])
         if end != DONE:
             return done, end
+        end_wrenches(step.pushes)
         step.clock.contacts[0] = m
         if m > 0:
             note_unsolved(step, settings.tolerance)

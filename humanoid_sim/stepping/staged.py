@@ -70,7 +70,7 @@ class StagedStepping(Stepping):
         if self.impact_stage is not None:
             m = self.impact_stage.resolve(stepper, self._detect_rigid)
             profile.end("detection")
-        self.wrenches.gather(stepper.motion)
+        stepper.gather_wrenches()
         stepper.free_motion()
         profile.end("dynamics")
         if m < 0:
@@ -96,7 +96,7 @@ class StagedStepping(Stepping):
         stepper.constrain(m)
         if self._soles is not None:
             self._soles.locate(stepper.blocks, stepper.groups, m)
-        for _ in range(settings.passes):
+        for attempt in range(settings.passes):
             stepper.pose_problems()
             self._pose_soles()
             profile.end("assembly")
@@ -107,7 +107,7 @@ class StagedStepping(Stepping):
                 stepper.solve_by(self._kernel(begin, left))
             left -= perf_counter() - begin
             profile.end("contacts")
-            if not stepper.respond():
+            if not stepper.respond() or attempt + 1 == settings.passes:
                 break
             stepper.free_motion()
         wrong = stepper.finish(m, left)

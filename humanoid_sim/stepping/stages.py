@@ -11,6 +11,7 @@ from humanoid_sim.contact.clock import seconds
 from humanoid_sim.dynamics.articulated_body import articulated_body
 from humanoid_sim.dynamics.tree_motion import move_tree
 from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
+from humanoid_sim.stepping.gather_wrenches import gather_wrenches
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors
 from humanoid_sim.stepping.operators import build_operators, gather_bodies
@@ -22,6 +23,7 @@ from humanoid_sim.stepping.reactions import (
     remember_forces,
 )
 from humanoid_sim.stepping.row_velocities import free_velocities
+from humanoid_sim.stepping.second_order import displacement_velocity, fly, refine, remember_pull
 from humanoid_sim.stepping.solve_groups import (
     SolverSettings,
     correction_forces,
@@ -65,12 +67,16 @@ def free_motion(step: Step, dt: float) -> None:
     )
     for k in range(state.v.size):
         state.v_free[k] = state.v[k] + dt * state.rate[k]
+    refine(step, dt)
+    if step.flight.bodies.size > 0:
+        fly(step, dt)
 
 
 @njit(cache=True, error_model="numpy")
 def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float) -> None:
-    """:func:`move` and :func:`free_motion` in one call."""
+    """:func:`move`, the wrenches that act and :func:`free_motion` in one call."""
     move(step, q, v)
+    gather_wrenches(step)
     free_motion(step, dt)
 
 
@@ -135,7 +141,7 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) 
                 velocity = state.v_new.copy()
                 apply_constraint_forces(step, forces, dt, velocity)
                 gather_reactions(step, step.blocks.forces)
-        integrate(step.model, state.q, velocity, dt, state.q_new)
+        integrate(step.model, state.q, displacement_velocity(step, velocity, dt), dt, state.q_new)
         wrong = first_not_finite(state.q_new)
         if wrong >= 0:
             wrong += state.v.size
@@ -143,6 +149,7 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) 
         give_up(step)
         return wrong
     remember_forces(step, m)
+    remember_pull(step)
     return -1
 
 
@@ -185,7 +192,7 @@ def advance(
         times[1] += mark - now
         if saturated:
             free_motion(step, dt)
-    for _ in range(0 if resting else settings.passes):
+    for attempt in range(0 if resting else settings.passes):
         pose_problems(step, settings.delassus, dt, settings.impact_speed)
         now = seconds(clock)
         times[0] += now - mark
@@ -193,7 +200,7 @@ def advance(
         solve_all(step, SolverSettings(settings.newton, tolerance, settings.max_iterations, deadline, dt))
         mark = seconds(clock)
         times[1] += mark - now
-        if not respond(step, dt):
+        if not respond(step, dt) or attempt + 1 == settings.passes:
             break
         free_motion(step, dt)
     remember_rest(step)

@@ -295,6 +295,49 @@ class PointArrays(NamedTuple):
     velocities: NDArray[np.float64]
 
 
+class PushArrays(NamedTuple):
+    """Wrenches that a user lets act for a while, constant in the world, at points that move with their bodies.
+
+    Attributes:
+        joints: joint that moves the body, shape (pushes,).
+        last_steps: number of the last step in which it acts, shape (pushes,).
+        values: point in the joint frame [m], force [N] and torque [N m] in the world, shape (pushes, 9).
+        counts: how many act in the next step, how many acted in the last one, number of the next step, shape (3,).
+    """
+
+    joints: NDArray[np.int64]
+    last_steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of_size(cls, pushes: int) -> PushArrays:
+        """Room for so many."""
+        return cls(
+            np.zeros(pushes, dtype=np.int64), np.zeros(pushes, dtype=np.int64), np.zeros((pushes, 9)),
+            np.zeros(3, dtype=np.int64),
+        )  # fmt: skip
+
+
+class FlightArrays(NamedTuple):
+    """What makes free motion of second order, see :mod:`humanoid_sim.stepping.second_order`.
+
+    Attributes:
+        bodies: ball joints of free bodies, shape (bodies,).
+        joints: joints of all that isn't a free body, shape (any,).
+        velocity: by which the configuration moves in the step where nothing touches, of free bodies, shape (nv,).
+        pull: what the forces of loops changed in the velocity in the last step, zero where other constraints acted
+            beside them, shape (nv,).
+        mean: velocity that the gyroscopic forces of the step belong to, shape (nv,).
+    """
+
+    bodies: NDArray[np.int64]
+    joints: NDArray[np.int64]
+    velocity: NDArray[np.float64]
+    pull: NDArray[np.float64]
+    mean: NDArray[np.float64]
+
+
 class PairArrays(NamedTuple):
     """How bodies touch, by classes of bodies that all rules treat alike.
 
@@ -345,6 +388,7 @@ class Step(structref.StructRefProxy):
 
     model: FlatModel
     motion: TreeMotion
+    middle: TreeMotion
     articulated: ArticulatedInertia
     state: StateArrays
     joints: JointArrays
@@ -355,6 +399,8 @@ class Step(structref.StructRefProxy):
     closures: ClosureArrays
     points: PointArrays
     pairs: PairArrays
+    pushes: PushArrays
+    flight: FlightArrays
     clock: ClockArrays
 
 
@@ -368,6 +414,7 @@ def _field_types() -> list[tuple[str, types.Type]]:
             FlatModel, axes=2, second_axes=2, rotations=3, translations=2, levers=2, inertias=3
         ),
         "motion": TreeMotion.of_size(1, 1),
+        "middle": TreeMotion.of_size(1, 1),
         "articulated": ArticulatedInertia.of_size(1, 1),
         "state": StateArrays.of_size(1, 1, 1),
         "joints": smallest(JointArrays, mimics=2, mimic_laws=2),
@@ -382,6 +429,8 @@ def _field_types() -> list[tuple[str, types.Type]]:
             PointArrays, positions=2, normals=2, frames=3, forces=2, torques=2, velocities=2
         ),
         "pairs": smallest(PairArrays, properties=3),
+        "pushes": PushArrays.of_size(1),
+        "flight": smallest(FlightArrays),
         "clock": smallest(ClockArrays),
     }
     return [(name, numba.typeof(example)) for name, example in examples.items()]

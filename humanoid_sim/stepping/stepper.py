@@ -20,6 +20,7 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
+from humanoid_sim.stepping.gather_wrenches import end_wrenches, gather_wrenches
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (
@@ -34,13 +35,16 @@ from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
 from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
 from humanoid_sim.stepping.run_steps import run_steps
+from humanoid_sim.stepping.second_order import displacement_velocity, fly, free_bodies, remember_pull, turning
 from humanoid_sim.stepping.solve_groups import SolverSettings, correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClockArrays,
+    FlightArrays,
     GroupArrays,
     MemoryArrays,
     PointArrays,
+    PushArrays,
     StateArrays,
     Step,
     make_step,
@@ -74,6 +78,8 @@ class Stepper:
         blocks: constraints of the last step.
         groups: their groups and operators.
         memory: forces of the last step.
+        pushes: wrenches that a user lets act.
+        flight: free motion.
         points: contact points of the last step, with their forces.
         closures: loops.
         clock: times of the steps of :meth:`run_steps`.
@@ -109,11 +115,18 @@ class Stepper:
         if not groups:
             self.model = self.model._replace(trees=np.minimum(self.model.trees, 0))
         self.motion = TreeMotion.of_size(n, nv)
+        others = TreeMotion.of_size(n, nv)
+        self._middle = self.motion._replace(
+            twists=others.twists, biases=others.biases, curvatures=others.curvatures
+        )
         self.articulated = ArticulatedInertia.of_size(n, nv)
         self.state = StateArrays.of_size(model.nq, nv, n)
         self.joints = servos.joint_arrays(world)
         self.memory = MemoryArrays.of_size(slots, nv)
         self.closures = closures_of(world)
+        bodies, joints = free_bodies(self.model, np.concatenate([self.closures.joint_a, self.closures.joint_b]))
+        self.flight = FlightArrays(bodies, joints, np.zeros(nv), np.zeros(nv), np.zeros(nv))
+        self.pushes = PushArrays.of_size(4)
         self.settings = settings
         self._pairs = pair_table(world)
         self._nv, self._njoints = nv, n
@@ -163,9 +176,10 @@ class Stepper:
 
     def _make(self) -> None:
         self._step: Step = make_step(
-            model=self.model, motion=self.motion, articulated=self.articulated, state=self.state, joints=self.joints,
-            rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory, closures=self.closures,
-            points=self.points, pairs=self._pairs, clock=self.clock,
+            model=self.model, motion=self.motion, middle=self._middle, articulated=self.articulated, state=self.state,
+            joints=self.joints, rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory,
+            closures=self.closures, points=self.points, pairs=self._pairs, pushes=self.pushes, flight=self.flight,
+            clock=self.clock,
         )  # fmt: skip
 
     @property
@@ -223,11 +237,28 @@ class Stepper:
             return False
         return True
 
+    def grow_pushes(self) -> PushArrays:
+        """Make room for more wrenches; returns the new arrays."""
+        old = self.pushes
+        self.pushes = PushArrays.of_size(2 * len(old.joints))
+        for own, before in zip(self.pushes, old, strict=True):
+            own[: len(before)] = before
+        self._make()
+        return self.pushes
+
     # -- stages one by one ---------------------------------------------------------------------
 
     def move(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
         """Take a state, shapes (nq,) and (nv,), and move all bodies to it."""
         stages.move(self._step, q, v)
+
+    def gather_wrenches(self) -> None:
+        """Sum up the wrenches that act."""
+        gather_wrenches(self._step)
+
+    def end_wrenches(self) -> None:
+        """Let go of the wrenches that don't act in the next step."""
+        end_wrenches(self.pushes)
 
     def constrain(self, m: int) -> None:
         """Write the constraints of ``m`` contact points, of joints and of loops.
@@ -269,6 +300,8 @@ class Stepper:
         else:
             joint_loads(self.model.armature, self.state.v, self.joints, dt)
             self._pinocchio.free_motion(self.state, self.joints, self.motion, dt)
+            self._pinocchio.refine(self.state, self.flight, turning(self._step), dt)
+            fly(self._step, dt)
 
     def pose_problems(self) -> None:
         """Free velocities along the constraints, and operators."""
@@ -367,7 +400,7 @@ class Stepper:
             velocity, forces = state.v_new.copy(), np.empty(rows)
             if rows > 0 and correction_forces(self._step, dt, max_iterations, deadline, np.empty(rows), forces):
                 self._pinocchio.respond(forces, dt, velocity)
-            integrate(self.model, state.q, velocity, dt, state.q_new)
+            integrate(self.model, state.q, displacement_velocity(self._step, velocity, dt), dt, state.q_new)
             wrong = int(first_not_finite(state.q_new))
             if wrong >= 0:
                 wrong += self._nv
@@ -375,6 +408,7 @@ class Stepper:
             give_up(self._step)
         else:
             remember_forces(self._step, m)
+            remember_pull(self._step)
         return wrong
 
     # -- reading -------------------------------------------------------------------------------
@@ -486,26 +520,29 @@ class Stepper:
     def remembered(self) -> tuple[NDArray[np.float64], ...]:
         """Return copies of the forces that the next solve starts from, and of what tells whether things are at rest."""
         blocks, rows = int(self.groups.counts[1]), int(self.groups.counts[2])
+        used = self.memory.used[: int(self.memory.used_count[0])]
         return (
-            self.memory.contacts.copy(),
+            used.astype(float),
+            self.memory.contacts[used],
             self.memory.joints.copy(),
             self.closures.memory.copy(),
             self.blocks.diagonal[:rows].copy(),
             self.blocks.built[:blocks].astype(float),
             self.groups.was_solved.astype(float),
+            self.flight.pull.copy(),
         )
 
     def remember(self, forces: tuple[NDArray[np.float64], ...]) -> None:
         """Start the next solve from what :meth:`remembered` gave."""
-        contacts, joints, closures, diagonal, built, was_solved = forces
+        slots, contacts, joints, closures, diagonal, built, was_solved, pull = forces
         memory = self.memory
-        memory.contacts[:] = 0.0
-        memory.contacts[: len(contacts)] = contacts[: len(memory.contacts)]
-        memory.joints[:] = joints
-        self.closures.memory[:] = closures
-        used = np.flatnonzero(memory.contacts.any(axis=1))
+        memory.contacts[memory.used[: int(memory.used_count[0])]] = 0.0
+        used = slots.astype(np.int64)
+        memory.contacts[used] = contacts
         memory.used[: len(used)] = used
         memory.used_count[0] = len(used)
+        memory.joints[:] = joints
+        self.closures.memory[:] = closures
         if len(diagonal) > self.blocks.forces.size or len(built) > self.blocks.kinds.size:
             self._rows = ConstraintRows.of_size(2 * len(diagonal))
             self.blocks = BlockArrays.of_size(2 * len(built), 2 * len(diagonal))
@@ -514,3 +551,4 @@ class Stepper:
         self.blocks.built[:] = -1
         self.blocks.built[: len(built)] = built
         self.groups.was_solved[:] = was_solved
+        self.flight.pull[:] = pull

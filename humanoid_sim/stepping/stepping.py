@@ -17,9 +17,10 @@ from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.profile import Profile
-from humanoid_sim.stepping.applied_wrenches import AppliedWrench, AppliedWrenches
+from humanoid_sim.stepping.applied_wrenches import AppliedWrenches, WrenchState
 from humanoid_sim.stepping.impact_stage import ImpactStage
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.roll import RollControls, RollRecord
 from humanoid_sim.stepping.step_settings import StepSettings
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.stepping.unsolved_steps import note_unsolved
@@ -104,7 +105,8 @@ class SteppingState:
     """What decides how the steps go on, besides configuration, velocity and servos.
 
     Attributes:
-        forces: of the last step, for the warm start: by contact slot, by coordinate, by loop.
+        forces: of the last step, for the warm start: slots of the contacts, by contact, by coordinate, by loop, and
+            what tells whether things are at rest.
         wrenches: external wrenches that still act.
         slots: which contact slots pairs of shapes have.
         soles: how the deformable soles are deformed.
@@ -112,7 +114,7 @@ class SteppingState:
     """
 
     forces: tuple[Array, ...]
-    wrenches: tuple[AppliedWrench, ...]
+    wrenches: WrenchState
     slots: tuple[Any, ...]
     soles: Mapping[str, Array]
     scheme: object
@@ -150,7 +152,7 @@ class Stepping(ABC):
             world, setup.servos, self.settings, self._points, self.detector.slot_count, options.dynamics, setup.groups,
             setup.profile.clock(),
         )  # fmt: skip
-        self.wrenches = AppliedWrenches(world, setup.dt, self.stepper.state.wrenches)
+        self.wrenches = AppliedWrenches(world, self.stepper)
         self.impact_stage: ImpactStage | None = None
         self.contact_count = 0
         self.has_stepped = False
@@ -169,6 +171,17 @@ class Stepping(ABC):
             SimulationError: the first step can't be made, and nothing has changed.
         """
 
+    @property
+    def rolls(self) -> bool:
+        """Whether many steps that follow controls can be made in one compiled call."""
+        return False
+
+    def roll(
+        self, q: Array, v: Array, step_count: int, controls: RollControls, record: RollRecord
+    ) -> tuple[int, SimulationError | None]:
+        """Make such steps; only where :attr:`rolls` says so."""
+        raise NotImplementedError
+
     def contact_problem(self) -> ContactProblem | None:
         """Return the contact problem of the last step; None where a step is not made of one."""
         return None
@@ -185,7 +198,9 @@ class Stepping(ABC):
     def restore(self, state: SteppingState) -> None:
         """Go on from what :meth:`save` gave."""
         self.detector.restore(state.slots)
-        self._use_points(self.detector.points, len(state.forces[0]))
+        slots = max(self.detector.slot_count, int(state.forces[0].max(initial=-1.0)) + 1)
+        if self.detector.points is not self._points or slots > len(self.stepper.memory.contacts):
+            self._use_points(self.detector.points, slots)
         self.stepper.remember(state.forces)
         self.wrenches.restore(state.wrenches)
         self.forget_last_step()
@@ -209,7 +224,8 @@ class Stepping(ABC):
         self.contact_count = m
         if m > 0:
             note_unsolved(self.stepper.arrays, self.settings.tolerance)
-        self.wrenches.end_step(step_count + 1)
+        self.stepper.pushes.counts[2] = step_count
+        self.stepper.end_wrenches()
         self.profile.end("integration")
 
     def _failure(self, place: int, q: Array, v: Array, step_count: int) -> SimulationError:

@@ -62,13 +62,14 @@ class Sensors:
         if self._steps.get(robot_name) == simulation.step_count:
             return data
         q, v, a = simulation.q_before[part.q], simulation.v_before[part.v], simulation.acceleration[part.v]
+        turning = simulation.stepping.stepper.flight.mean[part.v]  # Coriolis forces of the step are those of its mean
         pin.forwardKinematics(model, data, q)
         wrenches = pin.StdVec_Force(self._unloaded[robot_name])
         for of_world, force, moment in simulation.joint_wrenches():
             joint = part.joint(of_world)
             if of_world > 0 and 0 < joint < model.njoints:
                 wrenches[joint] = data.oMi[joint].actInv(pin.Force(force, moment))
-        pin.rnea(model, data, q, v, a, wrenches)
+        pin.rnea(model, data, q, turning, a, wrenches)
         pin.forwardKinematics(model, data, q, v, a)  # rnea leaves accelerations that include gravity
         self._steps[robot_name] = simulation.step_count
         return data

@@ -110,16 +110,20 @@ class Servos:
         self.damping[dofs] = self.servo_damping[dofs]
         self.feedforward[dofs] = 0.0
 
-    def effort_mode(self, dofs: slice, efforts: NDArray[np.float64]) -> None:
+    def effort_mode(self, dofs: slice | NDArray[np.int64], efforts: NDArray[np.float64]) -> None:
         """Switch the servos of some coordinates off and give efforts directly [N m or N]."""
         self.stiffness[dofs] = 0.0
         self.damping[dofs] = 0.0
         self.feedforward[dofs] = efforts
 
+    def copy(self) -> Servos:
+        """Return the same values in arrays of their own."""
+        return Servos(*(getattr(self, name).copy() for name in _NAMES))
+
     def assign(self, other: Servos) -> None:
         """Take all values of another one into the arrays that are there: the simulation's step shares them."""
-        for field in fields(self):
-            getattr(self, field.name)[:] = getattr(other, field.name)
+        for name in _NAMES:
+            getattr(self, name)[:] = getattr(other, name)
 
     def joint_arrays(self, world: World) -> JointArrays:
         """Return these arrays as the compiled step takes them, with the limits of the joints; shared, not copied."""
@@ -148,6 +152,9 @@ class Servos:
     def error(self, model: pin.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Target minus position in the tangent space, shape (nv,); a rotation vector for a ball joint."""
         return np.asarray(pin.difference(model, q, self.q_target))
+
+
+_NAMES = tuple(field.name for field in fields(Servos))
 
 
 def _mimics(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -211,10 +211,7 @@ class SimulatedRobot:
         """
         servos = self._simulation.servos
         if self._plain:
-            named = None if joints is None else tuple(joints)
-            indices = self._commanded.get(named)
-            if indices is None:
-                indices = self._commanded[named] = np.array(self._driven_places(joints), dtype=np.int64)
+            indices = self._plain_places(joints)
             targets, rates = _motion(positions, velocities, len(indices))
             servos.position_mode(self._v_places[indices])
             servos.q_target[self._q_places[indices]] = targets
@@ -247,6 +244,11 @@ class SimulatedRobot:
         Raises:
             InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
         """
+        if self._plain:
+            indices = self._plain_places(joints)
+            values = _finite("efforts", efforts, len(indices))
+            self._simulation.servos.effort_mode(self._v_places[indices], values)
+            return
         places = self._driven_places(joints)
         values = _finite("efforts", efforts, len(places))
         for joint, own in self._selected(places):
@@ -303,6 +305,30 @@ class SimulatedRobot:
             start += len(joint.names)
             if own:
                 yield joint, own
+
+    def drive_places(self, joints: Sequence[str] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the world's configuration and velocity have joints that an actuator moves.
+
+        Args:
+            joints: their names; all driven joints if not given.
+
+        Raises:
+            InputError: unknown, repeated or passive joint, or a robot with ball joints, which are no numbers.
+        """
+        if not self._plain:
+            raise InputError(
+                f"'{self.name}' has ball joints", element="joints", remedy="Command it through its methods"
+            )
+        places = self._plain_places(joints)
+        return self._q_places[places], self._v_places[places]
+
+    def _plain_places(self, joints: Sequence[str] | None) -> NDArray[np.int64]:
+        """:meth:`_driven_places` of a robot without ball joints; players name the same joints in each step."""
+        named = None if joints is None else tuple(joints)
+        places = self._commanded.get(named)
+        if places is None:
+            places = self._commanded[named] = np.array(self._driven_places(joints), dtype=np.int64)
+        return places
 
     def _driven_places(self, joints: Sequence[str] | None) -> list[int]:
         """Return places of named joints, all of which must have an actuator; of all driven joints by default."""

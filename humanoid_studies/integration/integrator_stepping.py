@@ -70,7 +70,8 @@ class IntegratorStepping(Stepping):
         check_dry_friction(self.method, self.world, self.servos)
         stepper, system, dt = self.stepper, self._system, self.settings.dt
         stepper.move(q, v)
-        self.wrenches.gather(stepper.motion)
+        stepper.flight.mean[:] = v
+        stepper.gather_wrenches()
         system.external[:] = stepper.external_efforts()
         self.profile.end("dynamics")
         step = self._integrator.step(system, q, v, dt, step_count * dt)

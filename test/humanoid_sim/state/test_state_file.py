@@ -169,7 +169,7 @@ def test_old_truncated_and_foreign_files_are_refused(saved: Path, tmp_path: Path
     header["version"] = 0
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(tmp_path / "old.npz", **arrays)
-    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 4"):
+    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 5"):
         read_state(simulation, tmp_path / "old.npz")
     np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
     with pytest.raises(InputError, match="no state of a simulation"):
