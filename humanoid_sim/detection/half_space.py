@@ -348,7 +348,7 @@ def half_space_contacts(
                     if gaps[group_first + k] < gaps[group_first + kept[0]]:
                         kept[0] = k
                 left = 1
-            elif how == 0 and found > _FEW_POINTS:
+            elif how == 0 and found > _FEW_POINTS and corner[group_first:count].all():  # spheres are contacts by intent
                 left = supporting_points(positions[group_first:count], heights[:found], n, _MOST_POINTS, kept)
             else:
                 continue
