@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from humanoid_model.closest_point import triangle_weights
 from humanoid_planner.distance.kernel import kernel
 
 
@@ -19,26 +20,7 @@ def _triangle(simplex: np.ndarray, i: int, j: int, k: int, nearest: np.ndarray) 
     d4 = -(ac0 * simplex[j, 0] + ac1 * simplex[j, 1] + ac2 * simplex[j, 2])
     d5 = -(ab0 * simplex[k, 0] + ab1 * simplex[k, 1] + ab2 * simplex[k, 2])
     d6 = -(ac0 * simplex[k, 0] + ac1 * simplex[k, 1] + ac2 * simplex[k, 2])
-    vc = d1 * d4 - d3 * d2
-    vb = d5 * d2 - d1 * d6
-    va = d3 * d6 - d5 * d4
-    s, t = 0.0, 0.0  # weights of corners j and k
-    if d1 <= 0.0 and d2 <= 0.0:
-        corners = 1
-    elif d3 >= 0.0 and d4 <= d3:
-        s, corners = 1.0, 2
-    elif d6 >= 0.0 and d5 <= d6:
-        t, corners = 1.0, 4
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        s, corners = d1 / (d1 - d3), 3
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        t, corners = d2 / (d2 - d6), 5
-    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        s, corners = 1.0 - t, 6
-    else:
-        total = va + vb + vc
-        s, t, corners = vb / total, vc / total, 7
+    _, s, t, corners = triangle_weights(d1, d2, d3, d4, d5, d6)
     nearest[0] = simplex[i, 0] + s * ab0 + t * ac0
     nearest[1] = simplex[i, 1] + s * ab1 + t * ac1
     nearest[2] = simplex[i, 2] + s * ab2 + t * ac2

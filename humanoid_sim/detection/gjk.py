@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.closest_point import triangle_weights
 from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import difference_support
@@ -25,7 +26,7 @@ TOUCHING = 1e-7
 
 @njit(cache=True, error_model="numpy")
 def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndarray) -> float:
-    """Weights of the point of triangle w[i], w[j], w[k] nearest the origin (Ericson 2004, 5.1.5), and its square."""
+    """Weights of the point of triangle w[i], w[j], w[k] nearest the origin, and its square."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
     ac_0, ac_1, ac_2 = w[k, 0] - w[i, 0], w[k, 1] - w[i, 1], w[k, 2] - w[i, 2]
     d1 = -(ab_0 * w[i, 0] + ab_1 * w[i, 1] + ab_2 * w[i, 2])
@@ -36,28 +37,7 @@ def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndar
     d6 = -(ac_0 * w[k, 0] + ac_1 * w[k, 1] + ac_2 * w[k, 2])
     for r in range(4):
         weights[r] = 0.0
-    vc = d1 * d4 - d3 * d2
-    vb = d5 * d2 - d1 * d6
-    va = d3 * d6 - d5 * d4
-    if d1 <= 0.0 and d2 <= 0.0:
-        weights[i] = 1.0
-    elif d3 >= 0.0 and d4 <= d3:
-        weights[j] = 1.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        share = d1 / (d1 - d3)
-        weights[i], weights[j] = 1.0 - share, share
-    elif d6 >= 0.0 and d5 <= d6:
-        weights[k] = 1.0
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        share = d2 / (d2 - d6)
-        weights[i], weights[k] = 1.0 - share, share
-    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        share = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        weights[j], weights[k] = 1.0 - share, share
-    else:
-        total = va + vb + vc
-        weights[j], weights[k] = vb / total, vc / total
-        weights[i] = 1.0 - weights[j] - weights[k]
+    weights[i], weights[j], weights[k], _ = triangle_weights(d1, d2, d3, d4, d5, d6)
     square = 0.0
     for r in range(3):
         v = weights[i] * w[i, r] + weights[j] * w[j, r] + weights[k] * w[k, r]
