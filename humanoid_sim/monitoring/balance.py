@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 STEEPEST = 0.5
 """A contact supports where the cosine of the angle between its normal and the vertical is at least this."""
+TOUCHING = 1e-5
+"""A contact supports while its gap is no larger than this [m], loaded or not: which of four corners bears how much is
+undetermined, and a solver may leave one without any."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ def horizontal_axes(gravity: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
 def robot_balance(simulation: Simulation, robot: str, meter: MomentumMeter | None = None) -> Balance:
     """Return the balance of a robot after the last step.
 
-    The support polygon is the hull of the points where loaded contacts hold the robot up from below; it means most on
-    flat ground. Where nothing supports, the ground is at the height of the world's origin.
+    The support polygon is the hull of the points where contacts that are loaded, or touch, hold the robot up from
+    below; it means most on flat ground. Where nothing supports, the ground is at the height of the world's origin.
 
     Args:
         simulation: after at least one step.
@@ -98,17 +101,18 @@ def robot_balance(simulation: Simulation, robot: str, meter: MomentumMeter | Non
     rows = np.flatnonzero((sides != 0.0) & (contacts.state != ContactState.OPEN))
     signs = sides[rows]
     positions = contacts.position[rows]
-    forces, normals = signs[:, None] * contacts.force[rows], signs[:, None] * contacts.normal[rows]
+    forces = signs[:, None] * contacts.force[rows]
     pressures = contacts.normal_force[rows]
-    below = normals @ up >= STEEPEST
-    ground = float((positions[below] @ up).mean()) if below.any() else 0.0
+    touching = (sides != 0.0) & ((contacts.state != ContactState.OPEN) | (contacts.gap <= TOUCHING))
+    supporting = contacts.position[touching & (sides * (contacts.normal @ up) >= STEEPEST)]
+    ground = float((supporting @ up).mean()) if len(supporting) else 0.0
     links = [contacts.bodies[i][0 if side > 0.0 else 1] for i, side in zip(rows, signs, strict=True)]
     centres = {}
     for link in dict.fromkeys(links):
         own = np.array([name == link for name in links])
         centres[link] = centre_of_pressure(positions[own], pressures[own])
     point = zero_moment_point(positions, forces, up, ground)
-    support = convex_hull(positions[below] @ axes.T)
+    support = convex_hull(supporting @ axes.T)
     return Balance(
         momentum=momentum,
         force=forces.sum(axis=0),

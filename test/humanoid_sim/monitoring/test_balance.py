@@ -21,6 +21,7 @@ from humanoid_sim.monitoring import BalanceMonitor, robot_balance
 from humanoid_sim.monitoring.balance import horizontal_axes
 from humanoid_sim.monitoring.centroidal_momentum import MomentumMeter
 from humanoid_sim.monitoring.zero_moment_point import inertial_zero_moment_point
+from humanoid_sim.state.contacts import ContactState
 
 matplotlib.use("Agg")
 
@@ -75,6 +76,20 @@ def test_it_does_not_matter_which_body_of_a_pair_the_robot_is(
     assert_allclose(second.force, first.force, atol=0)
     assert_allclose(second.support, first.support, atol=0)
     assert second.centres_of_pressure.keys() == first.centres_of_pressure.keys()
+
+
+def test_a_corner_that_touches_supports_without_a_load(settled: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, contacts = robot_balance(settled, "hrp2"), settled.contacts
+    outer = int(np.argmax(contacts.position @ [1.0, 1.0, 0.0]))
+    state, force, gap = contacts.state.copy(), contacts.force.copy(), contacts.gap.copy()
+    state[outer], force[outer], areas = ContactState.OPEN, 0.0, []
+    for far in (False, True):
+        gap[outer] = 1e-3 if far else contacts.gap[outer]
+        changed = dataclasses.replace(contacts, state=state, force=force, gap=gap)
+        monkeypatch.setattr(Simulation, "contacts", property(lambda _, changed=changed: changed))
+        areas.append(polygon_area(robot_balance(settled, "hrp2").support))
+    assert areas[0] == pytest.approx(polygon_area(first.support), rel=1e-9)
+    assert areas[1] < 0.95 * areas[0]
 
 
 def test_a_steady_push_moves_the_pressure_by_its_moment(hrp2: Robot) -> None:
