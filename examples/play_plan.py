@@ -74,7 +74,8 @@ def chair() -> tuple[Scenario, dict[str, Any]]:
 def glass() -> tuple[Scenario, dict[str, Any]]:
     """Turn and sit down, a glass kept upright; feet that cross would have no way past each other."""
     scenario = sitting_with_glass()
-    return scenario, scenario.options | {"stability_margin": MARGIN, "centre_margin": 0.0, "terms": _uncrossed(scenario)}
+    options = {"stability_margin": MARGIN, "centre_margin": 0.0, "terms": _uncrossed(scenario)}
+    return scenario, scenario.options | options
 
 
 def stairs() -> tuple[Scenario, dict[str, Any]]:
@@ -92,7 +93,7 @@ def stairs() -> tuple[Scenario, dict[str, Any]]:
 def table() -> tuple[Scenario, dict[str, Any]]:
     """Crouch through under a table and stand up behind it."""
     scenario = under_the_table()
-    return scenario, scenario.options | {"stability_margin": MARGIN, "centre_margin": 0.0, "terms": _uncrossed(scenario)}
+    return scenario, scenario.options | {"stability_margin": MARGIN, "terms": _uncrossed(scenario)}
 
 
 SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {

@@ -98,8 +98,8 @@ def energies(simulation: Simulation, seconds: float) -> tuple[np.ndarray, float]
 def test_a_chain_of_ten_links_keeps_its_energy(tmp_path: Path) -> None:
     """It whirls at up to 60 rad/s for 20 s: energy oscillates, most where it cracks like a whip.
 
-    It is chaotic: starts 1e-9 rad apart end 1.1 % below their energy, deviation 0.9 %, and oscillate by 8.8 %, deviation
-    1.9 %. Bounds are five deviations away; gyroscopic forces taken at the step's start lose 40 %.
+    It is chaotic: starts 1e-9 rad apart end 1.1 % below their energy, deviation 0.9 %, and oscillate by 8.8 %,
+    deviation 1.9 %. Bounds are five deviations away; gyroscopic forces taken at the step's start lose 40 %.
     """
     links = "".join(
         rod(f"l{i}") + hinge(f"j{i}", f"l{i - 1}" if i else "ground", f"l{i}", "0 0 -0.3" if i else "0 0 4")
