@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixtures.bridges import kill
+from fixtures.bridges import kill, wait_in_motion
 from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
@@ -35,7 +35,7 @@ robot: robot_2r_a
 controllers:
   first: {kind: forward_position, name: forward_position_controller, joints: [joint1]}
   second: {kind: joint_state, name: robot_joint_commands, joints: [joint2]}
-timing: {rate: 100, state_age: 1.0, clock: 2.0}
+timing: {rate: 100, state_age: 2.0, clock: 10.0}
 tolerances: {path: 0.5}
 """
 
@@ -156,9 +156,7 @@ def test_set_points_follow_the_path_together_and_end_with_it(arm: Arm) -> None:
 
 
 def test_a_bridge_that_is_killed_sends_nothing_more(arm: Arm) -> None:
-    send(arm, goal(5.0))
-    while arm.positions["joint1"] < 0.2:
-        time.sleep(0.005)
+    wait_in_motion(lambda: arm.positions["joint1"] >= 0.2, send(arm, goal(5.0)).get_result_async())
     kill(arm.bridge)
     killed = time.monotonic()
     time.sleep(0.5)
@@ -167,11 +165,10 @@ def test_a_bridge_that_is_killed_sends_nothing_more(arm: Arm) -> None:
 
 def test_a_robot_that_tells_nothing_any_more_is_stopped_and_told_of(arm: Arm) -> None:
     """Softly: the joints still take commands."""
-    handle = send(arm, goal(10.0))
-    while arm.positions["joint1"] < 0.1:
-        time.sleep(0.005)
+    ended = send(arm, goal(10.0)).get_result_async()
+    wait_in_motion(lambda: arm.positions["joint1"] >= 0.1, ended)
     arm.timer.cancel()
-    answer = result(handle.get_result_async()).result
+    answer = result(ended).result
     assert answer.code == Result.STALE_STATE
     assert "the newest joint states are" in answer.message
     assert arm.positions["joint1"] == pytest.approx(answer.path_time / 10.0, abs=1e-6)
@@ -180,11 +177,10 @@ def test_a_robot_that_tells_nothing_any_more_is_stopped_and_told_of(arm: Arm) ->
 
 @pytest.mark.parametrize("arm", [True], indirect=True)
 def test_a_robot_that_was_set_back_is_not_pulled_to_where_it_was(arm: Arm) -> None:
-    handle = send(arm, goal(10.0))
-    while arm.positions["joint1"] < 0.1:
-        time.sleep(0.005)
+    ended = send(arm, goal(10.0)).get_result_async()
+    wait_in_motion(lambda: arm.positions["joint1"] >= 0.1, ended)
     arm.executor.create_task(arm.reset)
-    answer = result(handle.get_result_async()).result
+    answer = result(ended).result
     assert answer.code == Result.STALE_STATE
     assert "time went back" in answer.message
     assert arm.positions == {"joint1": 0.0, "joint2": 0.0}
