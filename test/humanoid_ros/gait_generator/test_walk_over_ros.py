@@ -84,7 +84,7 @@ def test_a_cancel_ends_a_lift_and_gives_the_phases(gait_generator: Any, gait: Ga
     while not any(item.stage.startswith("lift") for item in told):
         assert time.monotonic() < end
         time.sleep(0.01)
-    gait_generator.result(handle.cancel_goal_async(), 5.0)
+    gait_generator.result(handle.cancel_goal_async(), 60.0)
     answer = gait_generator.result(pending, 10.0)
     assert answer.status == GoalStatus.STATUS_CANCELED
     assert answer.result.message == "Cancelled."

@@ -80,11 +80,11 @@ def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
 
     server.create_service(Trigger, "greet", answer)
     greet = client.create_client(Trigger, "greet")
-    assert greet.wait_for_service(10.0)
+    assert greet.wait_for_service(60.0)
     done = threading.Event()
     future = greet.call_async(Trigger.Request())
     future.add_done_callback(lambda _: done.set())
-    assert done.wait(10.0)
+    assert done.wait(60.0)
     assert future.result().success
     assert middleware.sent == 3
 

@@ -30,16 +30,16 @@ def test_of_several_that_wait_the_last_one_counts(workers: ServiceWorkers) -> No
 
     def first() -> None:
         begun.set()
-        assert go.wait(10.0)
+        assert go.wait(60.0)
         done.append(0)
 
     workers.follow_up(first)
-    assert begun.wait(10.0)
+    assert begun.wait(60.0)
     for number in (1, 2, 3):
         workers.follow_up(lambda number=number: done.append(number))  # type: ignore[misc]
     workers.follow_up(lambda: (done.append(4), end.set()))
     go.set()
-    assert end.wait(10.0)
+    assert end.wait(60.0)
     workers.close()
     assert done == [0, 4]
 
@@ -53,8 +53,8 @@ def test_what_goes_wrong_is_logged_and_the_next_is_done(workers: ServiceWorkers)
         raise ValueError("no pencil")
 
     workers.follow_up(fail)
-    assert failed.wait(10.0)
+    assert failed.wait(60.0)
     workers.follow_up(done.set)
-    assert done.wait(10.0)
+    assert done.wait(60.0)
     assert "no pencil" in workers._node.errors[0]
     workers.close()

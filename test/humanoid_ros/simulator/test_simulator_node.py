@@ -340,7 +340,7 @@ def test_a_newcomer_hears_the_state_of_a_simulation_that_never_moved(start_node:
     assert len(joints.last.position) == len(joints.last.name)
     # It is told a few times, not for ever.
     status = simulator.listen(SimulationStatus, "status", LATCHED)
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + 60.0
     while time.monotonic() < end:
         joints.clear()
         for _ in range(3):
@@ -352,7 +352,7 @@ def test_a_newcomer_hears_the_state_of_a_simulation_that_never_moved(start_node:
 
 def test_a_pause_ends_long_stepping(fresh: Any) -> None:
     client = fresh.node.create_client(StepSimulation, "step")
-    assert client.wait_for_service(5.0)
+    assert client.wait_for_service(60.0)
     status = fresh.listen(SimulationStatus, "status", LATCHED)
     stepping = client.call_async(StepSimulation.Request(steps=4_000_000_000))
     status.wait_new(lambda m: m.step > 0)

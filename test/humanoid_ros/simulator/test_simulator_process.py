@@ -43,7 +43,7 @@ def test_signals_end_it_cleanly(number: signal.Signals, start: Callable[..., sub
     line = process.stdout.readline().decode()
     assert "scene 'stand'" in line
     process.send_signal(number)
-    text, _ = process.communicate(timeout=10.0)
+    text, _ = process.communicate(timeout=60.0)
     assert process.returncode == 0
     assert text.decode() == ""
 

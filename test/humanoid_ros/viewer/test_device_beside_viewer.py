@@ -36,7 +36,7 @@ def page(simulator: Any) -> Iterator[PageClient]:
     yield client
     client.close()
     process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
+    assert process.wait(60.0) == 0
     assert "Traceback" not in "".join(output)
 
 

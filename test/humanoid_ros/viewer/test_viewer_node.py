@@ -185,7 +185,7 @@ def viewer(robot: RobotOnTopics) -> Iterator[tuple[subprocess.Popen[str], str, l
     assert address, "".join(output)
     yield process, address, output
     process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0, "".join(output)
+    assert process.wait(60.0) == 0, "".join(output)
     assert "Traceback" not in "".join(output)
 
 
@@ -462,7 +462,7 @@ def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list
 
     def ask(kind: Any, service: str, request: Any) -> Any:
         client = node.create_client(kind, service)
-        assert client.wait_for_service(10.0)
+        assert client.wait_for_service(60.0)
         future = client.call_async(request)
         executor.spin_until_future_complete(future, 10.0)
         return future.result()
