@@ -13,6 +13,7 @@ from humanoid_model.checks import check_known
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
 from humanoid_model.errors import InputError
+from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.robot import Robot
 from humanoid_model.value_equality import ValueEquality
 
@@ -184,6 +185,7 @@ class Scene(ValueEquality):
         bodies: fixed and mobile, in the order of the file.
         surfaces: faces that a planner may use.
         rules: properties of pairs; of several rules that match a pair the last one that says something counts.
+        loops: what is held together, by the names of bodies in the scene; robots have their own besides.
         gravity: (3,) m/s^2.
         time_step: s.
         self_collision: whether links of one robot may touch each other.
@@ -197,6 +199,7 @@ class Scene(ValueEquality):
     bodies: tuple[SceneBody, ...] = ()
     surfaces: tuple[Surface, ...] = ()
     rules: tuple[PairRule, ...] = ()
+    loops: tuple[LoopClosure, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
     time_step: float = DEFAULT_TIME_STEP
     self_collision: bool = False
@@ -210,6 +213,15 @@ class Scene(ValueEquality):
             f"{placed.name}/{link}" for placed in self.robots for link in placed.robot.description.links
         ]
         return [*(body.name for body in self.bodies), *links]
+
+    def closures(self) -> list[LoopClosure]:
+        """Return all loops, first those of the robots, their links called as in the scene."""
+        own = [
+            replace(loop, link_a=f"{placed.name}/{loop.link_a}", link_b=f"{placed.name}/{loop.link_b}")
+            for placed in self.robots
+            for loop in placed.robot.loops
+        ]
+        return [*own, *self.loops]
 
     def pairs(self, a: str, b: str) -> PairProperties:
         """Return how two bodies touch, by their names (``robot/link`` for a robot's links)."""
@@ -258,7 +270,7 @@ def with_robot(scene: Scene, robot: Robot) -> Scene:
 
 
 def without(scene: Scene, name: str) -> Scene:
-    """Return a scene without one robot or body; its surfaces and properties of pairs that name it go with it.
+    """Return a scene without one robot or body; its surfaces, loops and properties of pairs that name it go with it.
 
     Raises:
         InputError: the scene has none of that name.
@@ -274,6 +286,7 @@ def without(scene: Scene, name: str) -> Scene:
         bodies=tuple(own for own in scene.bodies if own.name != name),
         surfaces=tuple(surface for surface in scene.surfaces if stays(surface.body)),
         rules=tuple(rule for rule in scene.rules if stays(rule.first) and stays(rule.second)),
+        loops=tuple(loop for loop in scene.loops if stays(loop.link_a) and stays(loop.link_b)),
     )
 
 

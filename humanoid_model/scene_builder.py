@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +30,7 @@ from humanoid_model.errors import InputError, RobotError
 from humanoid_model.grains import GRAIN_KINDS, grains
 from humanoid_model.height_field import GENERATORS, generate_heights, read_heights
 from humanoid_model.inertia import inertia_problem
+from humanoid_model.loop_closure import ROWS, LoopClosure
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import (
@@ -85,6 +87,8 @@ class SceneField(Protocol):
         """(k, 2) vertices, k at least ``minimum``."""
 
 
+#: How far the two frames of a loop may be apart at the start [m or rad].
+MEETING = 1e-3
 #: The values of one thing in a scene by key, as far as the file gives them; the reader refuses unknown keys.
 Fields = Mapping[str, SceneField]
 
@@ -104,7 +108,8 @@ PAIR_FIELDS = (*_AT_LEAST_ZERO, "restitution", "collide", "method")
 class SceneBuilder:
     """Gathers a scene piece by piece, and refuses a piece that can't be used.
 
-    Surfaces and pairs name bodies: add these, and the robots, first.
+    Surfaces, loops and pairs name bodies: add these, and the robots, first; loops before pairs, whose rules come after
+    those of welds.
     """
 
     def __init__(self, path: Path) -> None:
@@ -118,6 +123,7 @@ class SceneBuilder:
         self._bodies: list[SceneBody] = []
         self._surfaces: list[Surface] = []
         self._rules: list[PairRule] = []
+        self._loops: list[LoopClosure] = []
         self._lights: list[Light] = []
         self._camera: Camera | None = None
         self._names: set[str] = set()
@@ -138,6 +144,7 @@ class SceneBuilder:
             bodies=tuple(self._bodies),
             surfaces=tuple(self._surfaces),
             rules=tuple(self._rules),
+            loops=tuple(self._loops),
             gravity=gravity,
             time_step=_positive(fields["time_step"]) if "time_step" in fields else DEFAULT_TIME_STEP,
             self_collision=fields["self_collision"].boolean() if "self_collision" in fields else False,
@@ -279,6 +286,42 @@ class SceneBuilder:
             raise fields["polygon"].fail(problem, "List the corners once around, counter-clockwise")
         self._surfaces.append(Surface(name, body, placement, polygon))
 
+    def add_loop(self, loop: LoopClosure, where: SceneField, *, where_it_is: bool) -> None:
+        """Hold two bodies together; those that are welded don't touch each other, unless a later rule says so.
+
+        Args:
+            loop: with names of the scene; its placements are in the frames of the bodies.
+            where: the whole loop in the file.
+            where_it_is: whether the second frame is where the first one is at the start.
+
+        Raises:
+            SceneError: a name can't be used, or the two frames aren't together at the start.
+        """
+        ends = loop.link_a, loop.link_b
+        known = self._scene_names()
+        for name in ends:
+            if name not in known:
+                raise where.fail(f"nothing in the scene is called '{name}'", f"Name one of {', '.join(known)}")
+        fixed = {body.name for body in self._bodies if body.mass == 0.0 or not body.simulated}
+        if ends[0] == ends[1] or fixed.issuperset(ends):
+            raise where.fail(f"holds '{ends[0]}' and '{ends[1]}'", "Name two bodies, of which one moves at least")
+        if any(loop.name == other.name for other in self._loops):
+            raise where.fail(f"the name '{loop.name}' is taken already", "Give each loop its own name")
+        first, second = (self._start(name) for name in ends)
+        if where_it_is:
+            loop = replace(loop, placement_b=second.actInv(first * loop.placement_a))
+        apart = (first * loop.placement_a).actInv(second * loop.placement_b)
+        errors = dict(zip(ROWS, (*apart.translation, *pin.log3(apart.rotation)), strict=True))
+        row = max(loop.rows, key=lambda row: abs(errors[row]))
+        if abs(errors[row]) > MEETING:
+            raise where.fail(
+                f"its two frames are {errors[row]:.4g} apart along {row} at the start",
+                "Give them where they meet, or no placement of b: it is then where a's frame is",
+            )
+        self._loops.append(loop)
+        if len(loop.rows) == len(ROWS):
+            self._rules.append(PairRule(*ends, collide=False))
+
     def add_rule(self, first: SceneField, second: SceneField, fields: Fields) -> None:
         """Add the properties of pairs.
 
@@ -368,6 +411,14 @@ class SceneBuilder:
 
     def _scene_names(self) -> list[str]:
         return Scene("", robots=tuple(self._robots), bodies=tuple(self._bodies)).body_names()
+
+    def _start(self, name: str) -> pin.SE3:
+        """Return the placement of a body or link in the world at the start."""
+        robot, _, link = name.partition("/")
+        for placed in self._robots:
+            if link and placed.name == robot:
+                return placed.robot.link_placements(placed.q)[link]
+        return next(body.placement_world_body for body in self._bodies if body.name == name)
 
     def _load_robot(self, field: SceneField, floating_base: bool | None) -> Robot:
         """Return a robot by name, or by a path that starts from the scene's folder."""

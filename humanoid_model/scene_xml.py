@@ -17,6 +17,7 @@ import pinocchio as pin
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.input_file import require_file
+from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, parse_xml
@@ -104,7 +105,7 @@ def read_scene_xml(path: Path) -> Scene:
     universe = parse_xml(text, str(path), SceneError)
     if universe.tag != "Universe":
         raise universe.fail(f"the document's root is <{universe.tag}>, not <Universe>", "Give a Universe")
-    others = ("MultiBody", "Body", "Surface", "Pair", "Configurations")
+    others = ("MultiBody", "Body", "Surface", "Loop", "Pair", "Configurations")
     values = _values(universe, _UNIVERSE, others, attributes=("id",))
     if "id" in universe.attributes:
         values["name"] = _attribute(universe, "id")
@@ -125,6 +126,12 @@ def read_scene_xml(path: Path) -> Scene:
         if "body" in element.attributes:
             fields["body"] = _attribute(element, "body")
         builder.add_surface(element.attribute("id"), fields, _placement(fields), _whole(element))
+    for element in universe.all("Loop"):
+        fields = _values(element, _PLACE, attributes=("id", "first", "second", "kind"))
+        kind = _attribute(element, "kind").string(KINDS)
+        first, second = (_attribute(element, side).string() for side in ("first", "second"))
+        loop = LoopClosure(element.attribute("id"), first, _placement(fields), second, pin.SE3.Identity(), KINDS[kind])
+        builder.add_loop(loop, _whole(element), where_it_is=True)
     for element in universe.all("Pair"):
         _values(element, {}, attributes=("first", "second", *PAIR_FIELDS))
         fields = {key: _attribute(element, key) for key in PAIR_FIELDS if key in element.attributes}

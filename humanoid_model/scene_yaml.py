@@ -7,11 +7,15 @@ from pathlib import Path
 
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
+from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, read_loop_closures
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SHAPE_FIELDS, SHAPES, SceneBuilder
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
-_SCENE = ("name", "gravity", "time_step", "self_collision", "robots", "bodies", "surfaces", "pairs", "camera", "lights")
+_SCENE = (
+    "name", "gravity", "time_step", "self_collision", "robots", "bodies", "surfaces", "loops", "pairs", "camera",
+    "lights",
+)  # fmt: skip
 _PLACE = ("xyz", "rpy")
 _ROBOT = ("robot", "posture", "label", "floating_base", *_PLACE)
 _BODY = ("label", "mass", "com", "inertia", "twist", "simulated", "shapes", *_PLACE)
@@ -45,6 +49,10 @@ def read_scene_yaml(path: Path) -> Scene:
     for name, node in _section(top, "surfaces"):
         values = node.mapping(_SURFACE)
         builder.add_surface(name, values, read_placement(values), node)
+    if "loops" in top:
+        for loop, node in zip(read_loop_closures(top["loops"]), top["loops"].mapping().values(), strict=True):
+            end = node.mapping(CUT_KEYS)["b"].mapping(END_KEYS)
+            builder.add_loop(loop, node, where_it_is=set(end) == {"link"})
     for node in _items(top, "pairs"):
         values = node.mapping(_PAIR)
         if "between" not in values:

@@ -62,7 +62,7 @@ def scene_fingerprint(simulation: Simulation) -> str:
             model.upperPositionLimit,
         )
     ]
-    loops = [(placed.name, placed.robot.loops, placed.robot.mimics, placed.robot.springs) for placed in scene.robots]
+    loops = [(placed.name, placed.robot.mimics, placed.robot.springs) for placed in scene.robots], scene.closures()
     soles = [(body, sole.vertices, sole.S) for body, sole in simulation.soles.items()]
     return fingerprint((joints, bodies, coordinates, loops, soles, scene.rules, simulation.dt))
 

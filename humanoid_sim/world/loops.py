@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Closed loops of the mechanisms of a world, as the step takes them."""
+"""Closed loops of the mechanisms of a world and of its scene, as the step takes them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from humanoid_sim.world.world import World
 
 
 def closures_of(world: World) -> ClosureArrays:
-    """Return closures of all robots of a world: what of two frames on two links is held together."""
-    cuts = [(placed.name, loop) for placed in world.scene.robots for loop in placed.robot.loops]
+    """Return closures of a world: what of two frames on two bodies is held together."""
+    loops = world.scene.closures()
     ends = [
         [
-            (world.bodies[world.index[f"{robot}/{link}"]], placement)
-            for link, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b))
+            (world.bodies[world.index[name]], placement)
+            for name, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b))
         ]
-        for robot, loop in cuts
+        for loop in loops
     ]
     frames = [[body.placement_joint_body * placement for body, placement in pair] for pair in ends]
-    count = len(cuts)
+    count = len(loops)
     joints = np.array([[body.joint for body, _ in pair] for pair in ends], dtype=np.int64).reshape(count, 2)
     rotations = np.array([[frame.rotation for frame in pair] for pair in frames]).reshape(count, 2, 3, 3)
     origins = np.array([[frame.translation for frame in pair] for pair in frames]).reshape(count, 2, 3)
@@ -32,6 +32,6 @@ def closures_of(world: World) -> ClosureArrays:
         origins[:, 0].copy(),
         rotations[:, 1].copy(),
         origins[:, 1].copy(),
-        np.array([[row in loop.rows for row in ROWS] for _, loop in cuts], dtype=np.bool_).reshape(count, 6),
+        np.array([[row in loop.rows for row in ROWS] for loop in loops], dtype=np.bool_).reshape(count, 6),
         np.zeros((count, 6)),
     )

@@ -78,10 +78,9 @@ def _knowing(attribute: str) -> list[str]:
 
 def _features(world: World, servos: Servos) -> Iterator[_Feature]:
     """All features of a scene that not every scheme knows."""
+    if loops := ", ".join(loop.name for loop in world.scene.closures()):
+        yield _Feature("loops", f"the scene has {loops}", None, "Take robots and a scene without them")
     for placed in world.scene.robots:
-        if placed.robot.loops:
-            loops = ", ".join(loop.name for loop in placed.robot.loops)
-            yield _Feature("loops", f"'{placed.name}' has {loops}", None, "Take a robot without them")
         if placed.robot.soles:
             soles = ", ".join(placed.robot.soles)
             yield _Feature("deformable soles", f"'{placed.name}' has {soles}", None, "Take a robot without them")

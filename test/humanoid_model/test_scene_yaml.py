@@ -236,6 +236,19 @@ BAD = {
         "bodies:\n  b: {twist: [1, 0, 0, 0, 0, 0], shapes: [{sphere: 1}]}",
         2, "bodies.b.twist", "is [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], but the body has no mass", "Give a mass",
     ),
+    "loop of nothing": (
+        BALL + "loops:\n  l: {a: {link: ball}, b: {link: bat}, kind: frame}",
+        4, "loops.l", "nothing in the scene is called 'bat'", "Name one of ball",
+    ),
+    "loop of one body": (
+        BALL + "loops:\n  l: {a: {link: ball}, b: {link: ball}, kind: frame}",
+        4, "loops.l", "holds 'ball' and 'ball'", "of which one moves",
+    ),
+    "loop that is open": (
+        BALL + "  wall: {shapes: [{half_space: true}]}\nloops:\n"
+        "  l: {a: {link: ball, xyz: [0, 0, 1]}, b: {link: wall, xyz: [0, 0, 0]}, kind: point}",
+        5, "loops.l", "apart along z at the start", "Give them where they meet",
+    ),
     "infinite place": (
         "bodies:\n  b: {xyz: [0, .inf, 0], shapes: [{sphere: 1}]}", 2, "bodies.b.xyz[1]", "is .inf", "finite number",
     ),

@@ -252,7 +252,7 @@ def test_dry_friction_is_refused_also_when_it_comes_later(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("scene_name", "message"),
-    [("soft_soles", "know deformable soles: 'hrp2' has"), ("bip_screws_stand", "know loops: 'bip' has")],
+    [("soft_soles", "know deformable soles: 'hrp2' has"), ("bip_screws_stand", "know loops: the scene has")],
 )
 def test_loops_and_soles_are_refused(scene_name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
