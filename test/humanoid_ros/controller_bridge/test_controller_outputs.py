@@ -40,7 +40,7 @@ robot: robot_2r_a
 controllers:
   first: {kind: trajectory_action, name: first_controller, joints: [joint1]}
   second: {kind: trajectory_topic, name: second_controller, joints: [joint2]}
-timing: {horizon: 0.3, lead: 1.0, watchdog: 3.0, state_age: 3.0}
+timing: {horizon: 0.3, lead: 2.0, watchdog: 3.0, state_age: 3.0}
 tolerances: {path: 100.0, goal: 100.0}
 stops: {controller: hold}
 """

@@ -43,7 +43,8 @@ tolerances: {path: 0.5}
 class Arm:
     """A perfect robot: its joints are where they were told to be last, and it tells so 200 times a second.
 
-    Simulated, it has a clock of its own. :meth:`reset` sets it back; its clock tells so 0.1 s before its joints do.
+    Simulated, it has a clock of its own. :meth:`reset` sets it back; its clock tells so 0.5 s before its joints do, and
+    till then it takes no commands: they were sent before.
     """
 
     def __init__(self, domain: int, simulated: bool = False) -> None:
@@ -89,10 +90,11 @@ class Arm:
 
     def take(self, joint: str, position: float) -> None:
         self.told.append((time.monotonic(), joint, position))
-        self.positions[joint] = position
+        if time.monotonic() > self.silent_until:
+            self.positions[joint] = position
 
     def reset(self) -> None:
-        self.silent_until = time.monotonic() + 0.1
+        self.silent_until = time.monotonic() + 0.5
         self.zero = time.monotonic()
         self.positions = dict.fromkeys(self.positions, 0.0)
 
