@@ -19,8 +19,10 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from fixtures.bad_messages import bad_messages  # noqa: E402
 from fixtures.ros_domain import claim_domain  # noqa: E402
 from fixtures.ros_processes import start_program  # noqa: E402
+from humanoid_stack.msg import WholeBodyTrajectory  # noqa: E402
 from rclpy._rclpy_pybind11 import NodeNameNonExistentError  # noqa: E402
 from rclpy.action import get_action_server_names_and_types_by_node  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 
 from humanoid_ros.node.qos import LATCHED  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
@@ -33,8 +35,11 @@ NODES = {
     "controller_bridge": ("/emergency_stop", ("-p", "config:=hrp2")),
     "kinematics": ("/replay_motion", ()),
     "viewer": ("/plan", ("-p", "port:=0")),
+    "recorder": ("/trajectory", ("-p", "path:={folder}/log.mcap")),
 }
 """What each node offers or hears last when it starts, and its arguments."""
+RECORDED = {"/trajectory": WholeBodyTrajectory, "/joint_states": JointState}
+"""Topics that are there for the recorder; the replay node is given what it can't use in its file (test_replay_node)."""
 OWN = ("humanoid_stack/", "std_srvs/", "control_msgs/", "trajectory_msgs/", "sensor_msgs/", "std_msgs/", "tf2_msgs/")
 REFUSED = ("not a number", "infinite", "unknown names")
 """What is never right; numbers and sizes may be, by chance."""
@@ -52,7 +57,8 @@ def started(name: str, folder: Path) -> Iterator[Client]:
     """A node that must be alive at the end, and have raised nothing."""
     domain = claim_domain()
     with (folder / "log").open("wb") as log:
-        process = start_program(name, domain, *NODES[name][1], log=log)
+        arguments = [word.format(folder=folder) for word in NODES[name][1]]
+        process = start_program(name, domain, *arguments, log=log)
         client = Client(process, domain)
         try:
             yield client
@@ -93,6 +99,9 @@ def test_what_cant_be_used_is_answered(name: str, tmp_path: Path) -> None:
             except NodeNameNonExistentError:
                 return [], [], []
 
+        if name == "recorder":
+            for topic, kind in RECORDED.items():
+                client.publisher(kind, topic)
         last = NODES[name][0]
         wait_until(lambda: any(own == last for part in graph() for own, _ in part), f"no {last}", 120.0)
         time.sleep(2.0)  # the order in which names are found isn't that in which they were made
