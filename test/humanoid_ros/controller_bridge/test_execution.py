@@ -27,6 +27,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_ros.controller_bridge.bridge_settings import load_bridge_settings  # noqa: E402
+from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = pytest.mark.ros
 Result = ExecuteTrajectory.Result
@@ -44,6 +45,7 @@ class Arm:
     """A perfect robot: its joints are where they were told to be last, and it tells so 200 times a second.
 
     Simulated, it has a clock of its own. :meth:`reset` sets it back; its clock tells so 0.1 s before its joints do.
+    With a time in ``stands`` the clock stands still there.
     """
 
     def __init__(self, domain: int, simulated: bool = False) -> None:
@@ -55,6 +57,7 @@ class Arm:
         self.node = rclpy.create_node("arm", context=self.context)
         self.positions = {"joint1": 0.0, "joint2": 0.0}
         self.zero, self.silent_until = (time.monotonic(), 0.0) if simulated else (None, 0.0)
+        self.stands: float | None = None
         states = self.node.create_publisher(JointState, "joint_states", 10)
         clock = self.node.create_publisher(Clock, "clock", 10)
         self.node.create_subscription(Float64MultiArray, "forward_position_controller/commands", self.forward, 10)
@@ -65,7 +68,8 @@ class Arm:
             if self.zero is None:
                 message.header.stamp = self.node.get_clock().now().to_msg()
             else:
-                message.header.stamp = Time(seconds=time.monotonic() - self.zero).to_msg()
+                now = (self.stands or time.monotonic()) - self.zero
+                message.header.stamp = Time(seconds=now).to_msg()
                 clock.publish(Clock(clock=message.header.stamp))
             if time.monotonic() > self.silent_until:
                 states.publish(message)
@@ -157,8 +161,7 @@ def test_set_points_follow_the_path_together_and_end_with_it(arm: Arm) -> None:
 
 def test_a_bridge_that_is_killed_sends_nothing_more(arm: Arm) -> None:
     send(arm, goal(5.0))
-    while arm.positions["joint1"] < 0.2:
-        time.sleep(0.005)
+    wait_until(lambda: arm.positions["joint1"] > 0.2, "it doesn't move")
     kill(arm.bridge)
     killed = time.monotonic()
     time.sleep(0.5)
@@ -168,8 +171,7 @@ def test_a_bridge_that_is_killed_sends_nothing_more(arm: Arm) -> None:
 def test_a_robot_that_tells_nothing_any_more_is_stopped_and_told_of(arm: Arm) -> None:
     """Softly: the joints still take commands."""
     handle = send(arm, goal(10.0))
-    while arm.positions["joint1"] < 0.1:
-        time.sleep(0.005)
+    wait_until(lambda: arm.positions["joint1"] > 0.1, "it doesn't move")
     arm.timer.cancel()
     answer = result(handle.get_result_async()).result
     assert answer.code == Result.STALE_STATE
@@ -181,13 +183,40 @@ def test_a_robot_that_tells_nothing_any_more_is_stopped_and_told_of(arm: Arm) ->
 @pytest.mark.parametrize("arm", [True], indirect=True)
 def test_a_robot_that_was_set_back_is_not_pulled_to_where_it_was(arm: Arm) -> None:
     handle = send(arm, goal(10.0))
-    while arm.positions["joint1"] < 0.1:
-        time.sleep(0.005)
+    wait_until(lambda: arm.positions["joint1"] > 0.1, "it doesn't move")
     arm.executor.create_task(arm.reset)
     answer = result(handle.get_result_async()).result
     assert answer.code == Result.STALE_STATE
     assert "time went back" in answer.message
     assert arm.positions == {"joint1": 0.0, "joint2": 0.0}
+
+
+@pytest.mark.parametrize("arm", [True], indirect=True)
+def test_a_clock_that_jumps_ahead_takes_no_joint_along(arm: Arm) -> None:
+    handle = send(arm, goal(10.0))
+    wait_until(lambda: arm.positions["joint1"] > 0.1, "it doesn't move")
+    before = arm.positions["joint1"]
+    arm.zero -= 30.0
+    answer = result(handle.get_result_async()).result
+    assert answer.code == Result.STALE_STATE
+    assert "time went ahead" in answer.message
+    time.sleep(0.3)
+    assert max(p for _, joint, p in arm.told if joint == "joint1") < before + 0.2
+
+
+@pytest.mark.parametrize("arm", [True], indirect=True)
+def test_a_clock_that_stands_still_ends_the_motion_which_doesnt_go_on_with_it(arm: Arm) -> None:
+    handle = send(arm, goal(10.0))
+    wait_until(lambda: arm.positions["joint1"] > 0.1, "it doesn't move")
+    arm.stands = time.monotonic()
+    answer = result(handle.get_result_async()).result
+    assert answer.code == Result.STALE_STATE
+    assert "time has stood still" in answer.message
+    there = dict(arm.positions)
+    arm.zero += time.monotonic() - arm.stands
+    arm.stands = None
+    time.sleep(0.5)
+    assert arm.positions == there
 
 
 def test_files_that_cant_be_used_are_refused_with_line_and_key(start_badly: Any, tmp_path: Any) -> None:

@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fixtures.ros_processes import children
 
 from humanoid_model.errors import InputError
 from humanoid_ros.node.process_workers import ProcessWorkers, Task, WorkerError
@@ -53,15 +53,6 @@ def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
     task = workers.submit("small_tasks:sleep", (60.0,), lambda pid: (told.append(pid), begun.set()))
     assert begun.wait(20.0)
     return task, told[0]
-
-
-def children() -> list[int]:
-    """Processes that this one started, by any of its threads."""
-    found: list[int] = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # of a thread that has ended meanwhile
-            found += [int(word) for word in path.read_text().split()]
-    return found
 
 
 def gone(pid: int) -> bool:
@@ -129,7 +120,7 @@ def test_ctrl_c_does_not_reach_them_even_while_they_start(
     interrupted: set[int] = set()
     answers = [workers.submit("small_tasks:double", (n,), print).outcome for n in range(2)]
     while not all(answer.done() for answer in answers):
-        for pid in children():
+        for pid in children("self"):
             os.kill(pid, signal.SIGINT)
             interrupted.add(pid)
         time.sleep(0.001)
