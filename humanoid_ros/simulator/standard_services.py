@@ -349,7 +349,7 @@ class StandardServices:
             for name, info in infos.items()
             if (not wanted or info.category.category in wanted) and _has_tags(info, filters.tags)
         ]
-        if filters.bounds.type == filters.bounds.TYPE_EMPTY:
+        if filters.bounds.type == filters.bounds.TYPE_EMPTY and not filters.bounds.points:
             return names
         overlaps = _overlap(filters.bounds)
         boxes = await self._simulating.between_steps(lambda: [self._box(name) for name in names])
@@ -374,6 +374,8 @@ class StandardServices:
     # What comes and goes ------------------------------------------------------------------------------------------
 
     async def _spawnables(self, request: GetSpawnables.Request, response: GetSpawnables.Response) -> None:
+        if request.sources:
+            response.result.error_message = f"sources: only the stack's own are searched, not {list(request.sources)}"
         response.spawnables = [
             Spawnable(entity_resource=Resource(uri=name), description=f"robot {name} of humanoid_stack")
             for name in list_resources("urdf", (".urdf", ".yaml"))

@@ -18,7 +18,7 @@ from humanoid_model.errors import InputError
 from humanoid_ros.node.process_workers import ProcessWorkers, Task, WorkerError
 
 TASKS = """
-import os, time
+import ctypes, os, time
 from humanoid_model.errors import InputError
 
 def double(number, tell):
@@ -34,6 +34,16 @@ def refuse(name, tell):
 
 def fail(tell):
     return {}["nothing"]
+
+def litter(tell):
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    pieces = [library.malloc(1000) for _ in range(60_000)]
+    for piece in pieces:
+        ctypes.memset(piece, 1, 1000)
+    for piece in pieces[:-1]:
+        library.free(piece)
+    return os.getpid()
 """
 
 
@@ -55,6 +65,11 @@ def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
     return task, told[0]
 
 
+def resident(pid: int) -> int:
+    """Memory of a process [bytes]."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def gone(pid: int) -> bool:
     try:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -67,6 +82,16 @@ def wait_gone(pid: int) -> None:
     while not gone(pid):
         assert time.monotonic() < end, "it goes on"
         time.sleep(0.01)
+
+
+def test_what_a_task_has_freed_is_given_back_though_the_last_piece_is_kept(workers: ProcessWorkers) -> None:
+    told: list[int] = []
+    pid = workers.submit("small_tasks:litter", (), told.append).outcome.result(60.0)
+    idle = next(other for other in children("self") if other != pid)
+    end = time.monotonic() + 60.0
+    while resident(pid) > resident(idle) + 30_000_000:
+        assert time.monotonic() < end, f"{resident(pid)} bytes, {resident(idle)} of one that did nothing"
+        time.sleep(0.02)
 
 
 def test_news_and_results_come_back_from_processes_that_stay(workers: ProcessWorkers) -> None:
