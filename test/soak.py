@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole stack for an hour: a robot walks through the bridge again and again while a second client plans gaits.
+"""The whole stack for an hour: a robot walks through the bridge again and again while a second client plans.
 
-Ends with a table, and with code 1 if the robot fell, a request failed, a process grew by more than 5 % or the
-simulation fell behind the wall clock. ``make soak``, or ``scripts/run python test/soak.py --minutes 5``.
+It plans gaits and contacts in turn. Ends with a table and what is wrong, and with code 1 if the robot fell, a request
+failed, a process with those that it started grew by more than 5 %, or the simulation fell behind the wall clock.
+``make soak``, or ``scripts/run python test/soak.py --minutes 5``.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
+from fixtures.ros_processes import children
+from humanoid_stack.msg import PostureTask
 
+from humanoid_model import Contact, Stance, load_scene
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.bringup.node_list import list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Process
 from humanoid_ros.client import HumanoidStack
+from humanoid_ros.client.answers import PlanAnswer
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_sim.walking import generate_walk, plan_footsteps
 
@@ -34,6 +39,12 @@ PACE = 0.95
 """Of the simulation, at least, as the median over the rounds."""
 SETTLED = 6
 """Rounds from which on memory and pace are judged: before, kernels are compiled and workers started."""
+
+
+def thirds(values: Sequence[float]) -> tuple[float, float]:
+    """Return the median of the middle third of some values, and that of the last."""
+    third = len(values) // 3
+    return float(np.median(values[third : 2 * third or None])), float(np.median(values[2 * third :]))
 
 
 def judge(memory: Mapping[str, Sequence[float]], paces: Sequence[float]) -> list[str]:
@@ -47,8 +58,7 @@ def judge(memory: Mapping[str, Sequence[float]], paces: Sequence[float]) -> list
         return []
     wrong = []
     for name, values in memory.items():
-        third = len(values) // 3
-        middle, end = np.median(values[third : 2 * third]), np.median(values[2 * third :])
+        middle, end = thirds(values)
         if end > (1.0 + GROWTH) * middle:
             wrong.append(f"{name} grew from {middle / 2**20:.0f} to {end / 2**20:.0f} MiB")
     if np.median(paces) < PACE:
@@ -60,10 +70,9 @@ def resident(pid: int) -> float:
     """Return the memory of a process and all that it started [bytes]."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:  # ended meanwhile
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") + sum(resident(int(child)) for child in children)
+    return pages * os.sysconf("SC_PAGE_SIZE") + sum(map(resident, children(pid)))
 
 
 @contextmanager
@@ -82,11 +91,11 @@ def running(own: Process) -> Iterator[subprocess.Popen[bytes]]:
 
 
 class Planning:
-    """Asks for one gait after the other, from another client."""
+    """Asks for gaits and contact plans in turn, from another client."""
 
     def __init__(self) -> None:
         """Begin."""
-        self.count, self.failure = 0, ""
+        self.gaits, self.plans, self.failure = 0, 0, ""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._plan)
         self._thread.start()
@@ -100,13 +109,36 @@ class Planning:
         try:
             with HumanoidStack("hrp2") as stack:
                 while not self._stop.is_set():
-                    answer = stack.gait("bip", speed=0.5 + 0.02 * (self.count % 10), time_limit=600.0)
+                    answer = stack.gait("bip", speed=0.5 + 0.02 * (self.gaits % 10), time_limit=600.0)
                     if not answer.success:
                         self.failure = f"a gait failed: {answer.message}"
-                    self.count += 1
+                    self.gaits += 1
+                    self._stop.wait(2.0)
+                    plan = few_steps(stack, 0.3 + 0.02 * (self.plans % 10))
+                    if not plan.success:
+                        self.failure = f"a plan failed: {plan.explanation}"
+                    self.plans += 1
                     self._stop.wait(2.0)
         except HumanoidError as error:
             self.failure = f"planning ended: {error}"
+
+
+def few_steps(stack: HumanoidStack, ahead: float) -> PlanAnswer:
+    """Return a plan of contacts that brings the centre of mass so far ahead [m]."""
+    floor = next(surface for surface in load_scene("stand").surfaces if surface.name == "floor")
+    soles = (stack.robot.contacts[name] for name in ("left_sole", "right_sole"))
+    feet = Stance(tuple(Contact(sole, floor, 0.0, y, 0.0) for sole, y in zip(soles, (0.1, -0.1), strict=True)))
+    target = (ahead, 0.0, 0.75)
+    return stack.plan(
+        feet,
+        [{"kind": PostureTask.CENTRE_OF_MASS, "target": target, "tolerance": 0.15}],
+        scene="stand",
+        candidates={"headings": [0.0], "turn": 0.1},
+        potentials=[{"target": target}],
+        terms=[{"weight": 0.02}],
+        time_limit=600.0,
+        collisions=False,
+    )
 
 
 def soak(seconds: float) -> list[str]:
@@ -142,10 +174,14 @@ def soak(seconds: float) -> list[str]:
                 memory[name].append(resident(process.pid))
         if planning.failure:
             wrong.append(planning.failure)
-        print(f"{len(paces)} walks at {np.median(paces or [0.0]):.2f} of real time, {planning.count} gaits")
-    print("| process | MiB after the first walk | at the end |\n|---|---:|---:|")
+        pace = np.median(paces or [0.0])
+        print(f"{len(paces)} walks at {pace:.2f} of real time, {planning.gaits} gaits, {planning.plans} contact plans")
+    print("| process and its own | MiB after the first walk | middle third | last third |\n|---|---:|---:|---:|")
     for name, values in memory.items():
-        print(f"| {name} | {values[0] / 2**20:.0f} | {values[-1] / 2**20:.0f} |")
+        middle, end = thirds(values)
+        print(f"| {name} | {values[0] / 2**20:.0f} | {middle / 2**20:.0f} | {end / 2**20:.0f} |")
+    if len(paces) < SETTLED:
+        print(f"growth and pace are judged from {SETTLED} walks on")
     return wrong + judge(memory, paces)
 
 

@@ -54,6 +54,7 @@ def node_action(node: NodeEntry) -> Node:
         parameters=[*filter(None, (node.parameter_file, dict(node.parameters)))],
         remappings=list(node.remappings),
         arguments=list(node.arguments),
+        ros_arguments=["--enclave", node.enclave],
         output="screen",
         emulate_tty=True,
         respawn=node.respawn,

@@ -46,6 +46,11 @@ class NodeEntry:
     respawn: bool = False
     respawn_delay: float = 1.0
 
+    @property
+    def enclave(self) -> str:
+        """Its part of `config/security/policy.xml`; without security ROS doesn't look at it."""
+        return f"/humanoid_stack/{self.name}"
+
 
 @dataclass(frozen=True)
 class LaunchArgument:

@@ -86,7 +86,7 @@ def find_executable(node: NodeEntry) -> Path:
 
 def ros_arguments(node: NodeEntry) -> list[str]:
     """Command-line arguments that give a node its name, namespace, parameters and remappings."""
-    words = ["--ros-args", "-r", f"__node:={node.name}"]
+    words = ["--ros-args", "--enclave", node.enclave, "-r", f"__node:={node.name}"]
     if node.namespace:
         words += ["-r", f"__ns:=/{node.namespace.strip('/')}"]
     if node.parameter_file:

@@ -23,7 +23,7 @@ from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
 from humanoid_ros.node.qos import SERVICE
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class Connection:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
-        task = Task(self, name, read, news)
+        task = Task(self, name, GoalServer(client), read, news)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
         self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
         if not accepted.value.accepted:
@@ -206,12 +206,18 @@ class Task(Generic[T]):
     """
 
     def __init__(
-        self, connection: Connection, name: str, read: Callable[[int, Any], T], news: Callable[[Any], Progress]
+        self,
+        connection: Connection,
+        name: str,
+        taker: GoalServer,
+        read: Callable[[int, Any], T],
+        news: Callable[[Any], Progress],
     ) -> None:
         """Begin; see :meth:`Connection.start`."""
         self.feedback: Any = None
         self._connection = connection
         self._name = name
+        self._taker = taker
         self._read = read
         self._news = news
         self._untold: SimpleQueue[Any] = SimpleQueue()
@@ -220,8 +226,8 @@ class Task(Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
-        return self._finished.is_set()
+        """Whether it has ended, or its node has."""
+        return self._finished.is_set() or self._taker.gone
 
     def cancel(self) -> None:
         """Ask for its end; :meth:`result` tells when it has come."""
@@ -252,6 +258,8 @@ class Task(Generic[T]):
         except BaseException:
             self.cancel()
             raise
+        if not self._finished.is_set():
+            raise StackError(f"The node that offers {self._name} has ended, and the work with it. Ask again.")
         return self._read(self._finished.value.status, self._finished.value.result)
 
     def begin(self, handle: Any, finished: Finished) -> None:

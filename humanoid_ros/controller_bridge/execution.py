@@ -28,7 +28,9 @@ Result = ExecuteTrajectory.Result
 RUN = 0.6
 """Share of a window's horizon that runs at speed; the rest brakes to rest."""
 JUMP = 0.05
-"""A clock that goes back by more than this was set [s]."""
+"""A clock that goes back by more than this was set, and one that goes ahead by more than its pace explains [s]."""
+SIMULATED_PACE = 100.0
+"""Seconds of a simulation per second of wall-clock time, at most."""
 CODES = {
     Fault.CANCEL: Result.STOPPED,
     Fault.TRACKING: Result.TOLERANCE_VIOLATED,
@@ -106,6 +108,8 @@ class Execution:
         self._streamed = -math.inf
         self._last_now = now(node)
         self._last_tick = self._last_moved = time.monotonic()
+        simulated = node.get_parameter("use_sim_time").get_parameter_value().bool_value
+        self._pace = SIMULATED_PACE if simulated else 1.0
         self._begun = False
         self._errors: NDArray[np.float64] = np.zeros(len(self._joints))
 
@@ -147,6 +151,10 @@ class Execution:
             if self._measured.stamp > clock + JUMP and wall - self._last_moved < self._settings.timing.clock:
                 return  # the joints are those of the time before: held there, a robot that was set back would move
             words = f"time went back from {self._last_now:.3f} to {clock:.3f} s"
+            self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
+            return
+        if clock > self._last_now + self._pace * (wall - self._last_moved) + JUMP:
+            words = f"time went ahead from {self._last_now:.3f} to {clock:.3f} s"
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         if clock > self._last_now:

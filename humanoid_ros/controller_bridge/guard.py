@@ -26,6 +26,8 @@ from humanoid_ros.node.run import stay_on_this_machine
 
 ARM, BEAT, DISARM = b"A", b".", b"D"
 READY, FOUND = b"R", b"F"
+ENCLAVE = "/humanoid_stack/controller_bridge_guard"
+"""Its part of `config/security/policy.xml`."""
 GLANCE = 0.05
 """Between two looks for actions or answers [s]."""
 ANSWER = 1.0
@@ -109,7 +111,7 @@ def watch(watchdog: float, actions: Sequence[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     stay_on_this_machine()
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=["--ros-args", "--enclave", ENCLAVE], signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(f"controller_bridge_guard_{os.getpid()}")
     clients = [node.create_client(CancelGoal, f"{action}/_action/cancel_goal") for action in actions]
     os.write(sys.stdout.fileno(), READY)

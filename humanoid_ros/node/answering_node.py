@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.service import Service
+from rclpy.subscription import Subscription
 
+from humanoid_model.errors import InputError
 from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.refusals import Refusals
 
@@ -41,7 +48,9 @@ class AnsweringNode(Node):
         """As :class:`rclpy.node.Node`."""
         self.refusals = Refusals(self)
         self.group = ReentrantCallbackGroup()
+        self._takes_overrides = False  # not yet: rclpy's own topics are made before there are parameters
         super().__init__(*arguments, **options)
+        self._takes_overrides = True
 
     @property
     def busy(self) -> bool:
@@ -80,6 +89,32 @@ class AnsweringNode(Node):
 
         self.create_service(kind, name, serve, qos_profile=SERVICE, callback_group=self.group)
 
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int, **options: Any) -> Publisher:
+        """As :meth:`rclpy.node.Node.create_publisher`; its quality of service is a parameter.
+
+        ``qos_overrides.<topic>.publisher.*`` change history, depth and reliability, unless it is kept for late
+        listeners.
+
+        Raises:
+            InputError: one of them is none that ROS knows.
+        """
+        with _read_overrides(topic):
+            given = self._overrides(qos_profile)
+            return super().create_publisher(msg_type, topic, copy(qos_profile), **given, **options)
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Callable[[Any], None], qos_profile: QoSProfile | int, **options: Any
+    ) -> Subscription:
+        """As :meth:`rclpy.node.Node.create_subscription`, and as :meth:`create_publisher`."""
+        with _read_overrides(topic):
+            given = self._overrides(qos_profile)
+            return super().create_subscription(msg_type, topic, callback, copy(qos_profile), **given, **options)
+
+    def _overrides(self, quality: QoSProfile | int) -> dict[str, Any]:
+        if not self._takes_overrides or getattr(quality, "durability", None) == DurabilityPolicy.TRANSIENT_LOCAL:
+            return {}
+        return {"qos_overriding_options": QoSOverridingOptions.with_default_policies()}
+
     def create_service(self, *arguments: Any, **options: Any) -> Service:
         """As :meth:`rclpy.node.Node.create_service`; rclpy's own services for parameters are made by it too."""
         service = super().create_service(*arguments, **options)
@@ -90,6 +125,18 @@ class AnsweringNode(Node):
 
         service.send_response = send_response  # type: ignore[method-assign]
         return service
+
+
+@contextmanager
+def _read_overrides(topic: str) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        if "policy" not in str(error):
+            raise
+        raise InputError(
+            str(error), element=f"qos_overrides of {topic}", remedy="Give a word of ROS, such as best_effort"
+        ) from error
 
 
 def send_until_heard(send: Callable[[], None]) -> None:

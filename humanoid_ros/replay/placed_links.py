@@ -16,7 +16,9 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from humanoid_model import Robot, load_robot
-from humanoid_ros.messages.conversions import array, stamp
+from humanoid_model.checks import check_numbers
+from humanoid_model.errors import InputError
+from humanoid_ros.messages.conversions import placement
 from humanoid_ros.messages.link_transforms import LinkTransforms
 from humanoid_ros.replay.recorded_run import RecordedMessage
 
@@ -51,24 +53,35 @@ class PlacedLinks:
         self._fixed: dict[str, list[TransformStamped]] = {}
 
     def take(self, message: RecordedMessage) -> None:
-        """Look at a message, and tell the frames that follow."""
+        """Look at a message, and tell the frames that follow.
+
+        Raises:
+            InputError: it can't be read, or tells no robot or no place.
+        """
         prefix, _, name = message.topic.lstrip("/").rpartition("/")
         if name == "robot_description":
-            text = deserialize_message(message.data, String).data
+            text = _read(message, String).data
             placed = _Placed(load_robot(text, geometry=False), f"{prefix}/" if prefix else "")
             self._robots[prefix] = placed
             self._fixed[prefix] = placed.transforms.fixed
             self._publish("/tf_static", TFMessage(transforms=[one for own in self._fixed.values() for one in own]))
         elif name == "odometry" and prefix in self._robots:
-            placed, pose = self._robots[prefix], deserialize_message(message.data, Odometry).pose.pose
-            turn = pose.orientation
-            place = pin.XYZQUATToSE3(np.concatenate([array(pose.position), [turn.x, turn.y, turn.z, turn.w]]))
+            placed, place = self._robots[prefix], placement(_read(message, Odometry).pose.pose, "pose")
             if placed.robot.base_joint is not None:
                 placed.q = placed.robot.place_base(placed.q, place)
         elif name == "joint_states" and prefix in self._robots:
-            placed, joints = self._robots[prefix], deserialize_message(message.data, JointState)
-            for joint, position in zip(joints.name, joints.position, strict=False):
-                if joint in placed.places:
-                    placed.q[placed.places[joint]] = position
-            when = stamp(joints.header.stamp.sec + 1e-9 * joints.header.stamp.nanosec)
-            self._publish("/tf", TFMessage(transforms=placed.transforms.update(placed.q, when)))
+            placed, joints = self._robots[prefix], _read(message, JointState)
+            told = {
+                joint: own for joint, own in zip(joints.name, joints.position, strict=False) if joint in placed.places
+            }
+            check_numbers(np.array([*told.values()]), "position")
+            for joint, position in told.items():
+                placed.q[placed.places[joint]] = position
+            self._publish("/tf", TFMessage(transforms=placed.transforms.update(placed.q, joints.header.stamp)))
+
+
+def _read(message: RecordedMessage, kind: Any) -> Any:
+    try:
+        return deserialize_message(message.data, kind)
+    except Exception as problem:  # of a type that the middleware chooses
+        raise InputError(f"can't be read as {message.kind}: {problem}") from problem

@@ -144,7 +144,10 @@ class ReplayNode(AnsweringNode):
             message, self._waiting = self._waiting, next(self._messages, None)
             self._publish(message.topic, message.data)
             if self._links is not None:
-                self._links.take(message)
+                try:
+                    self._links.take(message)
+                except HumanoidError as error:
+                    self.refusals.refuse(message.topic, error)
         if self._waiting is None:
             if flag(self, "loop"):
                 self._restart()

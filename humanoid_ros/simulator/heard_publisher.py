@@ -5,37 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
-
-from humanoid_model.errors import InputError
 
 
 class HeardPublisher:
     """A publisher that remembers how many listened at the last look: asking the middleware takes microseconds."""
 
     def __init__(self, node: Node, kind: type, topic: str, qos: QoSProfile) -> None:
-        """Create the publisher; see :meth:`rclpy.node.Node.create_publisher`.
-
-        The parameters ``qos_overrides.<topic>.publisher.*`` change history, depth and reliability.
-
-        Raises:
-            InputError: one of them is none that ROS knows.
-        """
+        """Create the publisher; see :meth:`rclpy.node.Node.create_publisher`."""
         self._node = node
-        own, override = copy(qos), QoSOverridingOptions.with_default_policies()  # rclpy writes into what it is given
-        try:
-            self._publisher = node.create_publisher(kind, topic, own, qos_overriding_options=override)
-        except RuntimeError as error:
-            raise InputError(
-                str(error), element=f"qos_overrides of {topic}", remedy="Give a word of ROS, such as best_effort"
-            ) from error
+        self._publisher = node.create_publisher(kind, topic, qos)
         self._listeners = 0
 
     @property

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
 
 
 class AskedGoal:
@@ -36,6 +36,7 @@ class AskedGoal:
         self._name, self._server = action[1], server
         self._take_feedback, self._take_end = take_feedback, take_end
         self._goal: Any = None
+        self._taker: GoalServer | None = None
         self._round = 0
         self._working = self._cancelled = False
 
@@ -55,6 +56,7 @@ class AskedGoal:
         if not self._client.server_is_ready():
             raise HumanoidError(f"No node offers {self._name}. Start {self._server}.")
         self._working, self._cancelled = True, False
+        self._taker = GoalServer(self._client)
         self._round += 1
         own = self._round
         sent = self._client.send_goal_async(
@@ -69,8 +71,8 @@ class AskedGoal:
             self._goal.cancel_goal_async()
 
     def watch(self) -> None:
-        """End the goal whose server is gone."""
-        if self._working and not self._client.server_is_ready():
+        """End the goal whose server is gone, even if there is another one by now."""
+        if self._working and self._taker is not None and self._taker.gone:
             self._end(None, f"{self._server} is gone.")
 
     def _take_handle(self, own: int, future: Future) -> None:

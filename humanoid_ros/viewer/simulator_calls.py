@@ -51,6 +51,11 @@ class SimulatorCalls:
             message = Trigger.Request()
         self._send(self._clients[type(request)], message)
 
+    @property
+    def takes_pushes(self) -> bool:
+        """Whether there is a simulator that lets forces act."""
+        return bool(self._clients[Push].service_is_ready())
+
     def pull(self, body: str, force: tuple[float, float, float], point: np.ndarray, duration: float) -> Future | None:
         """Let a force [N] act on a body at a point of the world (3,) [m] for some time [s]; None if nobody can."""
         return self._send(self._clients[Push], wrench_request(body, force, point, duration))

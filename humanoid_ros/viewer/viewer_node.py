@@ -398,6 +398,7 @@ class ViewerNode(AnsweringNode):
             weight,
         )
         self._panel.plot.refresh()
+        self._panel.offer_pushes(self._simulator.takes_pushes)
         if self._said and time.monotonic() - self._said > 8.0:
             self._panel.say("")
             self._said = 0.0

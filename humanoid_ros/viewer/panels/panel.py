@@ -66,9 +66,11 @@ class Panel:
         self._pause = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE)
         self._step = gui.add_button_group("Step", ("1", "10", "100"), visible=False)
         self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, color="gray")
-        with gui.add_folder("Normal forces [N] over time [s]"):
+        self._forces = gui.add_folder("Normal forces [N] over time [s]", visible=False)
+        with self._forces:
             self.plot = ForcePlot(gui, window)
-        with gui.add_folder("Push"):
+        self._pushing = gui.add_folder("Push", visible=False)
+        with self._pushing:
             self._push_body = gui.add_dropdown("Body", (NO_LINK,))
             self._direction = gui.add_slider(
                 "Direction", 0, 355, 5, 0, hint="Degrees in the ground plane: 0 forward, 90 left"
@@ -76,7 +78,8 @@ class Panel:
             self._force = gui.add_slider("Force [N]", 5, 500, 5, 90)
             self._duration = gui.add_slider("Duration [s]", 0.01, 1.0, 0.01, 0.15)
             self._push = gui.add_button("Push", icon=viser.Icon.HAND_MOVE, color="orange")
-        with gui.add_folder("Pull", expand_by_default=False):
+        self._pulling = gui.add_folder("Pull", expand_by_default=False, visible=False)
+        with self._pulling:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
         self.posture = PosturePanel(gui, send)
@@ -123,6 +126,16 @@ class Panel:
             self._push_body.value = preferred  # type: ignore[misc]  # viser's setter is real
         self._pull_link.options = (NO_LINK, *bodies)
         self._pull_link.value = NO_LINK  # type: ignore[misc]
+
+    def offer_pushes(self, offered: bool) -> None:
+        """Show the folders of pushes and pulls where somebody takes them, and that of forces where some are told."""
+        for folder, visible in (
+            (self._pushing, offered),
+            (self._pulling, offered),
+            (self._forces, bool(self.plot.history.bodies)),
+        ):
+            if folder.visible != visible:
+                folder.visible = visible
 
     def show_status(self, view: SimulationView | None, normal_force: float, weight: float | None) -> None:
         """Show the simulation's state; None means that no simulator is heard."""

@@ -97,7 +97,10 @@ def test_an_executable_that_is_not_installed_is_named(package):
 
 def test_arguments_of_the_program_come_before_those_of_ros():
     node = NodeEntry("n", "e", namespace="/a/", remappings=(("x", "y"),))
-    assert ros_arguments(node) == ["--ros-args", "-r", "__node:=n", "-r", "__ns:=/a", "-r", "x:=y"]
+    assert ros_arguments(node) == [
+        *("--ros-args", "--enclave", "/humanoid_stack/n"),
+        *("-r", "__node:=n", "-r", "__ns:=/a", "-r", "x:=y"),
+    ]
 
 
 def test_texts_are_quoted_so_that_they_stay_texts():

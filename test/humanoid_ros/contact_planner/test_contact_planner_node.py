@@ -493,7 +493,8 @@ def text_value(value: str) -> ParameterValue:
 
 def test_parameters_are_typed_ranged_and_described(contact_planner: Any) -> None:
     listed = contact_planner.call(ListParameters, "contact_planner/list_parameters", ListParameters.Request())
-    names = [name for name in listed.result.names if name != "use_sim_time" and not name.startswith("start_type")]
+    rclpys = ("use_sim_time", "start_type", "qos_overrides")
+    names = [name for name in listed.result.names if not name.startswith(rclpys)]
     assert {"scene", "solver", "max_iterations", "time_limit", "small_radius", "big_radius", "cache_size"} <= set(names)
     request = DescribeParameters.Request(names=names)
     described = contact_planner.call(DescribeParameters, "contact_planner/describe_parameters", request)

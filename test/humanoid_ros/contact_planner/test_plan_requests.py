@@ -21,6 +21,7 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from action_msgs.msg import GoalStatus  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from fixtures.plan_requests import centre_of_mass_at, feet, stairs  # noqa: E402
+from fixtures.ros_processes import children  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
 from humanoid_stack.action import GenerateMotion  # noqa: E402
 from humanoid_stack.action import PlanContacts as PlanAction  # noqa: E402
@@ -195,21 +196,14 @@ def test_others_are_served_meanwhile_and_a_worker_that_dies_is_named(contact_pla
         centre_of_mass=Point(x=-0.15, z=0.8),
     )
     assert contact_planner.call(CheckEquilibrium, "check_equilibrium", check).equilibrium
-    (worker,) = children(contact_planner.process.pid)
+    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(contact_planner.process.pid)}
+    (worker,) = (child for child, command in commands.items() if b"worker_process" in command)
     os.kill(worker, signal.SIGKILL)
     status, result = goal.result()
     assert status == GoalStatus.STATUS_ABORTED
     assert "The process that worked on it ended with code -9" in result.message
     assert result.plan.steps
     assert planned(contact_planner, stairs(max_nodes=1)).plan.steps
-
-
-def children(process: int) -> list[int]:
-    """Child processes that work on requests."""
-    found = []
-    for thread in Path(f"/proc/{process}/task").iterdir():
-        found += [int(child) for child in (thread / "children").read_text().split()]
-    return [child for child in found if b"worker_process" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------

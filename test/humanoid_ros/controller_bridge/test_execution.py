@@ -45,6 +45,7 @@ class Arm:
 
     Simulated, it has a clock of its own. :meth:`reset` sets it back; its clock tells so 0.5 s before its joints do, and
     till then it takes no commands: they were sent before.
+    With a time in ``stands`` the clock stands still there.
     """
 
     def __init__(self, domain: int, simulated: bool = False) -> None:
@@ -56,6 +57,7 @@ class Arm:
         self.node = rclpy.create_node("arm", context=self.context)
         self.positions = {"joint1": 0.0, "joint2": 0.0}
         self.zero, self.silent_until = (time.monotonic(), 0.0) if simulated else (None, 0.0)
+        self.stands: float | None = None
         states = self.node.create_publisher(JointState, "joint_states", 10)
         clock = self.node.create_publisher(Clock, "clock", 10)
         self.node.create_subscription(Float64MultiArray, "forward_position_controller/commands", self.forward, 10)
@@ -66,7 +68,8 @@ class Arm:
             if self.zero is None:
                 message.header.stamp = self.node.get_clock().now().to_msg()
             else:
-                message.header.stamp = Time(seconds=time.monotonic() - self.zero).to_msg()
+                now = (self.stands or time.monotonic()) - self.zero
+                message.header.stamp = Time(seconds=now).to_msg()
                 clock.publish(Clock(clock=message.header.stamp))
             if time.monotonic() > self.silent_until:
                 states.publish(message)
@@ -186,6 +189,34 @@ def test_a_robot_that_was_set_back_is_not_pulled_to_where_it_was(arm: Arm) -> No
     assert answer.code == Result.STALE_STATE
     assert "time went back" in answer.message
     assert arm.positions == {"joint1": 0.0, "joint2": 0.0}
+
+
+@pytest.mark.parametrize("arm", [True], indirect=True)
+def test_a_clock_that_jumps_ahead_takes_no_joint_along(arm: Arm) -> None:
+    ended = send(arm, goal(10.0)).get_result_async()
+    wait_in_motion(lambda: arm.positions["joint1"] >= 0.1, ended)
+    before = arm.positions["joint1"]
+    arm.zero -= 30.0
+    answer = result(ended).result
+    assert answer.code == Result.STALE_STATE
+    assert "time went ahead" in answer.message
+    time.sleep(0.3)
+    assert max(p for _, joint, p in arm.told if joint == "joint1") < before + 0.2
+
+
+@pytest.mark.parametrize("arm", [True], indirect=True)
+def test_a_clock_that_stands_still_ends_the_motion_which_doesnt_go_on_with_it(arm: Arm) -> None:
+    ended = send(arm, goal(10.0)).get_result_async()
+    wait_in_motion(lambda: arm.positions["joint1"] >= 0.1, ended)
+    arm.stands = time.monotonic()
+    answer = result(ended).result
+    assert answer.code == Result.STALE_STATE
+    assert "time has stood still" in answer.message
+    there = dict(arm.positions)
+    arm.zero += time.monotonic() - arm.stands
+    arm.stands = None
+    time.sleep(0.5)
+    assert arm.positions == there
 
 
 def test_files_that_cant_be_used_are_refused_with_line_and_key(start_badly: Any, tmp_path: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three of ten packets are lost: services answer, and a motion through the bridge reaches its end."""
+"""Three of ten packets are lost, or late: services answer, and a motion through the bridge reaches its end."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from humanoid_model import load_robot
 from humanoid_model.resources import find_resource
 from test.humanoid_ros.conftest import Client, wait_until
 
-LOSS = "0.3"
+FAULTS = {"lost": {"LOSS": "0.3"}, "late": {"LATE": "0.3", "DELAY": "0.1"}}
 
 
-@pytest.fixture
-def lossy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """A simulator and a bridge that lose what they send, and a client."""
+@pytest.fixture(params=FAULTS)
+def lossy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A simulator and a bridge whose packets are lost or overtaken, and a client."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")
     library, profile = tmp_path / "lossy.so", tmp_path / "udp.xml"
     source = Path(__file__).parents[2] / "fixtures" / "lossy.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"], check=True)
     own = find_resource("config/dds/this_machine.xml").read_text()
     used = "        <transport_id>shared_memory</transport_id>\n"
     assert own.count(used) == 1  # what goes by shared memory isn't lost
@@ -51,7 +51,8 @@ def lossy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     with monkeypatch.context() as change:
         change.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(profile))
         change.setenv("LD_PRELOAD", str(library))
-        change.setenv("LOSS", LOSS)
+        for name, value in FAULTS[request.param].items():
+            change.setenv(name, value)
         with (tmp_path / "simulator").open("wb") as log:
             simulator = start_program("simulator", domain, log=log)
         words = ("-p", f"config:={config}", "-p", "use_sim_time:=true")

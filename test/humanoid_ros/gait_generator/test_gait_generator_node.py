@@ -756,7 +756,8 @@ def set_parameter(node: Any, name: str, value: ParameterValue) -> Any:
 
 def test_parameters_are_typed_ranged_and_described(gait_generator: Any) -> None:
     listed = gait_generator.call(ListParameters, "gait_generator/list_parameters", ListParameters.Request())
-    names = [name for name in listed.result.names if name != "use_sim_time" and not name.startswith("start_type")]
+    rclpys = ("use_sim_time", "start_type", "qos_overrides")
+    names = [name for name in listed.result.names if not name.startswith(rclpys)]
     assert {"model", "method", "tolerance", "max_nodes", "foot_length", "closure", "processes"} <= set(names)
     request = DescribeParameters.Request(names=names)
     for descriptor in gait_generator.call(

@@ -9,16 +9,16 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fixtures.ros_processes import children
 
 from humanoid_model.errors import InputError
 from humanoid_ros.node.process_workers import ProcessWorkers, Task, WorkerError
 
 TASKS = """
-import os, time
+import ctypes, os, time
 from humanoid_model.errors import InputError
 
 def double(number, tell):
@@ -34,6 +34,16 @@ def refuse(name, tell):
 
 def fail(tell):
     return {}["nothing"]
+
+def litter(tell):
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    pieces = [library.malloc(1000) for _ in range(60_000)]
+    for piece in pieces:
+        ctypes.memset(piece, 1, 1000)
+    for piece in pieces[:-1]:
+        library.free(piece)
+    return os.getpid()
 """
 
 
@@ -55,13 +65,9 @@ def sleeping(workers: ProcessWorkers) -> tuple[Task, int]:
     return task, told[0]
 
 
-def children() -> list[int]:
-    """Processes that this one started, by any of its threads."""
-    found: list[int] = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # of a thread that has ended meanwhile
-            found += [int(word) for word in path.read_text().split()]
-    return found
+def resident(pid: int) -> int:
+    """Memory of a process [bytes]."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def gone(pid: int) -> bool:
@@ -76,6 +82,16 @@ def wait_gone(pid: int) -> None:
     while not gone(pid):
         assert time.monotonic() < end, "it goes on"
         time.sleep(0.01)
+
+
+def test_what_a_task_has_freed_is_given_back_though_the_last_piece_is_kept(workers: ProcessWorkers) -> None:
+    told: list[int] = []
+    pid = workers.submit("small_tasks:litter", (), told.append).outcome.result(60.0)
+    idle = next(other for other in children("self") if other != pid)
+    end = time.monotonic() + 60.0
+    while resident(pid) > resident(idle) + 30_000_000:
+        assert time.monotonic() < end, f"{resident(pid)} bytes, {resident(idle)} of one that did nothing"
+        time.sleep(0.02)
 
 
 def test_news_and_results_come_back_from_processes_that_stay(workers: ProcessWorkers) -> None:
@@ -129,7 +145,7 @@ def test_ctrl_c_does_not_reach_them_even_while_they_start(
     interrupted: set[int] = set()
     answers = [workers.submit("small_tasks:double", (n,), print).outcome for n in range(2)]
     while not all(answer.done() for answer in answers):
-        for pid in children():
+        for pid in children("self"):
             os.kill(pid, signal.SIGINT)
             interrupted.add(pid)
         time.sleep(0.001)

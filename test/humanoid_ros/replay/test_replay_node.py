@@ -19,8 +19,11 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from fixtures.bad_messages import bad_messages  # noqa: E402
 from fixtures.ros_domain import claim_domain  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -28,10 +31,14 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
+from humanoid_ros.messages.message_log import MessageLog  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.recording import McapRecorder  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
 
+POST = """<robot name="post"><link name="foot"/><link name="trunk"/><joint name="waist" type="revolute">
+  <parent link="foot"/><child link="trunk"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+</joint></robot>"""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -134,6 +141,34 @@ def test_it_doesnt_play_beside_another_source(start: Callable[..., Client], tmp_
     if replay.process.poll() is None:
         heard = replay.listen(Clock, "/clock")
         assert not heard.heard(1.0)
+
+
+def test_what_cant_be_used_in_a_recording_is_told_and_the_rest_played(
+    start: Callable[..., Client], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.mcap"
+    log = MessageLog(str(path))
+
+    def write(topic: str, kind: Any, *messages: Any) -> None:
+        name = f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
+        for message in messages:
+            log.write(topic, name, bytes(serialize_message(message)), time.time_ns())
+        log.write(topic, name, b"\0\1\0\0short", time.time_ns())
+
+    for text in (POST, "<robot", "no such thing", POST):
+        write("robot_description", String, String(data=text))
+        for topic, kind in (("joint_states", JointState), ("odometry", Odometry)):
+            write(topic, kind, *(message for _, message in bad_messages(kind)))
+    write("joint_states", JointState, JointState(name=["waist"], position=[0.5]))
+    log.close()
+    replay = start("replay", f"path:={path}", "loop:=true")
+    moving = replay.listen(TFMessage, "/tf", 100)
+    last = moving.wait(lambda m: abs(m.transforms[-1].transform.rotation.z - np.sin(0.25)) < 1e-9)
+    assert last.transforms[-1].child_frame_id == "trunk"
+    end(replay)
+    text = (tmp_path / "replay.log").read_text()
+    assert "Traceback" not in text, text[text.index("Traceback") :][:3000]
+    assert "refused: robot_description: URDF text:1: not well-formed XML" in text
 
 
 def test_a_full_disk_ends_the_file_and_not_the_node(start: Callable[..., Client], tmp_path: Path) -> None:

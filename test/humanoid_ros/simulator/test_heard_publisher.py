@@ -12,8 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from rclpy.exceptions import InvalidHandle
 
-from humanoid_model.errors import InputError
-from humanoid_ros.node.qos import SENSOR, STATE
+from humanoid_ros.node.qos import STATE
 from humanoid_ros.simulator.heard_publisher import HeardPublisher, Schedule
 
 
@@ -118,46 +117,3 @@ def test_only_newcomers_are_news(wires: list[Wire]) -> None:
     assert len(made.look()) == 1
     wires[0].listeners = 1
     assert made.look() == []
-
-
-@pytest.fixture
-def overridden() -> Callable[..., Any]:
-    """Makes a node with parameters; all are destroyed."""
-    import rclpy
-    from fixtures.ros_domain import claim_domain
-
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=claim_domain())
-    nodes = []
-
-    def make(*words: str) -> Any:
-        arguments = ["--ros-args", *(part for word in words for part in ("-p", word))]
-        nodes.append(rclpy.create_node("overridden", context=context, cli_args=arguments))
-        return nodes[-1]
-
-    yield make
-    for node in nodes:
-        node.destroy_node()
-    context.try_shutdown()
-
-
-def test_quality_of_service_is_a_parameter(overridden: Callable[..., Any]) -> None:
-    from std_msgs.msg import String
-
-    node = overridden("qos_overrides./imu.publisher.reliability:=reliable", "qos_overrides./imu.publisher.depth:=3")
-    before = SENSOR.reliability, SENSOR.depth
-    for _ in range(2):  # as when a scene is replaced
-        topic = HeardPublisher(node, String, "imu", SENSOR)
-        (told,) = node.get_publishers_info_by_topic("/imu")
-        assert told.qos_profile.reliability.name == "RELIABLE"
-        topic.destroy()
-    assert node.get_parameter("qos_overrides./imu.publisher.depth").value == 3
-    assert (SENSOR.reliability, SENSOR.depth) == before
-
-
-def test_a_word_that_ros_doesnt_know_is_refused(overridden: Callable[..., Any]) -> None:
-    from std_msgs.msg import String
-
-    node = overridden("qos_overrides./imu.publisher.reliability:=sometimes")
-    with pytest.raises(InputError, match=r"qos_overrides of imu.*sometimes.*best_effort"):
-        HeardPublisher(node, String, "imu", SENSOR)

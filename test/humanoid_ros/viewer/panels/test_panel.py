@@ -95,6 +95,19 @@ def test_controls_wait_for_a_simulator(panel: tuple[Panel, list[Request]]) -> No
     assert control._pause.label == "Run"
 
 
+def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_some_are_told(
+    panel: tuple[Panel, list[Request]],
+) -> None:
+    control, _ = panel
+    folders = control._pushing, control._pulling, control._forces
+    assert [folder.visible for folder in folders] == [False, False, False]  # as beside a mechanism
+    control.offer_pushes(True)
+    assert [folder.visible for folder in folders] == [True, True, False]
+    control.plot.history.append(0.0, {"foot": 300.0})
+    control.offer_pushes(False)
+    assert [folder.visible for folder in folders] == [False, False, True]
+
+
 def test_status_says_what_it_is_given() -> None:
     text = status_html(VIEW, 568.9, 569.0)
     for word in ("running", "stand", "3.25 s", "0.99", "300 µs", "568.9 N of 569.0 N"):
