@@ -10,13 +10,16 @@ from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
 
 BODY_CIRCLES = (
+    ("shank", 0.15j, 0.06),
     ("thigh", 0.0, 0.06),
+    ("thigh", 0.15j, 0.07),
+    ("waist", 0.0, 0.09),
     ("waist", -0.01 + 0.115j, 0.10),
     ("trunk", -0.01 + 0.05j, 0.11),
     ("trunk", -0.01 + 0.19j, 0.11),
     ("trunk", 0.005 + 0.40j, 0.10),
 )
-"""Knee, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes in ``hrp2_generate.py``."""
+"""Shank, knee, thigh, hip, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes in ``hrp2_generate.py``."""
 
 
 def clearances(lifter: PlanarLifter) -> tuple[tuple[PlanarPoint, float], ...]:
