@@ -47,19 +47,22 @@ class HeldObject:
         mass: [kg].
         depth: across the hand, in the sagittal plane [m].
         height: along the hand [m].
+        tilt: of the object against the hand, from forward to up [rad].
     """
 
     mass: float
     depth: float
     height: float
+    tilt: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values.
 
         Raises:
-            InputError: one isn't positive.
+            InputError: mass or size isn't positive.
         """
-        for name, value in vars(self).items():
+        for name in ("mass", "depth", "height"):
+            value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise InputError(f"is {value}", element=f"object.{name}", remedy="Give a positive number")
 

@@ -41,7 +41,7 @@ def joint_of_side(name: str, side: str) -> str:
     return name if name.startswith("CHEST") else side + name
 
 
-def lifting_robot(robot: Robot, lifter: PlanarLifter, *, touches: bool = False) -> Robot:
+def lifting_robot(robot: Robot, lifter: PlanarLifter) -> Robot:
     """Return the robot with half of the object in each hand, and motors with nominal and peak torques.
 
     The halves are rigid with the palms, their masses in the planes of the arms: what hands press against each other
@@ -50,17 +50,17 @@ def lifting_robot(robot: Robot, lifter: PlanarLifter, *, touches: bool = False) 
     Args:
         robot: HRP-2.
         lifter: its planar model, with the object.
-        touches: whether the object's lower side can rest on the ground.
     """
     held = lifter.held
     links, joints = dict(robot.description.links), dict(robot.description.joints)
     turn = 0.5 * np.diag([held.inertia, held.inertia, held.inertia])
     for side, inwards in (("R", 1.0), ("L", -1.0)):
         name = f"{side}_OBJECT"
-        place = pin.SE3(np.eye(3), np.array([0.0, inwards * (0.25 - 0.5 * _HALF_WIDTH), 0.0]))
+        inside = np.array([0.0, inwards * (0.25 - 0.5 * _HALF_WIDTH), 0.0])
+        place = pin.SE3(pin.rpy.rpyToMatrix(0.0, -held.tilt, 0.0), inside)
         box = Geometry(name, Box(np.array([held.depth, _HALF_WIDTH, held.height])), place, _COLOUR)
         inertial = Inertial(0.5 * held.mass, pin.SE3.Identity(), turn)
-        links[name] = Link(name, inertial, (box,), (box,) if touches else ())
+        links[name] = Link(name, inertial, (box,), (box,))
         at = pin.SE3(np.eye(3), np.array([lifter.reach.real, 0.0, lifter.reach.imag]))
         joints[f"{name}_JOINT"] = Joint(f"{name}_JOINT", "fixed", f"{side}ARM_LINK5", name, at, np.array([1.0, 0, 0]))
     actuators: dict[str, Actuator] = {}
@@ -91,14 +91,14 @@ def lifting_scene(robot: Robot, lifter: PlanarLifter, q: Array, *, ground_fricti
         robot: HRP-2.
         lifter: its planar model, with the object.
         q: (7,) [rad].
-        ground_friction: between object and ground, where it can touch it.
+        ground_friction: between object and ground; None where they don't meet.
     """
     scene = load_scene("stand")
-    loaded = lifting_robot(robot, lifter, touches=ground_friction is not None)
+    loaded = lifting_robot(robot, lifter)
     placed = replace(scene.robots[0], robot=loaded, q=whole_configuration(robot, lifter, q))
     rules = [PairRule("*", "*", friction=SOLES_FRICTION)]
-    if ground_friction is not None:
-        rules.append(PairRule("hrp2/*_OBJECT", "*", friction=ground_friction))
+    rests = ground_friction is not None
+    rules.append(PairRule("hrp2/*_OBJECT", "*", friction=ground_friction, collide=rests))
     gravity = np.array([0.0, 0.0, -lifter.tree.gravity])
     return replace(scene, robots=(placed,), rules=tuple(rules), gravity=gravity)
 

@@ -187,7 +187,7 @@ def _hand_panels(lift: WeightLift, motion: LiftMotion, quick: LiftRun) -> list[P
                 curve(quick.time, quick.wrench[:, 2], "along the hand"),
                 curve(quick.time, quick.wrench[:, 0], "across it"),
                 curve(quick.time, 10.0 * quick.wrench[:, 4], "moment × 10"),
-                curve(series.time, -10.0 * series.sensor[:, 2], "planned", "dashed"),
+                curve(series.time, 10.0 * series.sensor[:, 2], "planned", "dashed"),
             ),
             "at one wrist's sensor",
         ),
