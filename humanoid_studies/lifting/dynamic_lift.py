@@ -38,7 +38,7 @@ class LiftTask:
     """Where the robot is at the impact, and how it moves.
 
     Attributes:
-        held: the box; its height is twice that of the grasp.
+        held: the box.
         hip_height: at the impact [m].
         lean: of the trunk, forward, at the impact [rad].
         reach: from shoulder to grasp [m].
@@ -46,25 +46,27 @@ class LiftTask:
         way: of the robot's centre of mass before the impact [m].
         ramp: of the cam curve.
         impact: on the cam curve; the thesis' is 0.5.
-        turn_time: from the impact to rest [s].
-        braking: how fast the turn gets slower right after the impact [rad/s²].
+        spread: how long the box takes to be as fast as the robot [s]; motors can't do it at once.
+        turn_time: from then to rest [s].
+        braking: how fast the turn gets slower right after that [rad/s²].
     """
 
-    held: HeldObject = HeldObject(4.5, 0.3, 0.99)
+    held: HeldObject = HeldObject(4.5, 0.3, 0.6, below=0.825)
     hip_height: float = 0.42
     lean: float = 0.6
-    reach: float = 0.60
+    reach: float = 0.50
     beyond: float = 0.01
     way: float = 0.10
-    ramp: float = 0.2
-    impact: float = 0.5
-    turn_time: float = 0.6
-    braking: float = 0.0
+    ramp: float = 0.45
+    impact: float = 0.58
+    spread: float = 0.04
+    turn_time: float = 0.8
+    braking: float = 1.3
 
 
 @dataclass(frozen=True, eq=False)
 class DynamicLift:
-    """A planned lift, sampled every 5 ms; the samples at the impact's end are those after it.
+    """A planned lift, sampled every 5 ms.
 
     Attributes:
         lifter: robot and box, the latter upright at the impact.
@@ -76,7 +78,7 @@ class DynamicLift:
         zero_moment_point: (K,) of feet and box together [m].
         impact_time: [s].
         before: (7,) joint velocities just before the impact [rad/s].
-        after: (7,) just after it.
+        after: (7,) when the box is as fast as the robot [rad/s].
         direction: of the lift, above the horizontal [rad].
         rigid: what section 21.3 says.
         speed_before: of the robot's centre of mass [m/s].
@@ -131,10 +133,16 @@ def plan_dynamic_lift(robot: Robot, task: LiftTask) -> DynamicLift:
     cam = CamMotion.to_impact(CamProfile(task.ramp), task.way, abs(way), float(rates[2]), task.impact)
     times = np.append(np.arange(0.0, cam.duration - 0.5 * PERIOD, PERIOD), cam.duration)
     swing = mechanics.swing(base, way / abs(way), cam, times)
+    taking_times = PERIOD * np.arange(1, round(task.spread / PERIOD) + 1)
+    taken = _blend(q, (before, after), taking_times, task.spread, task.braking / omega)
+    begin = taken[0][-1]
+    B = mechanics.centre(begin)
+    rest = float(np.arctan2(B.real - foot, B.imag))
     turned_times = PERIOD * np.arange(1, round(task.turn_time / PERIOD) + 1)
-    turned = mechanics.turned(q, foot, *_quintic(turned_times, task.turn_time, (0.0, omega, -task.braking), turn))
-    time = np.concatenate([times, cam.duration + turned_times])
-    courses = [np.vstack(pair) for pair in zip(swing, turned, strict=True)]
+    course = _quintic(turned_times, task.turn_time, (0.0, omega - task.braking * task.spread, -task.braking), rest)
+    turned = mechanics.turned(begin, foot, *course)
+    time = np.concatenate([times, cam.duration + taking_times, cam.duration + task.spread + turned_times])
+    courses = [np.vstack(parts) for parts in zip(swing, taken, turned, strict=True)]
     standing = time <= cam.duration + 1e-9
     load = mechanics.load(*courses)
     hand, torques = mechanics.with_box(courses[0], load, standing)
@@ -154,7 +162,7 @@ def plan_dynamic_lift(robot: Robot, task: LiftTask) -> DynamicLift:
 
 def _impact_posture(robot: Robot, task: LiftTask) -> tuple[PlanarLifter, Array, complex, float]:
     """Planar robot, base (x, z, lean back), grasp and angle of the hand, the centre of mass where it shall be."""
-    grasp_height = 0.5 * task.held.height
+    grasp_height = task.held.below * task.held.height
     first = PlanarLifter(robot, task.held)
 
     def at(x: float) -> tuple[Array, complex, float]:
@@ -177,6 +185,18 @@ def _impact_posture(robot: Robot, task: LiftTask) -> tuple[PlanarLifter, Array, 
     base, grip, angle = at(x)
     lifter = PlanarLifter(robot, replace(task.held, tilt=angle - 0.5 * np.pi))
     return lifter, base, grip, angle
+
+
+def _blend(q: Array, rates: tuple[Array, Array], t: Array, T: float, fading: float) -> tuple[Array, Array, Array]:
+    """(K, 7) angles, velocities and accelerations while velocities go from those before to those after the impact.
+
+    Both have the same momentum, and so has what is between them; all fade at a rate [1/s].
+    """
+    before, change = rates[0], rates[1] - rates[0]
+    fine = np.linspace(0.0, T, 20 * len(t) + 1)
+    fade, share = 1.0 - fading * fine, 0.5 * (1.0 - np.cos(np.pi * fine / T))
+    v = CubicSpline(fine, fade[:, None] * (before + share[:, None] * change))
+    return q + v.antiderivative()(t), v(t), v(t, 1)
 
 
 def _quintic(t: Array, T: float, start: tuple[float, float, float], end: float) -> tuple[Array, Array, Array]:

@@ -41,19 +41,21 @@ GRIP = 0.04
 
 @dataclass(frozen=True)
 class HeldObject:
-    """A uniform box that both hands hold at its middle.
+    """A box that both hands hold at its centre of mass.
 
     Attributes:
         mass: [kg].
         depth: across the hand, in the sagittal plane [m].
         height: along the hand [m].
         tilt: of the object against the hand, from forward to up [rad].
+        below: share of the height that is below the grasp, where the centre of mass is.
     """
 
     mass: float
     depth: float
     height: float
     tilt: float = 0.0
+    below: float = 0.5
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -68,7 +70,7 @@ class HeldObject:
 
     @property
     def inertia(self) -> float:
-        """About the lateral axis through its middle [kg m²]."""
+        """About the lateral axis through its centre of mass, as if uniform about it [kg m²]."""
         return self.mass * (self.depth**2 + self.height**2) / 12.0
 
 

@@ -56,8 +56,9 @@ def lifting_robot(robot: Robot, lifter: PlanarLifter) -> Robot:
     turn = 0.5 * np.diag([held.inertia, held.inertia, held.inertia])
     for side, inwards in (("R", 1.0), ("L", -1.0)):
         name = f"{side}_OBJECT"
-        inside = np.array([0.0, inwards * (0.25 - 0.5 * _HALF_WIDTH), 0.0])
-        place = pin.SE3(pin.rpy.rpyToMatrix(0.0, -held.tilt, 0.0), inside)
+        inside = np.array([0.0, inwards * (0.25 - 0.5 * _HALF_WIDTH), (0.5 - held.below) * held.height])
+        turned = pin.rpy.rpyToMatrix(0.0, -held.tilt, 0.0)
+        place = pin.SE3(turned, turned @ inside)
         box = Geometry(name, Box(np.array([held.depth, _HALF_WIDTH, held.height])), place, _COLOUR)
         inertial = Inertial(0.5 * held.mass, pin.SE3.Identity(), turn)
         links[name] = Link(name, inertial, (box,), (box,))
@@ -140,6 +141,7 @@ class LiftRun:
         time: since the lift began [s], shape (k,).
         wrench: of the right wrist's sensor in the hand's frame [N, N m], shape (k, 6).
         object_force: of the ground on the object, on both halves together [N], shape (k, 3).
+        object_pressed: centre of that pressure, x; not a number in the air [m], shape (k,).
         object_place: middle of the object [m], shape (k, 3).
         feet_force: of the ground on the feet [N], shape (k, 3).
         zero_moment_point: of all that stands on the ground, x [m], shape (k,).
@@ -155,6 +157,7 @@ class LiftRun:
     time: Array
     wrench: Array
     object_force: Array
+    object_pressed: Array
     object_place: Array
     feet_force: Array
     zero_moment_point: Array
@@ -208,17 +211,22 @@ def play_lift(
         R = robot.placement_world_base.rotation
         worst_lean = max(worst_lean, abs(float(np.arctan2(R[0, 2], R[2, 2])) - planned))
         force = {"object": np.zeros(3), "feet": np.zeros(3)}
+        moment = {"object": 0.0, "feet": 0.0}
         contacts = simulation.contacts
-        moment, press = 0.0, 0.0
         for (a, b), at, pushed in zip(contacts.bodies, contacts.position, contacts.force, strict=True):
             own, sign = (a, 1.0) if a.startswith("hrp2/") else (b, -1.0)
-            force["object" if own.endswith("OBJECT") else "feet"] += sign * pushed
-            moment, press = moment + sign * pushed[2] * at[0], press + sign * pushed[2]
+            part = "object" if own.endswith("OBJECT") else "feet"
+            force[part] += sign * pushed
+            moment[part] += sign * pushed[2] * at[0]
         feet = [robot.placement(f"{side}LEG_LINK5").translation for side in "RL"]
         slip = max([slip, *(float(np.linalg.norm((p - s)[:2])) for p, s in zip(feet, start, strict=True))])
         held = np.mean([robot.placement(f"{side}_OBJECT").translation for side in "RL"], axis=0)
-        zmp = moment / press if press > 0.0 else np.nan
-        rows.append(np.hstack([now, robot.wrench("right_wrist"), force["object"], held, force["feet"], zmp, slip]))
+        on_feet, on_object = force["feet"][2], force["object"][2]
+        pressed = moment["object"] / on_object if on_object > 0.0 else np.nan
+        both = on_feet + on_object
+        zmp = (moment["feet"] + moment["object"]) / both if both > 0.0 else np.nan
+        wrench = robot.wrench("right_wrist")
+        rows.append(np.hstack([now, wrench, force["object"], pressed, held, force["feet"], zmp, slip]))
 
     simulation.add_module(player)
     simulation.run(BEFORE)
@@ -230,7 +238,8 @@ def play_lift(
     simulation.run(AFTER, watch, progress=progress)
     table = np.array(rows)
     return LiftRun(
-        table[:, 0], table[:, 1:7], table[:, 7:10], table[:, 10:13], table[:, 13:16], table[:, 16], table[:, 17],
+        table[:, 0], table[:, 1:7], table[:, 7:10], table[:, 10], table[:, 11:14], table[:, 14:17], table[:, 17],
+        table[:, 18],
         drives, balance.series, motors, worst_lean > _FALLEN, float(player.tracking_error.largest.max()),
         tuple(views),
     )  # fmt: skip

@@ -27,6 +27,7 @@ EXPERIMENTS = experiments_of(
     ("E16", "toppling", "Toppling onto a table with an object"),
     ("E17", "friction_identification", "Friction of a foot, found by pulling"),
     ("E18", "pressing_a_beam", "A force sensor while a hand presses a beam"),
+    ("E19", "dynamic_lifting", "Swinging a box up that is too far"),
     ("E20", "weight_lifting", "Lifting a weight above the head"),
     ("E22", "solver_table", "Contact solvers on HRP-2 standing on 16 contacts"),
     ("E23", "pivoting_and_facets", "Gauss–Seidel against pivoting, and facets"),
