@@ -309,7 +309,7 @@ class _Mechanics:
         ground = np.einsum("kij,kj->ki", centre.jacobian(theta), alpha) + centre.bias(theta, omega)
         ground = tree.mass * (ground + np.array([0.0, tree.gravity]))
         ground[:, 1] += lifter.feet_mass * tree.gravity
-        about = moments.sum(axis=1) - lifter.ankle_height * ground[:, 0]
+        about = moments.sum(axis=1) - SIDES[0] * lifter.armature[0] * a[:, 0] - lifter.ankle_height * ground[:, 0]
         return moments, ground, (about + lifter.feet_x * lifter.feet_mass * tree.gravity) / ground[:, 1]
 
     def with_box(self, q: Array, load: tuple[Array, Array, Array], standing: Array) -> tuple[Array, Array]:

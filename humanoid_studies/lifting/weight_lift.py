@@ -187,7 +187,8 @@ class WeightLift:
             return mass * (acceleration + casadi.DM([0.0, g]))
 
         ground = force(lifter.tree.mass, lifter.tree.centre) + casadi.DM([0.0, lifter.feet_mass * g])
-        about_ankle = (S.T @ moments)[0]
+        # Rotors turn with their joints alone: the ground doesn't feel them.
+        about_ankle = (S.T @ moments)[0] - SIDES[0] * lifter.armature[0] * a[0]
         zmp = about_ankle - lifter.ankle_height * ground[0] + lifter.feet_x * lifter.feet_mass * g
         zmp /= ground[1]
         hand = 0.5 * force(lifter.wrist_mass, lifter.beyond_wrist)
@@ -281,6 +282,12 @@ class WeightLift:
         t = np.linspace(0.0, motion.duration, instants)
         power = self._instant.map(instants)(*(x.T for x in motion.at(t)))[1].full().ravel()
         return float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(t)))
+
+    def excess(self, motion: LiftMotion) -> float:
+        """Return how far a motion is beyond what solutions keep to at their instants; at most 0 if it does, too."""
+        rows = self._instant.map(len(self._instants))(*(x.T for x in motion.at(motion.duration * self._instants)))[0]
+        off = np.maximum(self.lifter.lower - motion.points, motion.points - self.lifter.upper)
+        return max(float((rows.full() - self._bounds[:, None]).max()), float(off.max()))
 
     def violations(self, motion: LiftMotion, instants: int = 201) -> dict[str, float]:
         """Return by how much a motion goes beyond each limit that it breaks, as a share of that limit.
