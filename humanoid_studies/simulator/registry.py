@@ -29,6 +29,7 @@ EXPERIMENTS = experiments_of(
     ("E18", "pressing_a_beam", "A force sensor while a hand presses a beam"),
     ("E19", "dynamic_lifting", "Swinging a box up that is too far"),
     ("E20", "weight_lifting", "Lifting a weight above the head"),
+    ("E21", "posture_replay", "Motions along stances, played every 5 ms"),
     ("E22", "solver_table", "Contact solvers on HRP-2 standing on 16 contacts"),
     ("E23", "pivoting_and_facets", "Gauss–Seidel against pivoting, and facets"),
     ("E24", "cube_on_plane", "Contact points of a cube on a plane"),
