@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from humanoid_kinematics.mad.read import parse_mad, read_mad
 from humanoid_kinematics.mad.syntax import MadScene, MadSensor
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism
-from humanoid_kinematics.mjcf import load_mjcf
+from humanoid_kinematics.mjcf import load_mjcf, read_mjcf
 from humanoid_model import RobotError, load_robot
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.resources import find_resource, list_resources
@@ -76,14 +77,18 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
 
 
 def read_scene(text: str, source: str = "text") -> Scene:
-    """Return the mechanisms of a MAD or URDF text; the latter begins with "<".
+    """Return the mechanisms of a MAD, URDF or MJCF text; the latter two begin with "<", and MJCF has ``<mujoco``.
 
     Raises:
         RobotError: as of :func:`load_scene`.
     """
     if not text.lstrip().startswith("<"):
         return _built(parse_mad(text, source, extensions=EXTENSIONS), None)
-    mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
+    mjcf = re.search(r"<\s*(\w+)", text)
+    if mjcf is not None and mjcf[1] == "mujoco":
+        mechanism = read_mjcf(text, source)
+    else:
+        mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
     return Scene(mechanism.name, {mechanism.name: mechanism}, {})
 
 

@@ -106,6 +106,7 @@ class ViewerNode(AnsweringNode):
             number(self, "plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
+        self._obstacles = SceneDrawing(server.scene, "/obstacles")
         self._contacts = ContactDrawing(server.scene, number(self, "cone_scale"), number(self, "arrow_scale"))
         self._soles = ColouredMeshDrawing(server.scene)
         self._sole_bytes: bytes | None = None
@@ -133,6 +134,7 @@ class ViewerNode(AnsweringNode):
         self.create_subscription(MarkerArray, "sole_markers", self._on_soles, NEWEST, raw=True)
         self.create_subscription(MarkerArray, "traces", self._on_traces, NEWEST)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
+        self.create_subscription(MarkerArray, "obstacles", self._on_obstacles, LATCHED)
         self.create_subscription(MarkerArray, "scene_view", self._on_view, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._simulator = SimulatorCalls(self, self._say)
@@ -284,6 +286,10 @@ class ViewerNode(AnsweringNode):
             self._aimed = False  # another scene, maybe
         self._show_grid()
 
+    def _on_obstacles(self, message: MarkerArray) -> None:
+        for problem in draw_markers(self._obstacles, message):
+            self._complain(problem)
+
     def _on_view(self, message: MarkerArray) -> None:
         try:
             camera, lights = read_view(message)
@@ -335,6 +341,7 @@ class ViewerNode(AnsweringNode):
                 robot.draw_balance(self._contact_view)
             self._contacts.update(self._contact_view)
             self._scene.update(self._tree.placement)
+            self._obstacles.update(self._tree.placement)
             self._take_soles()
             self._soles.update(self._tree.placement)
             self._pulling.update(self._stamp)
