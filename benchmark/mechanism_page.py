@@ -97,6 +97,7 @@ def measure(names: list[str], page: CountingClient, pids: tuple[int, int], secon
         joints = mechanism.robot.description.joints
         shown = [j for j in mechanism.robot.joint_names if mechanism.robot.description.links[joints[j].child].visuals]
         link = joints[shown[-1]].child
+        wait_for(lambda: "Load mechanism" in page.controls, "the panel is there")
         while mechanism.name not in page.texts:
             page.set("or path", name)
             page.set("Load mechanism", True)

@@ -198,6 +198,7 @@ class MechanismStudio:
             self._mechanism.show(request.part, request.visible)
         elif isinstance(request, wish.PlotOfMechanism):
             self._group = request.group
+            self._mechanism.plotted = request.group != NO_PLOT
             self._panel.plot(np.zeros(0), {})
         elif isinstance(request, wish.ReadChannels):
             self._mechanism.show_channels(read_channels(request.path) if request.path else None)
@@ -255,6 +256,8 @@ class MechanismStudio:
         self._calls.forget()
         page = self._page.server.scene
         self._all = {name: ShownMechanism(page, f"{PATH}/{name}", solver) for name, solver in new.items()}
+        for shown in self._all.values():
+            shown.plotted = self._group != NO_PLOT
         self._choose(next(iter(new)))
         self._panel.set_names([*new], self._name)
 

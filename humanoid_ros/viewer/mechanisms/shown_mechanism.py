@@ -57,6 +57,9 @@ class ShownMechanism:
         scene: scene of the page.
         path: of the node above what is drawn.
         solver: of the copy.
+
+    Attributes:
+        plotted: whether its values are plotted; those that nobody looks at aren't measured.
     """
 
     def __init__(self, scene: viser.SceneApi, path: str, solver: MechanismSolver) -> None:
@@ -68,6 +71,7 @@ class ShownMechanism:
         self._shown = dict(SHOWN)
         self._own_channels: Channels | None = None
         self._channels = Channels(())
+        self.plotted = False
         self._q = solver.q.copy()
         self._at_limit: list[str] = []
         self._ways: dict[str, list[tuple[float, np.ndarray]]] = {}
@@ -169,10 +173,11 @@ class ShownMechanism:
         solver.q = self._q.copy()
         solver.unlock(*robot.joint_names)
         solver.lock(*locked)
-        if self.recording.times and time <= self.recording.times[-1]:
-            if time < self.recording.times[-1] - 1.0:
-                self.recording = Recording()  # another clock: the node was started again
-            solver.loop_gaps()
+        solver.scaled_loop_jacobian()  # places its bodies
+        looked_at = self.plotted or self._shown[PATHS] or bool(self._channels.channels)
+        if not looked_at or (self.recording.times and time < self.recording.times[-1] - 1.0):
+            self.recording = Recording()  # or another clock: the node was started again
+        if not looked_at or (self.recording.times and time <= self.recording.times[-1]):
             return
         self.recording.add(time, solver, [tool.name for tool in self.solver.mechanism.tools], more)
         old = int(np.searchsorted(self.recording.times, time - WINDOW))
