@@ -136,7 +136,9 @@ class KinematicsNode(AnsweringNode):
         scene = load_scene(path) if path else read_scene(content)
         if not scene.mechanisms:
             raise InputError("describes no mechanism", element="path" if path else "text", remedy="Describe one")
-        return LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
+        live = LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
+        live.prepare()
+        return live
 
     def _take(self, scene: LiveScene) -> None:
         """Let a scene run in the place of the one before, which stays if this one can't be used."""

@@ -246,7 +246,7 @@ class ViewerNode(AnsweringNode):
         if message.transforms:
             stamp = message.transforms[-1].header.stamp
             self._stamp = stamp.sec + 1e-9 * stamp.nanosec
-        # What a hand moves is drawn when it comes: two clocks of 60 Hz beside each other would lose every third picture.
+        # What a hand moves is drawn when it comes: of two clocks of 60 Hz, every third picture is lost.
         if self._mechanisms.shows and time.monotonic() - self._drawn_at > EARLIEST * LIVE_PERIOD:
             self._draw()
 

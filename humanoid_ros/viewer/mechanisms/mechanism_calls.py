@@ -42,9 +42,9 @@ class MechanismCalls:
         self._parameters = node.create_client(SetParameters, f"{KINEMATICS}/set_parameters")
         self._publishers: dict[str, Publisher] = {}
 
-    def load(self, path: str, then: Callable[[LoadMechanism.Response], None]) -> None:
-        """Load the mechanisms of a file, given by name or path."""
-        self._call(self._load, LoadMechanism.Request(path=path), then)
+    def load(self, path: str, then: Callable[[LoadMechanism.Response], None]) -> bool:
+        """Load the mechanisms of a file, given by name or path; whether there is a node that does."""
+        return self._call(self._load, LoadMechanism.Request(path=path), then)
 
     def change(
         self, mechanism: str, changes: Sequence[LinkChange], then: Callable[[SetMechanismParameters.Response], None]
@@ -97,10 +97,10 @@ class MechanismCalls:
             self._node.destroy_publisher(publisher)
         self._publishers.clear()
 
-    def _call(self, client: Client, request: object, then: Callable[[Any], None]) -> None:
+    def _call(self, client: Client, request: object, then: Callable[[Any], None]) -> bool:
         if not client.service_is_ready():
             self._say(f"No node offers {client.srv_name}. Start {KINEMATICS}.", False)
-            return
+            return False
 
         def on_answer(future: Future) -> None:
             answer = future.result()
@@ -108,6 +108,7 @@ class MechanismCalls:
                 then(answer)
 
         client.call_async(request).add_done_callback(on_answer)
+        return True
 
 
 def target(node: str, goal: pin.SE3 | None, rows: Sequence[str] = ROWS) -> MechanismTarget:

@@ -27,6 +27,7 @@ from humanoid_kinematics import LinkChange, MechanismSolver, ToolMotion, load_sc
 from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
+from humanoid_model.compiling import follower
 from humanoid_model.errors import HumanoidError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name
@@ -58,6 +59,8 @@ SAMPLES = 300
 """Most points of a curve."""
 PATIENCE = 1.5
 """What hinders a joint or step that a person has asked for is told for so long [s]."""
+LONG = 2.0
+"""What takes longer is explained [s]."""
 ROOM = 1.25
 """Size of what is looked at over the mechanism's at first."""
 FOLLOW = 0.05
@@ -133,7 +136,7 @@ class MechanismStudio:
         self._framed = False
         self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
-        self._commanded_at = -np.inf
+        self._commanded_at, self._asked_at = -np.inf, np.inf
         self._in_the_way: tuple[str, ...] = ()
         self._sounds = EventSounds(page.server)
         self._phantom: Phantom | None = None
@@ -166,7 +169,8 @@ class MechanismStudio:
         if isinstance(request, wish.LoadMechanism):
             self._path = request.path
             self._panel.say(f"Loading {request.path}.")
-            self._calls.load(request.path, self._on_loaded)
+            asked = self._calls.load(request.path, self._on_loaded)
+            self._asked_at = clock.monotonic() if asked else np.inf
         elif isinstance(request, wish.ChooseMechanism):
             self._choose(request.name)
         elif isinstance(request, wish.MoveJoint):
@@ -216,9 +220,18 @@ class MechanismStudio:
     # ---- loading ----
 
     def _on_loaded(self, answer: LoadMechanism.Response) -> None:
+        self._asked_at = np.inf
         loops = f", {answer.loops} loops closed to {answer.closure:.1g}" if answer.loops else ""
         found = f"{', '.join(answer.names)}: {answer.mobility} freedoms{loops}."
         self._panel.say(found if answer.success else answer.message, answer.success)
+
+    def _tell_wait(self, now: float) -> None:
+        """Say what a person waits for: compilation, the first time on a machine."""
+        if self._reading is not None and follower.kernel:
+            self._panel.say(f"The solver is compiled for this machine, once: {follower.kernel}.")
+        elif now - self._asked_at > LONG:
+            waited = now - self._asked_at
+            self._panel.say(f"Loading for {waited:.0f} s. The first time on a machine the node compiles its solver.")
 
     def _on_text(self, message: String) -> None:
         self._text, self._fresh = message.data, True
@@ -417,6 +430,7 @@ class MechanismStudio:
             now: monotonic time [s].
         """
         self._replay.watch()
+        self._tell_wait(now)
         self._read()
         if self._name not in self._all:
             return
