@@ -190,7 +190,7 @@ class KinematicsNode(AnsweringNode):
     # Answers ------------------------------------------------------------------------------------------------------
 
     async def _on_load(self, request: LoadMechanism.Request, response: LoadMechanism.Response) -> None:
-        path = check_requested(request.path, "path")
+        path = ",".join(check_requested(part, "path") for part in request.path.split(","))
         scene = await answer_of(self, self._worker.submit(self._read, path, request.text, request.name))
         scene.switch(text(self, "profile"), ())
         self._take(scene)
