@@ -26,7 +26,7 @@ from humanoid_model.robot_file import RobotFile
 #: Metres in a unit of length where neither file nor caller says: the thesis' listings are in millimetres.
 LENGTH_UNIT = 0.001
 #: Formats of graphic files that the stack draws.
-_DRAWN = (".stl", ".obj", ".dae", ".wrl")
+_DRAWN = (".stl", ".obj", ".dae", ".glb", ".gltf", ".wrl", ".nff", ".dxf")
 _APPROXIMATE = "masses and inertias: aluminium bars between the joints"
 
 

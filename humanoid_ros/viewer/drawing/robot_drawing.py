@@ -134,7 +134,7 @@ class RobotDrawing:
     def paint(
         self, link: str, colour: np.ndarray | None, opacity: float | None = None, *, wire: bool = False
     ) -> None:
-        """Give a link's shapes a look; without arguments they have their own again.
+        """Give a link's shapes a look; without arguments they have their own again. Textured meshes keep theirs.
 
         Args:
             link: name.
@@ -150,7 +150,7 @@ class RobotDrawing:
                 "wireframe": wire,
             }
             for name, value in look.items():
-                if getattr(shape, name) != value:
+                if not isinstance(shape, viser.GlbHandle) and getattr(shape, name) != value:
                     setattr(shape, name, value)
 
     @property
