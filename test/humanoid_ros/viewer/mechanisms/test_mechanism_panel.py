@@ -118,3 +118,12 @@ def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: 
     control = MechanismPanel(page.server.gui, [].append, ("cross",))
     assert "margins" in control._plot.options
     assert control._boxes["shadows"].value
+
+
+def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, list]) -> None:
+    control, _ = panel
+    assert control._file.options == ("cross", "fourbar")
+    assert control._solver.options == ("robust", "thesis")
+    assert control._frame.options == ("world", "tool", "view")
+    assert control._link.options == ("link_1", "link_2")
+    assert control._tool.options == ("tip", "link_1", "link_2")
