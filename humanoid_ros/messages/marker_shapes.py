@@ -78,7 +78,8 @@ def take_obstacles(
     for marker in message.markers:
         name = f"{marker.ns}/{marker.id}"
         if marker.action == Marker.DELETEALL:
-            obstacles.clear()
+            for known in [known for known in obstacles if not marker.ns or known.startswith(f"{marker.ns}/")]:
+                del obstacles[known]
         elif marker.action == Marker.DELETE:
             obstacles.pop(name, None)
         elif marker.header.frame_id not in ("", world):

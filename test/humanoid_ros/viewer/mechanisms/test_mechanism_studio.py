@@ -196,7 +196,8 @@ def test_a_file_that_can_not_be_read_is_told_and_the_last_one_stays(page: PageCl
 def test_sliders_of_the_base_bring_the_mechanism_elsewhere(page: PageClient) -> None:
     before = place(page, "link_2")
     page.set("base x [mm]", 300.0)
-    wait_for(lambda: np.allclose(place(page, "link_2"), before + [0.3, 0.0, 0.0], atol=1e-3), "it stands further on")
+    further = before + np.array([0.3, 0.0, 0.0])
+    wait_for(lambda: np.allclose(place(page, "link_2"), further, atol=1e-3), "it stands further on")
     page.set("base x [mm]", 0.0)
     wait_for(lambda: np.allclose(place(page, "link_2"), before, atol=1e-3), "and back")
 
