@@ -2,8 +2,9 @@
 """Frames a second that reach the page while a part of each mechanism is dragged round, and what that costs.
 
 The kinematics node and the viewer run as processes; a client speaks viser's protocol as a browser does, holds the last
-link and moves the pointer on a circle, 20 times a second as a browser does. A frame is a drawing in which a body moved.
-With a browser it also tells how often the browser itself draws, here by the processor.
+link and moves the pointer on a circle, 20 times a second as a browser does. A frame is a drawing in which a body moved;
+beside it is the processor time of viewer and node, of a second and of a frame. With a browser the last column is how
+often that draws meanwhile (its animation frames), here by the processor and in the way of all the others.
 
     scripts/run python benchmark/mechanism_page.py
     scripts/run python benchmark/mechanism_page.py cross --browser
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +72,31 @@ def drag(page: CountingClient, node: str, hold: np.ndarray, radius: float, secon
         time.sleep(max(0.0, start + (step + 1) / POINTER - time.monotonic()))
 
 
-def browser_rate(address: str) -> float:
-    """Return how often a browser draws the page [Hz]."""
+@contextmanager
+def watching(address: str) -> Iterator[HeadlessBrowser]:
+    """Show the page in a browser that counts its animation frames."""
     with HeadlessBrowser(800, 600) as browser:
         browser.open(address)
         browser.wait_for("document.querySelectorAll('canvas').length > 0")
         browser.wait_for_frames(30)
-        start = time.monotonic()
-        browser.wait_for_frames(60)
-        return 60.0 / (time.monotonic() - start)
+        browser.evaluate(
+            "window.drawn = 0, (function count() { window.drawn++; requestAnimationFrame(count); })(), window.drawn"
+        )
+        yield browser
 
 
-def measure(names: list[str], page: CountingClient, pids: tuple[int, int], seconds: float) -> None:
+def drawn(browser: HeadlessBrowser | None) -> float:
+    """Animation frames of a browser so far; not a number without one."""
+    return np.nan if browser is None else float(browser.evaluate("window.drawn"))
+
+
+def measure(
+    names: list[str],
+    page: CountingClient,
+    pids: tuple[int, int],
+    seconds: float,
+    browser: HeadlessBrowser | None = None,
+) -> None:
     """Print a row for each mechanism.
 
     Args:
@@ -88,8 +104,10 @@ def measure(names: list[str], page: CountingClient, pids: tuple[int, int], secon
         page: the client.
         pids: of the viewer and of the kinematics node.
         seconds: of each measurement.
+        browser: that draws the page, if any.
     """
-    print("| mechanism | joints | frames a second | viewer | node |\n|---|---:|---:|---:|---:|", flush=True)
+    print("| mechanism | joints | frames a second | viewer | node | browser's frames a second |")
+    print("|---|---:|---:|---:|---:|---:|", flush=True)
     for name in names:
         scene = load_scene(name)
         mechanism = next(iter(scene.mechanisms.values()))
@@ -97,6 +115,7 @@ def measure(names: list[str], page: CountingClient, pids: tuple[int, int], secon
         joints = mechanism.robot.description.joints
         shown = [j for j in mechanism.robot.joint_names if mechanism.robot.description.links[joints[j].child].visuals]
         link = joints[shown[-1]].child
+        wait_for(lambda: "Load mechanism" in page.controls, "the panel is there")
         while mechanism.name not in page.texts:
             page.set("or path", name)
             page.set("Load mechanism", True)
@@ -106,12 +125,12 @@ def measure(names: list[str], page: CountingClient, pids: tuple[int, int], secon
         time.sleep(2.0)
         hold = solver.placement(link).act(np.array([0.1 * solver.length, 0.0, 0.0]))
         page.moves.clear()
-        before = [processor_time(pid) for pid in pids]
+        before, begun = [processor_time(pid) for pid in pids], drawn(browser)
         drag(page, f"{body}/0", hold, 0.2 * solver.length, seconds)
         spent = [processor_time(pid) - old for pid, old in zip(pids, before, strict=True)]
-        frames = max(page.moves.values(), default=0) / seconds
-        shares = " | ".join(f"{100.0 * value / seconds:.0f} %" for value in spent)
-        print(f"| `{name}` | {mechanism.model.nv} | {frames:.0f} | {shares} |", flush=True)
+        frames, of_browser = max(page.moves.values(), default=0), (drawn(browser) - begun) / seconds
+        shares = " | ".join(f"{100.0 * s / seconds:.0f} %, {1e3 * s / max(frames, 1):.1f} ms" for s in spent)
+        print(f"| `{name}` | {mechanism.model.nv} | {frames / seconds:.0f} | {shares} | {of_browser:.0f} |", flush=True)
     page.close()
 
 
@@ -129,9 +148,8 @@ def main() -> None:
     )
     viewer, address, _ = start_viewer(domain)
     try:
-        measure(names, CountingClient(address), (viewer.pid, node.pid), arguments.seconds)
-        if arguments.browser:
-            print(f"\nthe browser draws {browser_rate(address):.0f} frames a second")
+        with watching(address) if arguments.browser else nullcontext() as browser:
+            measure(names, CountingClient(address), (viewer.pid, node.pid), arguments.seconds, browser)
     finally:
         for process in (viewer, node):
             process.send_signal(signal.SIGINT)

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from humanoid_kinematics.mad.build import build_mechanism
+from humanoid_kinematics.mad.build import LENGTH_UNIT, build_mechanism
 from humanoid_kinematics.mad.grammar import Extension
 from humanoid_kinematics.mad.read import parse_mad, read_mad
-from humanoid_kinematics.mad.syntax import MadScene, MadSensor
+from humanoid_kinematics.mad.syntax import MadRobot, MadScene, MadSensor
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.mechanism import Mechanism
-from humanoid_kinematics.mjcf import load_mjcf
+from humanoid_kinematics.mjcf import load_mjcf, read_mjcf
 from humanoid_model import RobotError, load_robot
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.resources import find_resource, list_resources
 
-#: Keywords of the stack's own in MAD: joints with a motor, joints held still.
-EXTENSIONS = (Extension("driven", '"(" NUMBER* ")"'), Extension("locked", '"(" NUMBER* ")"'))
+#: Keywords of the stack's own in MAD: joints with a motor, joints held still, how thick automatic shapes are.
+EXTENSIONS = (
+    Extension("driven", '"(" NUMBER* ")"'),
+    Extension("locked", '"(" NUMBER* ")"'),
+    Extension("thickness", '"(" (NUMBER FLOAT)* ")"'),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +48,8 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
     """Load all mechanisms of a MAD file, or the one of another file.
 
     Args:
-        name_or_path: as in :func:`load_mechanism`.
+        name_or_path: as in :func:`load_mechanism`; or several MAD files, with commas between them, in one scene, in
+            which devices that are declared alike are one.
         length_unit: metres in a unit of length of a MAD file, before what the file says; without both, 0.001.
         strict: False skips what a MAD file has that the grammar doesn't know, with warnings.
 
@@ -51,6 +57,9 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
         RobotError: unknown name, or a file that can't be used; with file, line, column and remedy.
     """
     path = Path(name_or_path)
+    if isinstance(name_or_path, str) and "," in name_or_path and not path.exists():
+        parts = [part.strip() for part in name_or_path.split(",")]
+        return _joined([load_scene(part, length_unit=length_unit, strict=strict) for part in parts], name_or_path)
     shipped = list_resources("urdf/mechanisms", (".mad",))
     if isinstance(name_or_path, str) and name_or_path in shipped:
         path = find_resource(f"urdf/mechanisms/{name_or_path}.mad")
@@ -75,15 +84,57 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
     return _built(read_mad(path, strict=strict, extensions=EXTENSIONS), length_unit)
 
 
+def _joined(scenes: Sequence[Scene], source: str) -> Scene:
+    """Return the robots of several MAD files as those of one.
+
+    Raises:
+        RobotError: a file of another kind, files in different units of length, or two robots of one name.
+    """
+    sensors: list[MadSensor] = []
+    robots: list[MadRobot] = []
+    units = set()
+    for scene in scenes:
+        if scene.mad is None:
+            raise RobotError(f"'{scene.name}' isn't MAD", source=source, remedy="Join MAD files, load others alone")
+        units.add(scene.mad.length_unit or LENGTH_UNIT)
+        numbers = {}
+        for sensor in scene.mad.sensors:
+            alike = [old for old in sensors if replace(old, number=sensor.number) == sensor]
+            alike = [old for old in alike if (old.number == 0) == (sensor.number == 0)]
+            if not alike:
+                number = 0 if sensor.number == 0 else max((old.number for old in sensors), default=0) + 1
+                alike = [replace(sensor, number=number)]
+                sensors += alike
+            numbers[sensor.number] = alike[0].number
+        for robot in scene.mad.robots:
+            trackings = tuple(
+                replace(tracking, sensors=tuple(numbers[number] for number in tracking.sensors))
+                for tracking in robot.trackings
+            )
+            folder = Path(scene.mad.source).resolve().parent / (robot.path or "")
+            robots.append(replace(robot, trackings=trackings, path=str(folder)))
+    names = [robot.name for robot in robots]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice or len(units) > 1:
+        problem = f"has the robot {', '.join(twice)} twice" if twice else f"counts in {sorted(units)} m"
+        raise RobotError(problem, source=source, remedy="Join files with names of their own, in one unit of length")
+    mad = MadScene("_and_".join(names), None, tuple(sensors), tuple(robots), units.pop(), source)
+    return _built(mad, None)
+
+
 def read_scene(text: str, source: str = "text") -> Scene:
-    """Return the mechanisms of a MAD or URDF text; the latter begins with "<".
+    """Return the mechanisms of a MAD, URDF or MJCF text; the latter two begin with "<", and MJCF has ``<mujoco``.
 
     Raises:
         RobotError: as of :func:`load_scene`.
     """
     if not text.lstrip().startswith("<"):
         return _built(parse_mad(text, source, extensions=EXTENSIONS), None)
-    mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
+    mjcf = re.search(r"<\s*(\w+)", text)
+    if mjcf is not None and mjcf[1] == "mujoco":
+        mechanism = read_mjcf(text, source)
+    else:
+        mechanism = Mechanism.from_robot(load_robot(text.lstrip()))
     return Scene(mechanism.name, {mechanism.name: mechanism}, {})
 
 

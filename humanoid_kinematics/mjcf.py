@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +39,23 @@ def load_mjcf(path: str | Path) -> Mechanism:
     Raises:
         RobotError: no MJCF, or what Pinocchio or the stack has no word for; with line and remedy where they are known.
     """
-    source = str(path)
-    top = parse_xml(read_text(path, RobotError, "Give the path of an MJCF file"), source, RobotError)
+    return _mechanism(read_text(path, RobotError, "Give the path of an MJCF file"), str(path), Path(path))
+
+
+def read_mjcf(text: str, source: str = "text") -> Mechanism:
+    """Return the mechanism of an MJCF text, which names no other files; see :func:`load_mjcf`.
+
+    Raises:
+        RobotError: as of :func:`load_mjcf`; the text is called ``source``.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{Path(source).stem}.xml"  # Pinocchio reads files only
+        path.write_text(text, encoding="utf-8")
+        return _mechanism(text, source, path)
+
+
+def _mechanism(text: str, source: str, path: Path) -> Mechanism:
+    top = parse_xml(text, source, RobotError)
     if top.tag != "mujoco":
         raise top.fail(f"the document's root is <{top.tag}>, not <mujoco>", "Give an MJCF document")
     bodies = [body for world in top.all("worldbody") for body in world.all("body")]
@@ -47,7 +63,7 @@ def load_mjcf(path: str | Path) -> Mechanism:
         where = bodies[1] if bodies else top
         raise where.fail(f"<worldbody> has {len(bodies)} bodies; Pinocchio reads one", "Put them into one body")
     try:
-        model = pin.buildModelFromMJCF(source)
+        model = pin.buildModelFromMJCF(str(path))
     except Exception as problem:  # Pinocchio raises bare RuntimeError and ValueError
         raise top.fail(f"Pinocchio can't read it: {' '.join(str(problem).split())}", "Mend the model") from None
     tree = _Tree(model, source, _joint_names(top))

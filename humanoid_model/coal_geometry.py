@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import coal
 import numpy as np
 
@@ -11,6 +14,9 @@ from humanoid_model.errors import InputError
 from humanoid_model.height_field import grid_triangles
 from humanoid_model.input_file import require_file
 from humanoid_model.wrl import read_wrl
+
+FORMATS = "STL, OBJ, DAE, glTF, VRML, NFF or DXF"
+"""Mesh files that can be read."""
 
 
 def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
@@ -34,19 +40,40 @@ def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
     return _mesh(shape)
 
 
+def imported_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Read points (n, 3) and triangles (k, 3) of a mesh file by coal's importer, which knows many formats.
+
+    Raises:
+        InputError: the file is missing or can't be read.
+    """
+    model = _imported(path, np.ones(3))
+    points = np.array(model.vertices(), float)
+    if path.suffix.lower() == ".dxf":  # the importer lays what stands on its back: z is up in these files
+        points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+    rows = (model.tri_indices(i) for i in range(model.num_tris))
+    return points, np.array([[int(row[0]), int(row[1]), int(row[2])] for row in rows], int).reshape(-1, 3)
+
+
 def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
     if mesh.path.suffix.lower() == ".wrl":
         geometry = read_wrl(mesh.path)
         return _triangles(geometry.points * mesh.scale, geometry.triangles)
-    require_file(mesh.path, remedy="Give a triangle mesh in STL, OBJ, DAE or VRML")
+    if mesh.path.suffix.lower() == ".dxf":
+        points, triangles = imported_triangles(mesh.path)
+        return _triangles(points * mesh.scale, triangles)
+    return _imported(mesh.path, np.asarray(mesh.scale, dtype=float))
+
+
+def _imported(path: Path, scale: np.ndarray) -> Any:
+    require_file(path, remedy=f"Give a triangle mesh in {FORMATS}")
     try:
-        return coal.MeshLoader().load(str(mesh.path), np.asarray(mesh.scale, dtype=float))
+        return coal.MeshLoader().load(str(path), scale)
     except Exception as problem:  # the loader raises bare RuntimeError or ValueError by format
         reason = " ".join(str(problem).split())
         raise InputError(
             f"mesh can't be loaded: {reason}",
-            source=mesh.path,
-            remedy="Give a triangle mesh in STL, OBJ, DAE or VRML",
+            source=path,
+            remedy=f"Give a triangle mesh in {FORMATS}",
         ) from None
 
 

@@ -44,6 +44,9 @@ class _Compilation(event.Listener):
 
     A compiler makes objects by the million that live until it ends: a third of its time went to the garbage collector
     that looked at them over and over.
+
+    Attributes:
+        kernel: the one that is being compiled in this process; empty for none.
     """
 
     def __init__(self) -> None:
@@ -53,10 +56,12 @@ class _Compilation(event.Listener):
         self._seconds = 0.0
         self._begun = 0.0
         self._told = False
+        self.kernel = ""
 
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
         package = dispatcher.py_func.__module__.split(".")[0]
+        self.kernel = dispatcher.py_func.__name__.strip("_").replace("_", " ")
         if self._depth == 0:
             self._package = package
             self._begun = time.monotonic()
@@ -76,6 +81,7 @@ class _Compilation(event.Listener):
     def on_end(self, event: Any) -> None:
         self._depth -= 1
         if self._depth == 0:
+            self.kernel = ""
             self._seconds += time.monotonic() - self._begun
             if self._collects:
                 gc.enable()

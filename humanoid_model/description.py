@@ -77,7 +77,7 @@ MESH_COLLISIONS = ("hull", "exact", "convex_decomposition")
 
 @dataclass(frozen=True, eq=False)
 class Mesh(ValueEquality):
-    """Triangle mesh in a file (STL, OBJ, DAE or VRML ``.wrl``).
+    """Triangle mesh in a file (STL, OBJ, DAE, glTF, NFF, DXF or VRML ``.wrl``).
 
     Attributes:
         path: of the file.

@@ -24,6 +24,8 @@ from humanoid_model.loop_closure import ROWS
 
 ROBUST, THESIS = "robust", "thesis"
 PROFILES = (ROBUST, THESIS)
+_REMEMBERED = 1.0
+"""What was in the way of a position that was given up is told for so long [s]."""
 _STILL = 1e-9
 """Joints slower than this stand still [rad/s, m/s]."""
 
@@ -60,6 +62,7 @@ class LiveMechanism:
         self._v = np.zeros(mechanism.model.nv)
         self._status = "idle"
         self._solve_time = self._cycle_time = 0.0
+        self._hindered: tuple[tuple[str, ...], float] = ((), -np.inf)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -154,7 +157,8 @@ class LiveMechanism:
         still = bool(np.abs(self._v).max(initial=0.0) < _STILL)
         if self.commands.slowed and self._status in ("reached", "nearest") and not still:
             self._status = "moving"  # a place on the way is reached
-        self.commands.forget_met(self._status, still)
+        if self.commands.forget_met(self._status, still) and self._thesis is None:
+            self._hindered = self.solver.in_the_way(), self.time
 
     def place(self, q: ArrayLike, dt: float) -> float:
         """Go to a configuration, loops closed by the shortest way from it; their largest gap before [m or rad].
@@ -186,6 +190,16 @@ class LiveMechanism:
             self._thesis.q = closing.q.copy()
         return gap
 
+    def move_base(self, placement: pin.SE3) -> None:
+        """Bring the whole mechanism elsewhere, as :meth:`MechanismSolver.move_base`.
+
+        Raises:
+            InputError: a placement that isn't finite, or the profile ``thesis``, whose base stands.
+        """
+        if self._thesis is not None:
+            raise InputError("is thesis, whose base stands", element="profile", remedy="Set it to robust")
+        self.solver.move_base(placement)
+
     def rebuild(self, mechanism: Mechanism, locked: tuple[str, ...]) -> None:
         """Go on with another mechanism from its initial posture: commands, profile and open loops stay.
 
@@ -201,6 +215,7 @@ class LiveMechanism:
             solver.open_loop(loop)
         solver.unlock(*mechanism.locked)
         solver.lock(*locked)
+        solver.move_base(self.solver.base)
         closing = solver.close(mechanism.initial)
         if not closing.closed:
             raise InputError(
@@ -233,6 +248,10 @@ class LiveMechanism:
                 f"{', '.join(self.open_loops)} are open", element="profile",
                 remedy="The thesis holds all loops: hold them",
             )  # fmt: skip
+        if not self.solver.base.isIdentity(1e-12):
+            raise InputError(
+                "is elsewhere than in the file", element="base", remedy="The thesis' base stands: bring it back"
+            )
         for joint in self.mechanism.robot.joint_names:
             coordinate(self.mechanism, joint)
         thesis = ThesisSolver(self.mechanism)
@@ -302,7 +321,7 @@ class LiveMechanism:
             time=self.time,
             profile=self.profile,
             status=self._status,
-            in_the_way=solver.in_the_way() if self._thesis is None and self._status != "idle" else (),
+            in_the_way=self._in_the_way(),
             q=solver.q.copy(),
             v=self._v.copy(),
             at_limit=self._at_limit(),
@@ -344,6 +363,14 @@ class LiveMechanism:
 
     # ---- measuring ----
 
+    def _in_the_way(self) -> tuple[str, ...]:
+        if self._thesis is not None:
+            return ()
+        if self._status != "idle":
+            return self.solver.in_the_way()
+        names, since = self._hindered
+        return names if self.time - since < _REMEMBERED else ()
+
     def _augmented(self, J: Array) -> tuple[Array, float]:
         """Augmented Jacobian of loops and commanded tools as the profile scales it, and its rank's threshold."""
         if self._thesis is not None:
@@ -371,8 +398,6 @@ class LiveMechanism:
         between = first.actInv(self.solver.placement(loop.link_b) * loop.placement_b)
         residual = np.concatenate([between.translation, pin.log3(between.rotation)])
         return np.where([row in loop.rows for row in ROWS], residual, 0.0)
-
-    # ---- names ----
 
 
 def told_gaps(closing: Closing) -> str:

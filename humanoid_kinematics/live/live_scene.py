@@ -13,6 +13,7 @@ from humanoid_kinematics.live.live_mechanism import ROBUST, LiveMechanism
 from humanoid_kinematics.live.newest_commands import LiveLimits
 from humanoid_kinematics.load import Scene, build_scene, load_scene, read_scene
 from humanoid_kinematics.mad.write import write_mad
+from humanoid_kinematics.solver.commands import ToolGoal
 from humanoid_kinematics.solver.mechanism_solver import SolverOptions
 from humanoid_model import InputError
 from humanoid_model.checks import check_known
@@ -56,6 +57,14 @@ class LiveScene:
         if self.scene.mad is not None:
             return write_mad(self.scene.mad)
         return next(iter(self.mechanisms.values())).mechanism.robot.urdf
+
+    def prepare(self) -> None:
+        """Command what is there already, so that a hand's first command waits for no compilation."""
+        for live in self.mechanisms.values():
+            for joint in live.mechanism.robot.joint_names[:1]:
+                link = live.mechanism.robot.description.joints[joint].child
+                live.solver.command(ToolGoal(link, live.solver.placement(link)))
+            live.state()
 
     def tick(self, dt: float) -> None:
         """Let all mechanisms follow their commands for a time [s]."""

@@ -21,7 +21,8 @@ class LiveState:
         profile: ``robust`` or ``thesis``.
         status: how the last tick ended, as of a :class:`~humanoid_kinematics.solver.mechanism_solver.Motion`; ``idle``
             without commands.
-        in_the_way: what keeps the commands from being met; empty if nothing does.
+        in_the_way: what keeps the commands from being met, or for a second kept a joint's position that was given up;
+            empty if nothing does.
         q: (nq,) configuration.
         v: (nv,) velocities in the last tick.
         at_limit: by joint of one coordinate, whether it is at a limit.

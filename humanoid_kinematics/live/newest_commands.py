@@ -142,7 +142,7 @@ class NewestCommands:
                 f"are {unknown}", element=f"rows of '{command.tool}'", remedy=f"Give some of {', '.join(ROWS)}"
             )
         if isinstance(command, ToolGoal):
-            numbers = command.goal.homogeneous.ravel()
+            numbers = np.concatenate([command.goal.homogeneous.ravel(), command.point])
         else:
             numbers = np.concatenate([np.asarray(part, float).ravel() for part in (command.linear, command.angular)])
             if numbers.shape != (6,):
@@ -276,18 +276,25 @@ class NewestCommands:
                 goals.append(JointGoal(joint, self._held.setdefault(joint, here)))
         return goals
 
-    def forget_met(self, status: str, still: bool) -> None:
+    def forget_met(self, status: str, still: bool) -> bool:
         """Drop positions that are reached, or that limits, locks and loops don't let come nearer.
 
         Args:
             status: how the last step ended.
             still: whether nothing moved in it.
+
+        Returns:
+            Whether one was dropped that isn't reached.
         """
+        hindered = False
         for joint, (command, _) in tuple(self._joints.items()):
             if isinstance(command, JointGoal):
                 away = abs(command.position - self.solver.q[coordinate(self.solver.mechanism, joint)])
-                if away < 1e-6 or (still and status in ("nearest", "stuck", "open")):
+                ends = still and status in ("nearest", "stuck", "open")
+                if away < 1e-6 or ends:
                     del self._joints[joint]
+                    hindered = hindered or (ends and away >= 1e-6)
+        return hindered
 
     def residual(self, tool: str, v: Array) -> Array:
         """Return what a tool lacks of its place [m, rad] or, with joints moving at v, of its velocity [m/s, rad/s]."""

@@ -26,7 +26,7 @@ from humanoid_model.robot_file import RobotFile
 #: Metres in a unit of length where neither file nor caller says: the thesis' listings are in millimetres.
 LENGTH_UNIT = 0.001
 #: Formats of graphic files that the stack draws.
-_DRAWN = (".stl", ".obj", ".dae", ".wrl")
+_DRAWN = (".stl", ".obj", ".dae", ".glb", ".gltf", ".wrl", ".nff", ".dxf")
 _APPROXIMATE = "masses and inertias: aluminium bars between the joints"
 
 
@@ -149,10 +149,11 @@ def _links(
         ends[joint.parent].append(joint.placement.act(slide * joint.axis))
     lengths = [length for points in ends.values() for point in points if (length := float(np.linalg.norm(point))) > 0]
     radius = 0.02 * (sum(lengths) / len(lengths) if lengths else 50 * unit)
+    thickness = _thickness(robot, scene)
     links = {"world": Link("world")}
     for node in (robot.base, *robot.nodes):
         name = "base" if isinstance(node, MadBase) else _name(node)
-        shapes = bars(ends[name], radius)
+        shapes = bars(ends[name], radius * thickness.get(0 if isinstance(node, MadBase) else node.number, 1.0))
         moves = isinstance(node, MadLink)
         links[name] = Link(
             name, bar_inertial(shapes) if moves else None, _drawn(node.graphics, shapes, scene, robot, node.place)
@@ -188,6 +189,26 @@ def _drawn(
             shown += shapes
         automatic = True
     return tuple(shown)
+
+
+def _thickness(robot: MadRobot, scene: MadScene) -> dict[int, float]:
+    """Return how many times as thick as usual the automatic shapes of nodes are, by their numbers."""
+    known = {0, *(node.number for node in robot.nodes)}
+    found: dict[int, float] = {}
+    for statement in robot.statements:
+        if statement.keyword != "thickness":
+            continue
+        words = statement.words[1:-1]
+        for number, factor in zip(map(int, words[::2]), map(float, words[1::2]), strict=True):
+            if number not in known or not 0.0 < factor < math.inf:
+                raise RobotError(
+                    f"there is no node {number} [E09]" if number not in known else f"node {number} has {factor}",
+                    source=scene.source, line=statement.place.line, column=statement.place.column,
+                    element=f"robot {robot.name}: thickness",
+                    remedy=f"Nodes are {', '.join(map(str, sorted(known)))}; give a factor above 0 for each",
+                )  # fmt: skip
+            found[number] = factor
+    return found
 
 
 def _joints_of(

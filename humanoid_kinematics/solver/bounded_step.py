@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
+from humanoid_model.compiling import plain_arguments
 
 #: What a velocity is in a step: free, not to move, held at its lower or upper bound.
 FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
@@ -129,6 +130,7 @@ def decompose(A: np.ndarray, order: np.ndarray, beta: np.ndarray, diagonal: np.n
     return min(m, n)
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def reflect(A: np.ndarray, beta: np.ndarray, rank: int, back: bool, x: np.ndarray) -> None:
     """Turn ``x`` (n,) into ``Q^T x``, or back into ``Q x``."""

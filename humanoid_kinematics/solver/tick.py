@@ -20,6 +20,7 @@ from humanoid_kinematics.solver.forward import advance, centre_of_mass, place
 from humanoid_kinematics.solver.pair_rows import pair_rows
 from humanoid_kinematics.solver.tree_table import Placed, Tree
 from humanoid_model.arrays import Array, Records
+from humanoid_model.compiling import plain_arguments
 
 #: How a tick ended: commands met; as near as loops, limits and locks allow; still on its way; no way on that keeps the
 #: loops closed; loops that didn't close to begin with; commands that aren't finite.
@@ -27,6 +28,8 @@ REACHED, NEAREST, MOVING, STUCK, OPEN, NOT_FINITE = range(6)
 
 _MAX_REFUSED = 12
 _CLOSING_ITERATIONS = 12
+#: Step that is tried at a dead point [rad]; it is taken where it lowers the commands' cost by this share.
+_PROBE, _WORTH = 0.03, 1e-4
 
 
 class Numbers(NamedTuple):
@@ -164,6 +167,7 @@ def _within(system: System, q: np.ndarray) -> None:
                 q[i] = system.upper[k]
 
 
+@plain_arguments
 @njit(cache=True, error_model="numpy")
 def close(
     system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.ndarray, longest: float, iterations: int
@@ -247,6 +251,7 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
     kept_gap, kept_J = gap.copy(), J.copy()
     status, refused, cap, wishing = MOVING, 0, numbers.step, False
     damping = max(state[0], numbers.damping)
+    probing, probed = False, False
     for k in range(nv):
         if system.preference[k] > 0.0:
             wish[k] = system.preference[k] * (system.preferred[k] - q[system.position_of[k]]) / system.scale[k]
@@ -271,20 +276,27 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             kept_J[:m], -kept_gap[:m], kept_J[m : system.rows], -kept_gap[m : system.rows], lower, upper, wish,
             system.groups,
         )  # fmt: skip
-        bounded_step(linear, held, damping, 0.0, numbers.rank, x)
+        bounded_step(linear, held, 1.0 if probing else damping, 0.0, numbers.rank, x)
         length = 0.0
         for k in range(nv):
             length = max(length, abs(x[k]) * system.stretch[k])
-        part = min(1.0, cap / length) if length > 0.0 else 1.0
+        part = min(1.0, (_PROBE if probing else cap) / length) if length > 0.0 else 1.0
         promised = cost
         for i in range(m, system.rows):
             left = kept_gap[i]
             for k in range(nv):
                 left += part * kept_J[i, k] * x[k]
             promised -= 0.5 * left * left
-        if not length > 0.01 * numbers.reach or (not wishing and promised < 1e-9 * cost):
-            status = NEAREST
-            break
+        if not length > 0.01 * numbers.reach or (not (wishing or probing) and promised < 1e-9 * cost):
+            # Nothing to first order. At a dead point a motion that the commands don't feel brings them nearer by its
+            # square: one is tried.
+            if probed:
+                status = NEAREST
+                break
+            probing = probed = True
+            for k in range(nv):
+                wish[k] = 1.0 if k % 2 == 0 else -0.7
+            continue
         for k in range(nv):
             step[k] = part * x[k] * system.scale[k]
         advance(q, step, system.tree, trial)
@@ -298,13 +310,20 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             # A wish moves along what commands leave free: their gaps are then of second order, and next step's.
             second = part * length
             good = new <= cost - 1e-3 * promised or (wishing and new <= cost + second * second * second * second)
+            if probing:
+                good = new < (1.0 - _WORTH) * cost
+        if probing and not good:
+            status = NEAREST
+            break
         if good:
             state[2] += 1.0
             q[:] = trial
             kept_gap[:] = gap
             kept_J[:] = J
             # Gaps that stay bend the problem, as those of goals out of reach: damping finds how much.
-            if cost - new > 0.75 * promised:
+            if probing:
+                probing = False
+            elif cost - new > 0.75 * promised:
                 damping = max(0.1 * damping, numbers.damping)
             elif cost - new < 0.25 * promised:
                 damping = max(4.0 * damping, 1e-3)

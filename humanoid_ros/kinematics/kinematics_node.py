@@ -8,17 +8,20 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pinocchio as pin
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.srv import LoadMechanism, SelectDevice, SetMechanismParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
 
 from humanoid_kinematics import JOY_MAPPINGS, LiveLimits, LiveScene, load_scene, read_scene
 from humanoid_kinematics.live.live_mechanism import PROFILES, ROBUST
 from humanoid_kinematics.load import renamed_scene
 from humanoid_model.checks import check_known
+from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.kinematics.device_topics import DeviceTopics
 from humanoid_ros.kinematics.mechanism_messages import link_change
@@ -27,6 +30,7 @@ from humanoid_ros.kinematics.motion_file import MotionWriter
 from humanoid_ros.kinematics.motion_replay import MotionReplays
 from humanoid_ros.kinematics.relay_topics import RelayTopics
 from humanoid_ros.kinematics.tool_trajectories import ToolTrajectories
+from humanoid_ros.messages.marker_shapes import take_obstacles
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of
@@ -76,6 +80,7 @@ class KinematicsNode(AnsweringNode):
         self._trajectories: list[ToolTrajectories] = []
         self._relay: RelayTopics | None = None
         self._writer: MotionWriter | None = None
+        self._obstacles: dict[str, tuple[Shape, pin.SE3]] = {}
         self._take(self._read(text(self, "mechanism"), "", text(self, "name")))
         self._change({name: self.get_parameter(name).value for name in ("profile", "record", "open_loops")})
         self._replays = MotionReplays(self, lambda: self.scene.mechanisms, self._worker)
@@ -83,6 +88,7 @@ class KinematicsNode(AnsweringNode):
         self.offer(SetMechanismParameters, "set_mechanism_parameters", self._on_edit)
         self.offer(SelectDevice, "select_device", self._on_select)
         self.create_subscription(PoseStamped, "view", self._on_view, NEWEST, callback_group=self.group)
+        self.create_subscription(MarkerArray, "obstacles", self._on_obstacles, LATCHED, callback_group=self.group)
         refuse_unusable(self, self._change)
         publish_diagnostics(self, "mechanisms", self._diagnostics)
         self._last = self._steady.now()
@@ -130,7 +136,9 @@ class KinematicsNode(AnsweringNode):
         scene = load_scene(path) if path else read_scene(content)
         if not scene.mechanisms:
             raise InputError("describes no mechanism", element="path" if path else "text", remedy="Describe one")
-        return LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
+        live = LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
+        live.prepare()
+        return live
 
     def _take(self, scene: LiveScene) -> None:
         """Let a scene run in the place of the one before, which stays if this one can't be used."""
@@ -142,6 +150,7 @@ class KinematicsNode(AnsweringNode):
             for name, live in scene.mechanisms.items():
                 topics[name] = MechanismTopics(self, live, name, text(self, "world_frame"), texts(self, "tools"))
                 made.append(topics[name])
+                topics[name].set_obstacles(self._obstacles)
             driven = tuple(texts(self, "driven"))
             trajectories = [ToolTrajectories(self, each, driven, self._worker) for each in topics.values()]
             made += trajectories
@@ -181,7 +190,7 @@ class KinematicsNode(AnsweringNode):
     # Answers ------------------------------------------------------------------------------------------------------
 
     async def _on_load(self, request: LoadMechanism.Request, response: LoadMechanism.Response) -> None:
-        path = check_requested(request.path, "path")
+        path = ",".join(check_requested(part, "path") for part in request.path.split(","))
         scene = await answer_of(self, self._worker.submit(self._read, path, request.text, request.name))
         scene.switch(text(self, "profile"), ())
         self._take(scene)
@@ -218,6 +227,18 @@ class KinematicsNode(AnsweringNode):
             return
         for live in self.scene.mechanisms.values():
             live.commands.view = view
+
+    def _on_obstacles(self, message: MarkerArray) -> None:
+        obstacles = dict(self._obstacles)
+        problems = take_obstacles(message, obstacles, text(self, "world_frame"))
+        try:
+            for topics in self._topics.values():
+                topics.set_obstacles(obstacles)
+            self._obstacles = obstacles
+        except HumanoidError as problem:
+            problems.append(str(problem))
+        for why in problems:
+            self.refusals.refuse("obstacles", why)
 
     # Motion -------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismState, 
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from humanoid_kinematics import JointPath, JointVelocity, KleinfingerKhalil, LinkChange, LiveMechanism, ToolVelocity
+from humanoid_kinematics.analysis.obstacles import Nearest
 from humanoid_kinematics.live.live_state import LiveState
 from humanoid_kinematics.live.newest_commands import LiveCommand
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal
@@ -66,7 +68,16 @@ def pose_goal(message: PoseStamped, tool: str, live: LiveMechanism) -> ToolGoal:
     Raises:
         InputError: an unknown frame, or numbers that can't be used.
     """
-    return ToolGoal(tool, _frame(message.header.frame_id, live) * pose(message.pose, "pose"))
+    return ToolGoal(tool, placement(message, live))
+
+
+def placement(message: PoseStamped, live: LiveMechanism) -> pin.SE3:
+    """Return a pose in the world.
+
+    Raises:
+        InputError: an unknown frame, or numbers that can't be used.
+    """
+    return _frame(message.header.frame_id, live) * pose(message.pose, "pose")
 
 
 def joint_path(message: JointTrajectory) -> JointPath:
@@ -127,13 +138,17 @@ def rows_of(mask: Sequence[bool], element: str) -> tuple[str, ...]:
     return tuple(row for row, on in zip(ROWS, mask, strict=True) if on) if len(mask) else ROWS
 
 
-def state_message(live: LiveMechanism, state: LiveState, name: str, frame: str, stamp: Time) -> MechanismState:
-    """Return the message of a mechanism's state."""
+def state_message(
+    live: LiveMechanism, state: LiveState, nearest: Nearest | None, name: str, frame: str, stamp: Time
+) -> MechanismState:
+    """Return the message of a mechanism's state, and of what it is nearest to."""
     joints = tuple(state.at_limit)
     robot = live.mechanism.robot
     message = MechanismState(
         mechanism=name,
         profile=state.profile,
+        status=state.status,
+        in_the_way=state.in_the_way,
         joint_names=joints,
         joint_positions=[float(state.q[robot.index_q(joint)]) for joint in joints],
         joint_velocities=[float(state.v[robot.index_v(joint)]) for joint in joints],
@@ -146,8 +161,13 @@ def state_message(live: LiveMechanism, state: LiveState, name: str, frame: str, 
         condition=state.condition,
         manipulability=state.manipulability,
         mobility=state.mobility,
+        loop_names=list(state.loop_residuals),
+        loop_open=[loop in state.open_loops for loop in state.loop_residuals],
         loop_residuals=_flat(state.loop_residuals.values()),
         command_residuals=_flat(state.command_residuals.values()),
+        obstacle_distance=math.nan if nearest is None else nearest.distance,
+        obstacle="" if nearest is None else nearest.obstacle,
+        obstacle_link="" if nearest is None else nearest.part.rpartition("/")[0],
         solve_time=state.solve_time,
         cycle_time=state.cycle_time,
     )
@@ -163,9 +183,8 @@ def _target(target: MechanismTarget, element: str, live: LiveMechanism) -> LiveC
     if target.kind != MechanismTarget.POSE:
         raise InputError(f"is {target.kind}", element=f"{element}.kind", remedy="Give TWIST (0) or POSE (1)")
     goal = _frame(target.frame_id, live) * pose(target.pose, f"{element}.pose") if rows else pin.SE3.Identity()
-    if not any(row in ROWS[3:] for row in rows):
-        goal = pin.SE3(np.eye(3), goal.translation)
-    return ToolGoal(target.node, goal, rows)
+    x, y, z = (float(value) for value in array(target.point))
+    return ToolGoal(target.node, goal, rows, point=(x, y, z))
 
 
 def _frame(frame: str, live: LiveMechanism) -> pin.SE3:

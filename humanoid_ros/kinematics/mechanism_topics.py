@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,19 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_kinematics import LiveMechanism, ToolVelocity
+from humanoid_kinematics.analysis.obstacles import Nearest, Obstacles
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_model.arrays import Array
+from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.kinematics.mechanism_messages import commands, joint_commands, joint_path, pose_goal, state_message
+from humanoid_ros.kinematics.mechanism_messages import (
+    commands,
+    joint_commands,
+    joint_path,
+    placement,
+    pose_goal,
+    state_message,
+)
 from humanoid_ros.kinematics.motion_file import MotionWriter
 from humanoid_ros.messages.conversions import array
 from humanoid_ros.messages.link_transforms import LinkTransforms
@@ -104,12 +113,15 @@ class MechanismTopics:
             live.solver.frame(tool)
             self._hear(Twist, f"{topic_name(tool)}/twist", self._twist(tool))
             self._hear(PoseStamped, f"{topic_name(tool)}/pose", self._pose(tool))
+        self._hear(PoseStamped, "base", lambda message: live.move_base(placement(message, live)))
+        self._shapes: Mapping[str, tuple[Shape, pin.SE3]] = {}
+        self._obstacles: Obstacles | None = None
         self.describe()
 
     @property
     def fixed(self) -> list[TransformStamped]:
-        """Transforms that never change."""
-        return self._transforms.fixed
+        """Transforms that never change: those of links on links, not that of a base that may be moved."""
+        return self._transforms.fixed[0 if self._transforms.root_moves else 1 :]
 
     def describe(self) -> None:
         """Tell what the mechanism is now: at first, and after its links have changed."""
@@ -117,6 +129,21 @@ class MechanismTopics:
         self._transforms = LinkTransforms(mechanism.robot, self._world, f"{self.name}/", pin.SE3.Identity())
         self._joint_states = JointStates(mechanism, self._world)
         self._description.publish(String(data=mechanism.robot.urdf))
+        self.set_obstacles(self._shapes)
+
+    def set_obstacles(self, obstacles: Mapping[str, tuple[Shape, pin.SE3]]) -> None:
+        """Tell from now on how near it is to obstacles, shapes with their placements in the world by name.
+
+        Raises:
+            InputError: a mesh that can't be read; the last obstacles stay.
+        """
+        self._obstacles = Obstacles(self.live.solver, obstacles) if obstacles else None
+        self._shapes = obstacles
+
+    def _nearest(self) -> Nearest | None:
+        if self._obstacles is None:
+            return None
+        return min(self._obstacles.nearest().values(), key=lambda nearest: nearest.distance, default=None)
 
     def publish(
         self, stamp: Time, writer: MotionWriter | None = None, *, joints: bool = True
@@ -133,11 +160,17 @@ class MechanismTopics:
         if joints:
             self.publish_joints(of_joints)
         if writer is not None or self._state.get_subscription_count():
-            state = state_message(live, live.state(), self.name, self._frame, stamp)
+            state = state_message(live, live.state(), self._nearest(), self.name, self._frame, stamp)
             self._state.publish(state)
             if writer is not None:
                 writer.add(self.name, of_joints, state, 1_000_000_000 * stamp.sec + stamp.nanosec)
-        return self._transforms.update(live.q, stamp)
+        self._transforms.move_root(live.solver.base)
+        moving = self._transforms.update(live.q, stamp)
+        if self._transforms.root_moves:
+            return moving
+        root = self._transforms.fixed[0]
+        root.header.stamp = stamp
+        return [root, *moving]
 
     def publish_joints(self, message: bytes) -> None:
         """Publish joint states, serialised."""

@@ -37,6 +37,7 @@ class LinkTransforms:
     Attributes:
         fixed: transforms that never change; stamp them before use.
         moving: transforms of the moving links, of the last :meth:`update`.
+        root_moves: whether the root link is one of them; else its transform is the first of ``fixed``.
     """
 
     def __init__(self, robot: Robot, world: str, prefix: str, placement_world_root: pin.SE3) -> None:
@@ -54,7 +55,8 @@ class LinkTransforms:
         self.fixed: list[TransformStamped] = []
         links = robot.parts.links
         root = robot.description.root
-        if links[root].joint_id:
+        self.root_moves = bool(links[root].joint_id)
+        if self.root_moves:
             placement = links[root].placement_joint_link
             self._add_moving(links[root].joint_id, None, placement, world, prefix + root)
         else:
@@ -75,6 +77,13 @@ class LinkTransforms:
         """Set ``moving`` to a configuration of the robot, (nq,), at a time; returns it."""
         write_transforms(TFMessage(transforms=self.moving), self.values(q).reshape(-1).tolist(), time)
         return self.moving
+
+    def move_root(self, placement: pin.SE3) -> None:
+        """Bring the frame in which the robot stands to a placement in the world."""
+        if self.root_moves:
+            self._links[0].before = _unless_identity(placement)
+        else:
+            fill_transform(self.fixed[0].transform, placement)
 
     def values(self, q: np.ndarray) -> np.ndarray:
         """Return translations and quaternions x, y, z, w of ``moving`` at a configuration, (nq,), shape (n, 7)."""

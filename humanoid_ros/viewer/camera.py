@@ -11,6 +11,8 @@ import pinocchio as pin
 FIELD_OF_VIEW = 0.62
 DIRECTION = np.array([0.83, -0.50, 0.24])
 """From what is looked at towards the camera: from the front, its right, a little above."""
+EYES = 1.0 / 30.0
+"""Distance of the eyes over that of what is looked at, which photographers take for comfortable."""
 MARGIN = 1.36
 """Height of the picture over the height of what is looked at."""
 UPRIGHT = 1e-6
@@ -61,6 +63,14 @@ class Camera:
             position - (depth if depth > 0.1 else 1.0) * back,
             up=np.array([0.0, 0.0, 1.0]) if level else up,
         )
+
+    @property
+    def right_eye(self) -> Camera:
+        """The camera of the right eye, if this is the left: beside it, looking in parallel."""
+        forward = self.look_at - self.position
+        right = np.cross(forward, self.up)
+        shift = EYES * np.linalg.norm(forward) * right / np.linalg.norm(right)
+        return Camera(self.position + shift, self.look_at + shift, self.field_of_view, self.up)
 
     def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
         """Return pixels of points.

@@ -72,6 +72,8 @@ class Page:
             shadow_opacity=0.28,
             position=(0.0, 0.0, GRID_LIFT),
         )
+        self._stereo = False
+        self.server.on_client_connect(self._watch)
         self.look_through(Camera.framing(np.array([0.0, 0.0, 0.75]), 1.6))
 
     def look_through(self, view: Camera) -> None:
@@ -83,11 +85,27 @@ class Page:
         camera.position, camera.look_at, camera.up = view.position, view.look_at, view.up
         camera.fov = view.field_of_view
         for client in self.server.get_clients().values():
-            with client.atomic():
-                client.camera.up_direction = view.up
-                client.camera.position = view.position
-                client.camera.look_at = view.look_at
-                client.camera.fov = view.field_of_view
+            _look(client, view)
+
+    @property
+    def stereo(self) -> bool:
+        """Whether the second browser shows what the right eye sees, and the first what the left one does."""
+        return self._stereo
+
+    @stereo.setter
+    def stereo(self, stereo: bool) -> None:
+        self._stereo = stereo
+        for client in self.server.get_clients().values():
+            self._show_right_eye(client.camera)
+
+    def _watch(self, client: viser.ClientHandle) -> None:
+        client.camera.on_update(self._show_right_eye)
+
+    def _show_right_eye(self, camera: viser.CameraHandle) -> None:
+        clients = [client for _, client in sorted(self.server.get_clients().items())]
+        if self._stereo and len(clients) > 1 and camera.client is clients[0]:
+            left = Camera(camera.position, camera.look_at, float(camera.fov), np.asarray(camera.up_direction))
+            _look(clients[1], left.right_eye)
 
     @property
     def show_floor(self) -> bool:
@@ -102,6 +120,15 @@ class Page:
         """Stop serving; browsers show that they lost the connection."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+
+
+def _look(client: viser.ClientHandle, view: Camera) -> None:
+    """Put the camera of a client somewhere."""
+    with client.atomic():
+        client.camera.up_direction = view.up
+        client.camera.position = view.position
+        client.camera.look_at = view.look_at
+        client.camera.fov = view.field_of_view
 
 
 def _check_free(host: str, port: int) -> None:

@@ -45,7 +45,9 @@ class ShownRobot:
         self.drawing.update(self.placements)
 
     def draw_balance(self, contacts: ContactView) -> None:
-        """Draw the centre of mass over those contacts that the robot stands on."""
+        """Draw the centre of mass over those contacts that the robot stands on, unless it is hidden."""
+        if not self.balance.visible:
+            return
         com = centre_of_mass(self.drawing.description, self.placements)
         own = contacts.of_robot(self.prefix.rstrip("/")) if self.prefix else contacts
         self.balance.update(com, own)

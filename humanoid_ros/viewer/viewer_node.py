@@ -79,6 +79,8 @@ BODIES_SIZE = 0.6
 PLAIN_SCENE = "stand"
 LIVE_PERIOD = 1.0 / 60.0
 """Period of drawing while a mechanism is there that a person may drag [s]."""
+EARLIEST, LATEST = 0.7, 1.5
+"""When a drawing follows the last one, over that period: at transforms that come, and without them."""
 
 
 class ViewerNode(AnsweringNode):
@@ -106,6 +108,7 @@ class ViewerNode(AnsweringNode):
             number(self, "plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
+        self._obstacles = SceneDrawing(server.scene, "/obstacles")
         self._contacts = ContactDrawing(server.scene, number(self, "cone_scale"), number(self, "arrow_scale"))
         self._soles = ColouredMeshDrawing(server.scene)
         self._sole_bytes: bytes | None = None
@@ -124,6 +127,7 @@ class ViewerNode(AnsweringNode):
         self._last_heard = -np.inf
         self._aimed = False
         self._view: SceneCamera | None = None
+        self._drawn_at = -np.inf
         self._said = 0.0
 
         self.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
@@ -133,6 +137,7 @@ class ViewerNode(AnsweringNode):
         self.create_subscription(MarkerArray, "sole_markers", self._on_soles, NEWEST, raw=True)
         self.create_subscription(MarkerArray, "traces", self._on_traces, NEWEST)
         self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
+        self.create_subscription(MarkerArray, "obstacles", self._on_obstacles, LATCHED)
         self.create_subscription(MarkerArray, "scene_view", self._on_view, LATCHED)
         self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
         self._simulator = SimulatorCalls(self, self._say)
@@ -165,7 +170,7 @@ class ViewerNode(AnsweringNode):
             scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
         )
         self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._requests.put)
-        self._timer = self.create_timer(1.0 / number(self, "rate"), self._draw)
+        self._timer = self.create_timer(1.0 / number(self, "rate"), self._draw_in_time)
         self.create_timer(PANEL_PERIOD, self._refresh_panel)
         self.create_timer(GRAPH_PERIOD, self._find_robots)
         self._find_robots()
@@ -241,6 +246,9 @@ class ViewerNode(AnsweringNode):
         if message.transforms:
             stamp = message.transforms[-1].header.stamp
             self._stamp = stamp.sec + 1e-9 * stamp.nanosec
+        # What a hand moves is drawn when it comes: of two clocks of 60 Hz, every third picture is lost.
+        if self._mechanisms.shows and time.monotonic() - self._drawn_at > EARLIEST * LIVE_PERIOD:
+            self._draw()
 
     def _on_contacts(self, message: bytes) -> None:
         self._contact_bytes = message
@@ -284,6 +292,10 @@ class ViewerNode(AnsweringNode):
             self._aimed = False  # another scene, maybe
         self._show_grid()
 
+    def _on_obstacles(self, message: MarkerArray) -> None:
+        for problem in draw_markers(self._obstacles, message):
+            self._complain(problem)
+
     def _on_view(self, message: MarkerArray) -> None:
         try:
             camera, lights = read_view(message)
@@ -315,7 +327,13 @@ class ViewerNode(AnsweringNode):
 
     # Drawing --------------------------------------------------------------------------------------
 
+    def _draw_in_time(self) -> None:
+        """Draw, unless what a hand moves comes often enough."""
+        if not self._mechanisms.shows or time.monotonic() - self._drawn_at > LATEST * LIVE_PERIOD:
+            self._draw()
+
     def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
         self._answer_requests()
         self._keep_pace()
         fresh, self._fresh = self._fresh, {}
@@ -335,6 +353,7 @@ class ViewerNode(AnsweringNode):
                 robot.draw_balance(self._contact_view)
             self._contacts.update(self._contact_view)
             self._scene.update(self._tree.placement)
+            self._obstacles.update(self._tree.placement)
             self._take_soles()
             self._soles.update(self._tree.placement)
             self._pulling.update(self._stamp)

@@ -6,8 +6,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from humanoid_kinematics import MadError, build_scene, load_mechanism, load_scene
-from humanoid_model import InputError
+from humanoid_kinematics import MadError, build_scene, load_mechanism, load_scene, read_scene
+from humanoid_kinematics.mad import write_mad
+from humanoid_model import InputError, RobotError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
 
@@ -79,3 +80,38 @@ def test_a_change_that_can_not_be_leaves_the_scene_as_it_was():
 def test_only_mad_files_have_records_to_change():
     assert load_scene("five_bar").mad is None
     assert load_mechanism("macdac").name == "macdac"
+
+
+def test_files_are_joined_in_one_scene_whose_devices_of_one_kind_are_one(tmp_path):
+    scene = load_scene("cross, redont, fourbar")
+    assert list(scene.mechanisms) == ["crossdelta", "6dof", "fourbar"]
+    assert {number: (sensor.type, sensor.port) for number, sensor in scene.sensors.items()} == {
+        0: (None, None), 1: ("spaceball", "/dev/ttyd2"), 2: ("panel", "Mover"),
+    }  # fmt: skip
+    alone = load_mechanism("redont")
+    joined = scene.mechanisms["6dof"]
+    assert [tool.devices for tool in joined.tools] == [tool.devices for tool in alone.tools]
+    np.testing.assert_array_equal(joined.initial, alone.initial)
+    again = read_scene(write_mad(scene.mad))
+    assert list(again.mechanisms) == list(scene.mechanisms)
+    other = tmp_path / "metres.mad"
+    other.write_text(write_mad(dataclasses.replace(load_scene("puma").mad, length_unit=1.0)))
+    for names, words in ((f"cross,{other}", "counts in"), ("cross,cross", "twice"), ("cross,hrp2", "isn't MAD")):
+        with pytest.raises(RobotError, match=words):
+            load_scene(names)
+
+
+def test_arms_of_a_payload_and_joints_of_a_motor_are_as_thick_as_the_file_says():
+    text = write_mad(load_scene("puma").mad)
+    heavy = text.rstrip().removesuffix("}") + "  thickness ( 2 2.5 3 1 )\n}\n"
+    (plain,), (thick,) = (read_scene(each).mechanisms.values() for each in (text, heavy))
+    for link, factor in (("link_2", 2.5), ("link_3", 1.0), ("link_1", 1.0)):
+        old, new = (each.robot.description.links[link] for each in (plain, thick))
+        for before, after in zip(old.visuals, new.visuals, strict=False):
+            assert after.shape.radius == pytest.approx(factor * before.shape.radius)
+        if factor == 1.0:
+            assert new.inertial.mass == old.inertial.mass
+    assert "thickness ( 2 2.5 3 1 )" in write_mad(read_scene(heavy).mad)
+    for wrong, words in (("77 2", "no node 77"), ("2 -1", "has -1"), ("2 0", "has 0")):
+        with pytest.raises(RobotError, match=words):
+            read_scene(heavy.replace("2 2.5", wrong))

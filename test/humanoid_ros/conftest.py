@@ -129,9 +129,9 @@ class Client:
             # In the spinning thread: it must not find one destroyed whose message it is about to take.
             self._executor.create_task(destroy)
 
-    def publisher(self, kind: type, topic: str) -> Any:
+    def publisher(self, kind: type, topic: str, qos: Any = 10) -> Any:
         """A publisher that the node has found."""
-        publisher = self.node.create_publisher(kind, topic, 10)
+        publisher = self.node.create_publisher(kind, topic, qos)
         wait_until(lambda: publisher.get_subscription_count() > 0, "nobody listens to " + topic)
         return publisher
 

@@ -138,9 +138,13 @@ class ContactDrawing:
         self._resultants = _Arrows(scene, f"{path}/resultants", shaft_radius=0.013)
         self._sent_cones: np.ndarray = np.zeros((0, 8))
         self._show_cones = True
+        self._count = 0
 
     def update(self, contacts: ContactView) -> None:
         """Draw these contacts in place of the last ones."""
+        if len(contacts.force) == 0 == self._count:
+            return
+        self._count = len(contacts.force)
         loaded = np.linalg.norm(contacts.force, axis=1) > MIN_FORCE
         position = contacts.position[loaded]
         force = contacts.force[loaded]

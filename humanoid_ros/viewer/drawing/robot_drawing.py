@@ -30,13 +30,19 @@ class RobotDrawing:
         name: Name of the robot, unique below the parent.
         description: The robot, as read from `robot_description`.
         parent: Path of the parent node.
+        opacity: Of all shapes, times their own.
 
     Attributes:
         problems: One message per shape that couldn't be drawn (a missing mesh file, say).
     """
 
     def __init__(
-        self, scene: viser.SceneApi, name: str, description: RobotDescription, parent: str = "/robots"
+        self,
+        scene: viser.SceneApi,
+        name: str,
+        description: RobotDescription,
+        parent: str = "/robots",
+        opacity: float = 1.0,
     ) -> None:
         self.name = name
         self.description = description
@@ -54,8 +60,9 @@ class RobotDrawing:
             self._nodes[link.name] = scene.add_frame(path, show_axes=False)
             for i, visual in enumerate(link.visuals):
                 try:
-                    shape = add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, visual.colour)
-                    self._shapes.setdefault(link.name, []).append((shape, np.asarray(visual.colour)[:3]))
+                    colour = np.asarray(visual.colour) * [1.0, 1.0, 1.0, opacity]
+                    shape = add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, colour)
+                    self._shapes.setdefault(link.name, []).append((shape, colour))
                     self._corners.setdefault(link.name, []).extend(_corners(visual))
                 except InputError as error:
                     self.problems.append(str(error))
@@ -124,12 +131,27 @@ class RobotDrawing:
             for shape, _ in shapes:
                 shape.on_click(lambda _, link=link: call(link))
 
-    def paint(self, link: str, colour: np.ndarray | None) -> None:
-        """Give a link's shapes a colour, (3,) in [0, 1]; None gives them their own again."""
+    def paint(
+        self, link: str, colour: np.ndarray | None, opacity: float | None = None, *, wire: bool = False
+    ) -> None:
+        """Give a link's shapes a look; without arguments they have their own again. Textured meshes keep theirs.
+
+        Args:
+            link: name.
+            colour: (3,) red, green, blue in [0, 1]; None: their own.
+            opacity: None: their own.
+            wire: whether the edges alone are drawn.
+        """
         for shape, own in self._shapes.get(link, ()):
-            wanted = tuple(int(255.0 * float(part)) for part in (own if colour is None else colour))
-            if tuple(shape.color) != wanted:
-                shape.color = wanted
+            solid = float(own[3]) if opacity is None else opacity
+            look = {
+                "color": tuple(int(255.0 * float(part)) for part in (own[:3] if colour is None else colour)),
+                "opacity": None if solid >= 1.0 else solid,
+                "wireframe": wire,
+            }
+            for name, value in look.items():
+                if not isinstance(shape, viser.GlbHandle) and getattr(shape, name) != value:
+                    setattr(shape, name, value)
 
     @property
     def visible(self) -> bool:

@@ -47,11 +47,12 @@ class SceneDrawing:
 
     Args:
         scene: Scene of the page.
+        path: Of the node above them.
     """
 
-    def __init__(self, scene: viser.SceneApi) -> None:
-        self._scene = scene
-        self._root = scene.add_frame("/scene", show_axes=False)
+    def __init__(self, scene: viser.SceneApi, path: str = "/scene") -> None:
+        self._scene, self._path = scene, path
+        self._root = scene.add_frame(path, show_axes=False)
         self._items: dict[Hashable, _Drawn] = {}
         self._count = 0
 
@@ -71,7 +72,7 @@ class SceneDrawing:
             return
         self.remove(key)
         self._count += 1
-        path = f"/scene/{self._count}"
+        path = f"{self._path}/{self._count}"
         frame = self._scene.add_frame(path, show_axes=False, visible=False)
         try:
             # A plate of ground throws no shadow on anything, but would speckle itself with one.

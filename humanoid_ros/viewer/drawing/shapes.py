@@ -13,6 +13,7 @@ import pinocchio as pin
 import trimesh
 import viser
 
+from humanoid_model.coal_geometry import FORMATS, imported_triangles
 from humanoid_model.description import (
     Box,
     Capsule,
@@ -63,17 +64,35 @@ def read_mesh(shape: Mesh) -> Triangles:
     if path.suffix.lower() == ".wrl":
         geometry = read_wrl(path)
         vertices, faces = geometry.points, geometry.triangles
+    elif path.suffix.lower() in (".dae", ".nff", ".dxf"):
+        vertices, faces = imported_triangles(path)
     else:
         try:
             mesh: Any = trimesh.load(path, force="mesh")
         except Exception as error:  # each of trimesh's readers raises errors of its own
             raise InputError(
-                f"mesh can't be read: {error}", source=path, remedy="Give an STL, OBJ or VRML file"
+                f"mesh can't be read: {error}", source=path, remedy=f"Give a mesh in {FORMATS}"
             ) from error
         vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
     if len(faces) == 0:
         raise InputError("mesh has no triangles", source=path, remedy="Export it again")
     return Triangles(vertices * shape.scale, faces)
+
+
+def textured_mesh(shape: Shape | Triangles) -> trimesh.Trimesh | None:
+    """Return a mesh with its texture; None for what has none."""
+    if not isinstance(shape, Mesh) or shape.path.suffix.lower() not in (".glb", ".gltf", ".obj"):
+        return None
+    try:
+        mesh: Any = trimesh.load(shape.path, force="mesh")
+    except Exception:  # read_mesh says why
+        return None
+    material = getattr(getattr(mesh, "visual", None), "material", None)
+    images = (getattr(material, name, None) for name in ("image", "baseColorTexture"))
+    if mesh.visual.kind != "texture" or all(image is None for image in images):
+        return None
+    mesh.apply_scale(shape.scale)
+    return mesh  # type: ignore[no-any-return]
 
 
 def triangles(shape: Shape | Triangles) -> Triangles:
@@ -159,6 +178,11 @@ def add_shape(
         return scene.add_icosphere(name, radius=float(shape.radius), **common)
     if isinstance(shape, Cylinder):
         return scene.add_cylinder(name, radius=float(shape.radius), height=float(shape.length), **common)
+    textured = textured_mesh(shape)
+    if textured is not None:
+        return scene.add_mesh_trimesh(
+            name, textured, position=placement.translation, wxyz=wxyz(placement), cast_shadow=cast_shadow
+        )
     mesh = triangles(shape)
     return scene.add_mesh_simple(
         name,

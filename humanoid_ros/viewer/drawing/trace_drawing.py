@@ -32,11 +32,12 @@ class TraceDrawing:
 
     Args:
         scene: Scene of the page.
+        path: Of the node above them.
     """
 
-    def __init__(self, scene: viser.SceneApi) -> None:
-        self._scene = scene
-        self._root = scene.add_frame("/traces", show_axes=False)
+    def __init__(self, scene: viser.SceneApi, path: str = "/traces") -> None:
+        self._scene, self._path = scene, path
+        self._root = scene.add_frame(path, show_axes=False)
         self._nodes: dict[str, viser.LineSegmentsHandle] = {}
         self._lines: dict[str, TraceLine] = {}
         self._count = 0
@@ -62,8 +63,14 @@ class TraceDrawing:
                 continue
             self._count += 1
             self._nodes[name] = self._scene.add_line_segments(
-                f"/traces/{self._count}", segments, colours, thickness=THICKNESS, thickness_units="screen"
+                f"{self._path}/{self._count}", segments, colours, thickness=THICKNESS, thickness_units="screen"
             )
+
+    def remove(self) -> None:
+        """Take all lines off the page."""
+        self._root.remove()
+        self._nodes.clear()
+        self._lines.clear()
 
     @property
     def visible(self) -> bool:

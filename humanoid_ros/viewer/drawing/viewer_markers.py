@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_model.description import Box, Cylinder, Mesh, Shape, Sphere
+from humanoid_model.description import Shape
 from humanoid_model.errors import InputError
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_ros.messages.marker_shapes import marker_name, marker_placement, marker_shape
 from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMesh
 from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing, SceneItem
 from humanoid_ros.viewer.drawing.shapes import Triangles
@@ -52,51 +50,20 @@ def scene_item(marker: Marker) -> SceneItem:
     Raises:
         InputError: A number is not finite, or the marker is of a type that isn't a solid shape.
     """
-    pose = marker.pose
-    numbers = np.array(
-        [
-            *(pose.position.x, pose.position.y, pose.position.z),
-            *(pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
-            *(marker.scale.x, marker.scale.y, marker.scale.z),
-        ]
-    )
-    name = f"marker {marker.ns}/{marker.id}"
-    if not np.isfinite(numbers).all():
-        raise InputError(f"pose and scale are {numbers.tolist()}", element=name)
-    quaternion, scale = numbers[3:7], numbers[7:]
-    norm = np.linalg.norm(quaternion)
-    quaternion = quaternion / norm if norm > 0.0 else np.array([0.0, 0.0, 0.0, 1.0])
-    placement = pin.XYZQUATToSE3(np.concatenate([numbers[:3], quaternion]))
+    placement = marker_placement(marker)
     colour = np.array([marker.color.r, marker.color.g, marker.color.b, marker.color.a])
-    return SceneItem(marker.header.frame_id, placement, _shape(marker, scale, name), colour)
-
-
-def _shape(marker: Marker, scale: np.ndarray, name: str) -> Shape | Triangles:
-    if marker.type == Marker.CUBE:
-        return Box(scale)
-    if marker.type == Marker.SPHERE and np.ptp(scale) == 0.0:
-        return Sphere(0.5 * float(scale[0]))
-    if marker.type == Marker.CYLINDER and scale[0] == scale[1]:
-        return Cylinder(0.5 * float(scale[0]), float(scale[2]))
+    shape: Shape | Triangles
     if marker.type == Marker.TRIANGLE_LIST:
         points = np.array([[point.x, point.y, point.z] for point in marker.points])
         if len(points) == 0 or len(points) % 3:
-            raise InputError(f"TRIANGLE_LIST of {len(points)} points", element=name, remedy="Give three each")
-        return Triangles(points * scale, np.arange(len(points)).reshape(-1, 3))
-    if marker.type == Marker.MESH_RESOURCE:
-        path = resolve_mesh_path(marker.mesh_resource, Path.cwd())
-        if path is None:
             raise InputError(
-                f"mesh_resource {marker.mesh_resource!r} not found",
-                element=name,
-                remedy="Give a package:// or file:// address of an existing mesh",
+                f"TRIANGLE_LIST of {len(points)} points", element=marker_name(marker), remedy="Give three each"
             )
-        return Mesh(path, scale)
-    raise InputError(
-        f"type {marker.type} with scale {scale.tolist()} is no solid shape of this view",
-        element=name,
-        remedy="Give CUBE, a round SPHERE or CYLINDER, TRIANGLE_LIST or MESH_RESOURCE",
-    )
+        scale = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
+        shape = Triangles(points * scale, np.arange(len(points)).reshape(-1, 3))
+    else:
+        shape = marker_shape(marker)
+    return SceneItem(marker.header.frame_id, placement, shape, colour)
 
 
 def coloured_meshes(message: MarkerArray) -> dict[str, ColouredMesh]:

@@ -21,7 +21,7 @@ class CoupledNumber:
         label: of the number, with its unit.
         bounds: lowest and highest value of the slider; the field takes no other ones.
         value: at first.
-        send: takes a new value; called from viser's threads, never for what :meth:`show` shows.
+        send: takes a new value at once; called from viser's event loop, never for what :meth:`show` shows.
     """
 
     def __init__(
@@ -48,11 +48,13 @@ class CoupledNumber:
         """The number that all three show."""
         return self._value
 
-    def _on_update(self, event: viser.GuiEvent) -> None:
+    async def _on_update(self, event: viser.GuiEvent) -> None:
+        # Asynchronous, because viser keeps the order of updates only for such callbacks.
         if event.client_id is None:
             return  # told by the program, not by a person
         self._touched = time.monotonic()
-        self._set(float(event.target.value))
+        # The control that a person holds is told nothing: what it was would come back after what it is by then.
+        self._set(float(event.target.value), event.target)
         self._send(self._value)
 
     def show(self, value: float) -> None:
@@ -61,10 +63,11 @@ class CoupledNumber:
         if time.monotonic() - self._touched > HELD and abs(value - self._value) > 1e-3 * (self._upper - self._lower):
             self._set(round(value, self._digits))
 
-    def _set(self, value: float) -> None:
+    def _set(self, value: float, held: object = None) -> None:
         self._value = value
         for control in (self._field, self._slider):
-            control.value = value  # type: ignore[misc]  # viser's setter is real
+            if control is not held:
+                control.value = value  # type: ignore[misc]  # viser's setter is real
 
     @property
     def label(self) -> str:

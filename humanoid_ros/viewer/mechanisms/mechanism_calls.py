@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pinocchio as pin
+from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismTarget
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -18,7 +20,7 @@ from rclpy.task import Future
 
 from humanoid_kinematics import LinkChange
 from humanoid_model.loop_closure import ROWS
-from humanoid_ros.messages.conversions import fill_pose
+from humanoid_ros.messages.conversions import fill_pose, fill_vector
 from humanoid_ros.node.qos import COMMAND
 
 KINEMATICS = "kinematics"
@@ -40,9 +42,9 @@ class MechanismCalls:
         self._parameters = node.create_client(SetParameters, f"{KINEMATICS}/set_parameters")
         self._publishers: dict[str, Publisher] = {}
 
-    def load(self, path: str, then: Callable[[LoadMechanism.Response], None]) -> None:
-        """Load the mechanisms of a file, given by name or path."""
-        self._call(self._load, LoadMechanism.Request(path=path), then)
+    def load(self, path: str, then: Callable[[LoadMechanism.Response], None]) -> bool:
+        """Load the mechanisms of a file, given by name or path; whether there is a node that does."""
+        return self._call(self._load, LoadMechanism.Request(path=path), then)
 
     def change(
         self, mechanism: str, changes: Sequence[LinkChange], then: Callable[[SetMechanismParameters.Response], None]
@@ -71,13 +73,23 @@ class MechanismCalls:
         self, mechanism: str, targets: Sequence[MechanismTarget] = (), joint: str = "", position: float = 0.0
     ) -> None:
         """Command tools of a mechanism to places, and a joint to a position [rad or m]."""
-        if mechanism not in self._publishers:
-            self._publishers[mechanism] = self._node.create_publisher(MechanismCommand, f"{mechanism}/command", COMMAND)
         message = MechanismCommand(targets=targets)
         if joint:
             message.joint_names, message.joint_positions = [joint], [position]
         message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publishers[mechanism].publish(message)
+        self._publisher(MechanismCommand, f"{mechanism}/command").publish(message)
+
+    def move_base(self, mechanism: str, placement: pin.SE3) -> None:
+        """Bring the base of a mechanism to a placement in the world."""
+        message = PoseStamped()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        fill_pose(message.pose, placement)
+        self._publisher(PoseStamped, f"{mechanism}/base").publish(message)
+
+    def _publisher(self, kind: Any, topic: str) -> Publisher:
+        if topic not in self._publishers:
+            self._publishers[topic] = self._node.create_publisher(kind, topic, COMMAND)
+        return self._publishers[topic]
 
     def forget(self) -> None:
         """Command the mechanisms there were no more."""
@@ -85,10 +97,10 @@ class MechanismCalls:
             self._node.destroy_publisher(publisher)
         self._publishers.clear()
 
-    def _call(self, client: Client, request: object, then: Callable[[Any], None]) -> None:
+    def _call(self, client: Client, request: object, then: Callable[[Any], None]) -> bool:
         if not client.service_is_ready():
             self._say(f"No node offers {client.srv_name}. Start {KINEMATICS}.", False)
-            return
+            return False
 
         def on_answer(future: Future) -> None:
             answer = future.result()
@@ -96,6 +108,7 @@ class MechanismCalls:
                 then(answer)
 
         client.call_async(request).add_done_callback(on_answer)
+        return True
 
 
 def target(node: str, goal: pin.SE3 | None, rows: Sequence[str] = ROWS) -> MechanismTarget:
@@ -103,6 +116,37 @@ def target(node: str, goal: pin.SE3 | None, rows: Sequence[str] = ROWS) -> Mecha
     message = MechanismTarget(node=node, kind=MechanismTarget.POSE, frame_id="world")
     message.mask = [goal is not None and row in rows for row in ROWS]
     fill_pose(message.pose, pin.SE3.Identity() if goal is None else goal)
+    return message
+
+
+def drag_target(part: str, point: np.ndarray, to: np.ndarray, eye: np.ndarray) -> MechanismTarget:
+    """Return the command that brings a point of a part under the pointer; its depth is free.
+
+    Args:
+        part: link that is held.
+        point: (3,) where it is held, in its frame [m].
+        to: (3,) a point on the pointer's ray, in the world [m].
+        eye: (3,) where the ray begins [m].
+    """
+    ray = (to - eye) / np.linalg.norm(to - eye)
+    across = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), ray).matrix()
+    message = target(part, pin.SE3(across, to), ("x", "y"))
+    fill_vector(message.point, point)
+    return message
+
+
+def drive_target(node: str, velocity: Sequence[float], axes: np.ndarray | None) -> MechanismTarget:
+    """Return the command that moves a tool or link at a velocity.
+
+    Args:
+        node: tool or link.
+        velocity: (6,) [m/s, rad/s].
+        axes: (3, 3) of the velocity, in the world; None for the tool's own.
+    """
+    message = MechanismTarget(node=node, kind=MechanismTarget.TWIST, frame_id="tool" if axes is None else "world")
+    turn = np.eye(3) if axes is None else axes
+    fill_vector(message.twist.linear, turn @ velocity[:3])
+    fill_vector(message.twist.angular, turn @ velocity[3:])
     return message
 
 

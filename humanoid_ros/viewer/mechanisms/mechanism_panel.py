@@ -20,17 +20,21 @@ from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.request import (
     ChooseMechanism,
     ChooseSolver,
+    DriveTool,
     HoldLoop,
     LoadMechanism,
     MechanismRequest,
+    MoveBase,
     MoveJoint,
     OpenLink,
+    PlaySounds,
     PlotOfMechanism,
     ReadChannels,
     RecordMotion,
     ReplayMotion,
     SetToolMode,
     ShowOfMechanism,
+    ShowStereo,
     StepTool,
 )
 
@@ -38,7 +42,11 @@ FOLLOWS, POSITION, POSE = "follows", "position", "pose"
 MODES = (FOLLOWS, POSITION, POSE)
 """How a tool is moved: it follows the joints (direct), or stays where its handle is, in any attitude or its own."""
 SPHERES, MARGINS, ELLIPSOIDS = "speed spheres", "margin colours", "velocity ellipsoids"
-SHOWN = {**dict.fromkeys(PARTS, True), SPHERES: False, MARGINS: False, ELLIPSOIDS: False}
+DISTANCES, PATHS = "distance colours", "paths of tools"
+SHOWN = {
+    **dict.fromkeys(PARTS, True),
+    **dict.fromkeys((SPHERES, MARGINS, DISTANCES, ELLIPSOIDS, PATHS), False),
+}
 """What can be shown over the bodies, and whether it is at first."""
 NO_PLOT = "nothing"
 PLOTS = {
@@ -48,12 +56,20 @@ PLOTS = {
     "manipulability": ("manipulability",),
     "loop gaps": ("gap/",),
     "command gaps": ("command/",),
+    "distance to obstacles": ("obstacle",),
     "time of a tick": ("solve_time",),
 }
 """Groups of values that can be plotted, by the beginnings of their names in a recording."""
 FRAMES = ("world", "tool", "view")
 AXES = ("x", "y", "z", "about x", "about y", "about z")
+ANGLES = ("roll", "pitch", "yaw")
 STEPS = ("−10", "−1", "+1", "+10")
+HELD_RATE = 20.0
+"""A button that is held says so as often a second [Hz]."""
+DRIVE_SPEED = 50.0
+"""Of a tool while a button is held, in units of a step [1/s]."""
+BASE_REACH, BASE_TURN = 1000.0, 180.0
+"""The base's sliders go so far either way [mm, degrees]."""
 RECORDING = "motion.csv"
 
 
@@ -90,6 +106,7 @@ class MechanismPanel:
         self._scales: dict[str, float] = {}
         self._sliders: list[tuple[str, bool, tuple[float, float]]] = []
         self._tools: list[viser.GuiDropdownHandle[str] | viser.GuiFolderHandle] = []
+        self._held: list[viser.GuiButtonHandle] = []
         self._loops: dict[str, viser.GuiCheckboxHandle] = {}
         self._links: dict[str, LinkPanel] = {}
         self._chart: viser.GuiUplotHandle | None = None
@@ -109,15 +126,26 @@ class MechanismPanel:
                 self._frame = gui.add_dropdown("in axes of", FRAMES)
                 self._scale = gui.add_slider("Sensitivity", 0.1, 10.0, 0.1, 1.0, hint="1: steps of 1 mm and 1°")
                 self._steps = [gui.add_button_group(axis, STEPS) for axis in AXES]
+                with gui.add_folder("Drive while held", expand_by_default=False):
+                    self._speed = gui.add_slider("Speed", 1.0, 200.0, 1.0, DRIVE_SPEED, hint="[mm/s, °/s]")
+                    for axis, name in enumerate(AXES):
+                        for sign in ("−", "+"):
+                            button = gui.add_button(f"{sign} {name}", color="gray")
+                            button.on_hold(partial(self._send_drive, axis, -1.0 if sign == "−" else 1.0), HELD_RATE)
+                            self._held.append(button)
             self._link_folder = gui.add_folder("Links", expand_by_default=False)
             with self._link_folder:
                 self._link = gui.add_dropdown("Link to edit", ("",), hint="or click at it")
                 self._open = gui.add_button("Edit link", icon=viser.Icon.EDIT, color="gray")
+            with gui.add_folder("Base", expand_by_default=False):
+                self._base = [self._base_number(axis, name) for axis, name in enumerate(("x", "y", "z", *ANGLES))]
             self._solver = gui.add_dropdown("Solver", PROFILES)
             self._loop_folder = gui.add_folder("Loops", expand_by_default=False)
             with gui.add_folder("Shown", expand_by_default=False):
                 self._boxes = {part: gui.add_checkbox(part.capitalize(), on) for part, on in SHOWN.items()}
                 self._channels = gui.add_text("Channels", "", hint="YAML file: which value shows how")
+                self._stereo = gui.add_checkbox("Stereo", False, hint="A second browser is the right eye")
+                self._sounds = gui.add_checkbox("Sounds", False, hint="Of limits, loops and obstacles in the way")
             with gui.add_folder("Over time", expand_by_default=False):
                 self._plot = gui.add_dropdown("Plot", (NO_PLOT, *PLOTS))
                 self._charts = gui.add_folder(None)
@@ -133,6 +161,8 @@ class MechanismPanel:
         for part, box in self._boxes.items():
             box.on_update(partial(self._send_shown, part))
         self._channels.on_update(lambda event: send(ReadChannels(event.target.value.strip())))
+        self._stereo.on_update(lambda event: self._by_person(event, ShowStereo(bool(event.target.value))))
+        self._sounds.on_update(lambda event: self._by_person(event, PlaySounds(bool(event.target.value))))
         self._plot.on_update(lambda event: send(PlotOfMechanism(event.target.value)))
         self._solver.on_update(lambda event: send(ChooseSolver(event.target.value)))
         self._record.on_click(lambda _: send(RecordMotion(not self._recording, self._csv.value)))
@@ -155,7 +185,21 @@ class MechanismPanel:
         steps = float(event.target.value.replace("−", "-")) * float(self._scale.value)
         motion = [0.0] * 6
         motion[axis] = steps * unit_of(axis > 2)[1]
-        self._send(StepTool(self._tool.value, tuple(motion), self._frame.value))
+        self._send(StepTool(self._tool.value, tuple(motion), self._frame.value, event.client_id))
+
+    def _send_drive(self, axis: int, sign: float, event: viser.GuiEvent) -> None:
+        velocity = [0.0] * 6
+        velocity[axis] = sign * float(self._speed.value) * unit_of(axis > 2)[1]
+        self._send(DriveTool(self._tool.value, tuple(velocity), self._frame.value, event.client_id))
+
+    def _base_number(self, axis: int, name: str) -> CoupledNumber:
+        unit, _ = unit_of(axis > 2)
+        reach = BASE_TURN if axis > 2 else BASE_REACH
+        return CoupledNumber(self._gui, f"base {name} [{unit}]", (-reach, reach), 0.0, lambda _: self._send_base())
+
+    def _send_base(self) -> None:
+        pose = [number.value * unit_of(axis > 2)[1] for axis, number in enumerate(self._base)]
+        self._send(MoveBase(tuple(pose)))
 
     # ---- what there is ----
 
@@ -221,6 +265,11 @@ class MechanismPanel:
         for loop, box in self._loops.items():
             if box.value == (loop in open_loops):
                 box.value = loop not in open_loops  # type: ignore[misc]  # viser's setter is real
+
+    def show_base(self, pose: Sequence[float]) -> None:
+        """Show where the base is: position [m] and roll, pitch, yaw [rad]."""
+        for axis, (number, value) in enumerate(zip(self._base, pose, strict=True)):
+            number.show(float(value) / unit_of(axis > 2)[1])
 
     def open_link(self, view: LinkView) -> None:
         """Open the panel of a link, beside those that are open."""

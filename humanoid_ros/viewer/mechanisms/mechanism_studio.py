@@ -20,20 +20,14 @@ from humanoid_stack.msg import MechanismState
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from humanoid_kinematics import (
-    JointGoal,
-    LinkChange,
-    MechanismSolver,
-    ToolGoal,
-    ToolMotion,
-    load_scene,
-    read_scene,
-)
+from humanoid_kinematics import LinkChange, MechanismSolver, ToolMotion, load_scene, read_scene
 from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
+from humanoid_model.compiling import follower
 from humanoid_model.errors import HumanoidError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name
@@ -42,8 +36,16 @@ from humanoid_ros.node.qos import LATCHED, NEWEST
 from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
-from humanoid_ros.viewer.mechanisms.mechanism_calls import KINEMATICS, MechanismCalls, target
-from humanoid_ros.viewer.mechanisms.mechanism_panel import FOLLOWS, NO_PLOT, PLOTS, POSE, MechanismPanel
+from humanoid_ros.viewer.mechanisms.event_sounds import EventSounds
+from humanoid_ros.viewer.mechanisms.mechanism_calls import (
+    KINEMATICS,
+    MechanismCalls,
+    drag_target,
+    drive_target,
+    target,
+)
+from humanoid_ros.viewer.mechanisms.mechanism_panel import FOLLOWS, HELD_RATE, NO_PLOT, PLOTS, POSE, MechanismPanel
+from humanoid_ros.viewer.mechanisms.phantom import Phantom
 from humanoid_ros.viewer.mechanisms.shown_mechanism import ShownMechanism
 from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
 from humanoid_ros.viewer.page import Page
@@ -56,7 +58,9 @@ PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
 SAMPLES = 300
 """Most points of a curve."""
 PATIENCE = 1.5
-"""How long it is looked for what hinders a joint that a person has moved [s]."""
+"""What hinders a joint or step that a person has asked for is told for so long [s]."""
+LONG = 2.0
+"""What takes longer is explained [s]."""
 ROOM = 1.25
 """Size of what is looked at over the mechanism's at first."""
 FOLLOW = 0.05
@@ -126,14 +130,18 @@ class MechanismStudio:
         self._changes: dict[str, LinkChange] = {}
         self._changing = False
         self._name = ""
-        self._subscription: Any = None
+        self._subscriptions: list[Any] = []
         self._state: bytes | None = None
         self._bodies: RobotDrawing | None = None
         self._framed = False
         self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
-        self._wanted: dict[str, tuple[float, float]] = {}
-        self._hindered = False
+        self._commanded_at, self._asked_at = -np.inf, np.inf
+        self._in_the_way: tuple[str, ...] = ()
+        self._sounds = EventSounds(page.server)
+        self._phantom: Phantom | None = None
+        self._phantom_joints: JointState | None = None
+        self._browser: int | None = None
         self._group = NO_PLOT
         self._shown_at = self._plotted_at = self._drawn_at = -np.inf
 
@@ -161,11 +169,12 @@ class MechanismStudio:
         if isinstance(request, wish.LoadMechanism):
             self._path = request.path
             self._panel.say(f"Loading {request.path}.")
-            self._calls.load(request.path, self._on_loaded)
+            asked = self._calls.load(request.path, self._on_loaded)
+            self._asked_at = clock.monotonic() if asked else np.inf
         elif isinstance(request, wish.ChooseMechanism):
             self._choose(request.name)
         elif isinstance(request, wish.MoveJoint):
-            self._wanted[request.joint] = request.position, clock.monotonic()
+            self._commanded_at = clock.monotonic()
             self._calls.command(self._name, joint=request.joint, position=request.position)
         elif isinstance(request, wish.DragPart):
             self._drag_part(request)
@@ -173,6 +182,15 @@ class MechanismStudio:
             self._set_mode(request.tool, request.mode)
         elif isinstance(request, wish.StepTool):
             self._step(request)
+        elif isinstance(request, wish.DriveTool):
+            self._drive(request)
+        elif isinstance(request, wish.MoveBase):
+            turn = pin.rpy.rpyToMatrix(*request.pose[3:])
+            self._calls.move_base(self._name, pin.SE3(turn, np.array(request.pose[:3])))
+        elif isinstance(request, wish.ShowStereo):
+            self._page.stereo = request.shown
+        elif isinstance(request, wish.PlaySounds):
+            self._sounds.heard = request.heard
         elif isinstance(request, wish.OpenLink):
             if request.link in self._mechanism.links:
                 self._panel.open_link(self._mechanism.link_view(request.link))
@@ -184,6 +202,7 @@ class MechanismStudio:
             self._mechanism.show(request.part, request.visible)
         elif isinstance(request, wish.PlotOfMechanism):
             self._group = request.group
+            self._mechanism.plotted = request.group != NO_PLOT
             self._panel.plot(np.zeros(0), {})
         elif isinstance(request, wish.ReadChannels):
             self._mechanism.show_channels(read_channels(request.path) if request.path else None)
@@ -201,9 +220,18 @@ class MechanismStudio:
     # ---- loading ----
 
     def _on_loaded(self, answer: LoadMechanism.Response) -> None:
+        self._asked_at = np.inf
         loops = f", {answer.loops} loops closed to {answer.closure:.1g}" if answer.loops else ""
         found = f"{', '.join(answer.names)}: {answer.mobility} freedoms{loops}."
         self._panel.say(found if answer.success else answer.message, answer.success)
+
+    def _tell_wait(self, now: float) -> None:
+        """Say what a person waits for: compilation, the first time on a machine."""
+        if self._reading is not None and follower.kernel:
+            self._panel.say(f"The solver is compiled for this machine, once: {follower.kernel}.")
+        elif now - self._asked_at > LONG:
+            waited = now - self._asked_at
+            self._panel.say(f"Loading for {waited:.0f} s. The first time on a machine the node compiles its solver.")
 
     def _on_text(self, message: String) -> None:
         self._text, self._fresh = message.data, True
@@ -241,6 +269,8 @@ class MechanismStudio:
         self._calls.forget()
         page = self._page.server.scene
         self._all = {name: ShownMechanism(page, f"{PATH}/{name}", solver) for name, solver in new.items()}
+        for shown in self._all.values():
+            shown.plotted = self._group != NO_PLOT
         self._choose(next(iter(new)))
         self._panel.set_names([*new], self._name)
 
@@ -248,14 +278,18 @@ class MechanismStudio:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
         self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
-        self._wanted.clear()
+        self._in_the_way = ()
         shown = self._mechanism
-        if self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
+        if self._phantom is not None:
+            self._phantom.remove()
+            self._phantom = None
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
         # States come as bytes: of those that come between two drawings, one is decoded.
-        self._subscription = self._node.create_subscription(
-            MechanismState, f"{name}/state", self._on_state, NEWEST, raw=True
-        )
+        self._subscriptions = [
+            self._node.create_subscription(MechanismState, f"{name}/state", self._on_state, NEWEST, raw=True),
+            self._node.create_subscription(JointState, f"{name}/phantom", self._on_phantom, NEWEST),
+        ]
         mechanism = shown.solver.mechanism
         self._panel.set_mechanism(
             shown.joint_views(), [tool.name for tool in mechanism.tools], shown.links,
@@ -264,6 +298,9 @@ class MechanismStudio:
 
     def _on_state(self, message: bytes) -> None:
         self._state = message
+
+    def _on_phantom(self, message: JointState) -> None:
+        self._phantom_joints = message
 
     def _change(self) -> None:
         """Ask for the newest changes, one question at a time: a slider that is moved asks no more than is answered."""
@@ -321,7 +358,7 @@ class MechanismStudio:
         shown = self._mechanism
         frame: str | pin.SE3 = "centred" if request.frame == "world" else request.frame
         if frame == "view":
-            frame = self._view()
+            frame = self._view(request.browser)
         motion = ToolMotion(request.tool, request.motion[:3], request.motion[3:], frame)
         handle = self._handles.get(request.tool)
         start = shown.solver.placement(request.tool) if handle is None else handle[0].placement
@@ -331,17 +368,29 @@ class MechanismStudio:
             self._handles[request.tool] = handle[0], handle[1], -1
         else:
             self._calls.command(self._name, [target(request.tool, goal.goal)])
-        self._tell(shown.reached(goal))
+        self._commanded_at = clock.monotonic()
 
-    def _view(self) -> pin.SE3:
-        """Return the placement of the first browser's camera in the world."""
-        for client in self._page.server.get_clients().values():
+    def _drive(self, request: wish.DriveTool) -> None:
+        """Move a tool at a velocity until the button is let go of; with a handle, the handle."""
+        if request.tool in self._handles:
+            motion = tuple(speed / HELD_RATE for speed in request.velocity)
+            self._step(wish.StepTool(request.tool, motion, request.frame, request.browser))
+            return
+        axes = {"world": np.eye(3), "tool": None, "view": self._view(request.browser).rotation}[request.frame]
+        self._calls.command(self._name, [drive_target(request.tool, request.velocity, axes)])
+        self._commanded_at = clock.monotonic()
+
+    def _view(self, browser: int | None = None) -> pin.SE3:
+        """Return the placement of a browser's camera in the world; of the last one that asked for it, or the first."""
+        self._browser = self._browser if browser is None else browser
+        clients = self._page.server.get_clients()
+        for client in (clients[self._browser],) if self._browser in clients else clients.values():
             w, x, y, z = (float(value) for value in client.camera.wxyz)
             return pin.SE3(pin.Quaternion(np.array([x, y, z, w])).matrix(), np.array(client.camera.position))
         return pin.SE3.Identity()
 
     def _tell_view(self) -> None:
-        """Tell the node where the first browser looks from, for devices in its axes."""
+        """Tell the node where a browser looks from, for devices in its axes."""
         if self._page.server.get_clients():
             message = PoseStamped()
             message.header.frame_id = "world"
@@ -359,18 +408,18 @@ class MechanismStudio:
 
         def on_answer(taken: bool) -> None:
             if taken:
-                shown.let_go(wanted)
                 self._panel.say(f"{request.loop} is {'held' if request.held else 'let go of'}.", True)
 
         self._calls.switch("open_loops", names, on_answer)
 
     def _tell(self, hindrances: tuple[str, ...]) -> None:
         """Say what is in the way of a command, or no longer."""
+        if hindrances == self._in_the_way:
+            return
+        self._in_the_way = hindrances
+        self._panel.say(f"As near as it comes. In the way: {', '.join(hindrances)}." if hindrances else "", False)
         if hindrances:
-            self._panel.say(f"As near as it comes. In the way: {', '.join(hindrances)}.", False)
-        elif self._hindered:
-            self._panel.say("")
-        self._hindered = bool(hindrances)
+            self._sounds.play(self._mechanism.place_of(hindrances[0]))
 
     # ---- drawing ----
 
@@ -381,14 +430,18 @@ class MechanismStudio:
             now: monotonic time [s].
         """
         self._replay.watch()
+        self._tell_wait(now)
         self._read()
         if self._name not in self._all:
             return
         self._change()
         shown, robot = self._all[self._name], self._robots.get(self._name)
         if self._state is not None:
-            _take(shown, deserialize_message(self._state, MechanismState))
+            state = deserialize_message(self._state, MechanismState)
+            _take(shown, state)
             self._state = None
+            asked = self._drag is not None or self._handles or now - self._commanded_at < PATIENCE
+            self._tell(tuple(state.in_the_way) if asked else ())
         if robot is not None:
             if robot.drawing is not self._bodies:
                 self._bodies = robot.drawing
@@ -396,15 +449,27 @@ class MechanismStudio:
             if not self._framed:
                 self._frame(robot)
             shown.draw(robot.placements, robot.drawing)
-        self._command(shown, now)
+        self._draw_phantom(shown)
+        self._command(now)
         if now - self._shown_at > PANEL_PERIOD:
             self._shown_at = now
             self._tell_view()
             views = [shown.link_view(link) for link in self._panel.open_links]
             self._panel.update(shown.joints, views, sorted(shown.open_loops))
+            base = shown.solver.base
+            self._panel.show_base((*base.translation, *pin.rpy.matrixToRpy(base.rotation)))
         if now - self._plotted_at > PLOT_PERIOD and self._group != NO_PLOT:
             self._plotted_at = now
             self._panel.plot(*_curves(shown.recording, PLOTS[self._group], shown.movable))
+
+    def _draw_phantom(self, shown: ShownMechanism) -> None:
+        if self._phantom_joints is not None:
+            joints, self._phantom_joints = self._phantom_joints, None
+            if self._phantom is None:
+                path = f"{PATH}/{self._name}"
+                self._phantom = Phantom(self._page.server.scene, path, shown.solver.mechanism)
+            self._phantom.tell(dict(zip(joints.name, joints.position, strict=False)))
+            self._phantom.draw(shown.q, shown.solver.base)
 
     def _greet(self, robot: ShownRobot) -> None:
         """Let a person drag and click at bodies that are new on the page."""
@@ -429,28 +494,19 @@ class MechanismStudio:
         x, y, z = (float(value) for value in event.client.camera.position)
         self._send(wish.DragPart(link, event.start_position, event.end_position, (x, y, z), event.phase))
 
-    def _command(self, shown: ShownMechanism, now: float) -> None:
-        targets, goals = [], []
+    def _command(self, now: float) -> None:
+        targets = []
         for tool, (handle, rows, sent) in self._handles.items():
-            goals.append(ToolGoal(tool, handle.placement, rows))
             if handle.moves != sent:
                 self._handles[tool] = handle, rows, handle.moves
                 targets.append(target(tool, handle.placement, rows))
-        hindrances: tuple[str, ...] = ()
-        self._wanted = {joint: item for joint, item in self._wanted.items() if now - item[1] < PATIENCE}
         if self._drag is not None:
             drag = self._drag
             drag.follow(now - self._drawn_at)
-            goal, hindrances = shown.drag(drag.part, drag.point, drag.at, drag.eye)
-            targets.append(target(drag.part, goal))
-        elif goals or self._wanted:
-            joints = [JointGoal(joint, position) for joint, (position, _) in self._wanted.items()]
-            hindrances = shown.reached(*goals, *joints)
+            targets.append(drag_target(drag.part, drag.point, drag.at, drag.eye))
         self._drawn_at = now
         if targets:
             self._calls.command(self._name, targets)
-        if self._drag is not None or goals or self._wanted or self._hindered:
-            self._tell(hindrances)
 
     # ---- recording ----
 
@@ -491,12 +547,7 @@ def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
             scene = load_scene(path)
     if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
         scene = read_scene(text)
-    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
-    for solver in solvers.values():
-        if solver.mechanism.robot.joint_names:
-            link = solver.mechanism.robot.description.joints[solver.mechanism.robot.joint_names[0]].child
-            solver.command(ToolGoal.position(link, solver.placement(link).translation))
-    return solvers
+    return {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
 
 
 def _take(shown: ShownMechanism, state: MechanismState) -> None:
@@ -504,10 +555,13 @@ def _take(shown: ShownMechanism, state: MechanismState) -> None:
     names = state.joint_names
     of_commands = np.reshape(state.command_residuals, (-1, 6))
     more = {"condition": state.condition, "manipulability": state.manipulability, "solve_time": state.solve_time}
-    more |= {"command/position": 0.0, "command/rotation": 0.0}
+    more |= {"command/position": 0.0, "command/rotation": 0.0, "obstacle": state.obstacle_distance}
+    if state.obstacle:
+        more[f"distance/{state.obstacle_link}"] = state.obstacle_distance
     if len(of_commands):
         more["command/position"] = float(np.linalg.norm(of_commands[:, :3], axis=1).max())
         more["command/rotation"] = float(np.linalg.norm(of_commands[:, 3:], axis=1).max())
+    shown.let_go([loop for loop, opened in zip(state.loop_names, state.loop_open, strict=True) if opened])
     shown.take(
         seconds(state.header.stamp),
         dict(zip(names, state.joint_positions, strict=True)),
@@ -528,4 +582,6 @@ def _curves(
         names = [name for name in names if name.partition("/")[2] in joints]
     chosen = slice(None, None, max(1, len(recording.times) // SAMPLES))
     rows = recording.rows[chosen]
-    return np.array(recording.times[chosen]), {name: np.array([row[name] for row in rows]) for name in names}
+    return np.array(recording.times[chosen]), {
+        name: np.array([row.get(name, np.nan) for row in rows]) for name in names
+    }

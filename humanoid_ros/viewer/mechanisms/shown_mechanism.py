@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One mechanism on the page: where its node says it is, what is measured of it there, and what would hinder it."""
+"""One mechanism on the page: where its node says it is, and what is measured of it there."""
 
 from __future__ import annotations
 
@@ -10,17 +10,26 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from humanoid_kinematics import LinkChange, MechanismSolver, ToolGoal
-from humanoid_kinematics.analysis.channels import MARGIN_COLOURS, SPEED_SPHERES, Channels
+from humanoid_kinematics import LinkChange, MechanismSolver
+from humanoid_kinematics.analysis.channels import DISTANCE_COLOURS, MARGIN_COLOURS, SPEED_SPHERES, Channels
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.analysis.recording import Recording
-from humanoid_kinematics.solver.commands import Command
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing, TraceLine
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
-from humanoid_ros.viewer.mechanisms.mark_drawing import Mark, MarkDrawing
+from humanoid_ros.viewer.mechanisms.mark_drawing import PLAIN, WIRE, Mark, MarkDrawing
+from humanoid_ros.viewer.mechanisms.mark_drawing import SPHERE as SPHERE_SHAPE
 from humanoid_ros.viewer.mechanisms.mechanism_drawing import PARTS, MechanismDrawing
-from humanoid_ros.viewer.mechanisms.mechanism_panel import ELLIPSOIDS, MARGINS, SPHERES, JointView
+from humanoid_ros.viewer.mechanisms.mechanism_panel import (
+    DISTANCES,
+    ELLIPSOIDS,
+    MARGINS,
+    PATHS,
+    SHOWN,
+    SPHERES,
+    JointView,
+)
 
 WINDOW = 10.0
 """Values are kept for so long [s]."""
@@ -30,6 +39,11 @@ ELLIPSOID_TIME = 0.25
 """Half axes of a velocity ellipsoid are the ways in this time, for drives whose speeds have norm 1 [s]."""
 MARK_COLOUR, ELLIPSOID_COLOUR = np.array([0.95, 0.6, 0.1]), np.array([0.2, 0.55, 0.9])
 OPACITY = 0.45
+PATH_COLOUR = (0.75, 0.1, 0.45)
+PATH_TIME = 30.0
+"""Paths are those of so long a time [s]."""
+PATH_STEP = 0.01
+"""Points of a path are so far apart at least, over the characteristic length."""
 TURN, SLIDE = np.pi, 2.0
 """Range of a slider whose joint has no limits: an angle [rad], a share of the characteristic length."""
 
@@ -37,12 +51,15 @@ TURN, SLIDE = np.pi, 2.0
 class ShownMechanism:
     """Keeps a copy of a mechanism that runs in a node, draws over its bodies and measures it.
 
-    The copy is measured and asked what hinders a command by the library's own functions; it never moves by itself.
+    The copy is measured by the library's own functions; it never moves by itself.
 
     Args:
         scene: scene of the page.
         path: of the node above what is drawn.
         solver: of the copy.
+
+    Attributes:
+        plotted: whether its values are plotted; those that nobody looks at aren't measured.
     """
 
     def __init__(self, scene: viser.SceneApi, path: str, solver: MechanismSolver) -> None:
@@ -51,12 +68,16 @@ class ShownMechanism:
         self.open_loops: set[str] = set()
         self.joints: dict[str, float] = {}
         self._scene, self._path = scene, path
-        self._shown = {part: part in PARTS for part in (*PARTS, SPHERES, MARGINS, ELLIPSOIDS)}
+        self._shown = dict(SHOWN)
         self._own_channels: Channels | None = None
+        self._channels = Channels(())
+        self.plotted = False
         self._q = solver.q.copy()
         self._at_limit: list[str] = []
+        self._ways: dict[str, list[tuple[float, np.ndarray]]] = {}
         self._painted: set[str] = set()
         self._marks = MarkDrawing(scene, f"{path}/marks")
+        self._paths = TraceDrawing(scene, f"{path}/paths")
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -79,6 +100,7 @@ class ShownMechanism:
         """Take what is drawn off the page."""
         self._drawing.remove()
         self._marks.remove()
+        self._paths.remove()
 
     # ---- what is shown ----
 
@@ -87,6 +109,8 @@ class ShownMechanism:
         self._shown[part] = visible
         if part in PARTS:
             self._drawing.show(part, visible)
+        if part == PATHS:
+            self._ways.clear()
         self._choose_channels()
 
     def show_channels(self, channels: Channels | None) -> None:
@@ -100,10 +124,16 @@ class ShownMechanism:
             presets.append(dataclasses.replace(SPEED_SPHERES, upper=1.0, shows=(0.0, SPHERE * self._length)))
         if self._shown[MARGINS]:
             presets.append(MARGIN_COLOURS)
+        if self._shown[DISTANCES]:
+            presets.append(DISTANCE_COLOURS)
         self._channels = self._own_channels if self._own_channels is not None else Channels(presets)
 
     def let_go(self, loops: Collection[str]) -> None:
         """Hold all loops but these."""
+        if set(loops) == self.open_loops == {
+            loop.name for loop in self.solver.mechanism.loops if not self.solver.holds(loop.name)
+        }:
+            return
         self.open_loops = set(loops)
         for loop in self.solver.mechanism.loops:
             if loop.name in self.open_loops:
@@ -143,10 +173,11 @@ class ShownMechanism:
         solver.q = self._q.copy()
         solver.unlock(*robot.joint_names)
         solver.lock(*locked)
-        if self.recording.times and time <= self.recording.times[-1]:
-            if time < self.recording.times[-1] - 1.0:
-                self.recording = Recording()  # another clock: the node was started again
-            solver.loop_gaps()
+        solver.scaled_loop_jacobian()  # places its bodies
+        looked_at = self.plotted or self._shown[PATHS] or bool(self._channels.channels)
+        if not looked_at or (self.recording.times and time < self.recording.times[-1] - 1.0):
+            self.recording = Recording()  # or another clock: the node was started again
+        if not looked_at or (self.recording.times and time <= self.recording.times[-1]):
             return
         self.recording.add(time, solver, [tool.name for tool in self.solver.mechanism.tools], more)
         old = int(np.searchsorted(self.recording.times, time - WINDOW))
@@ -155,6 +186,9 @@ class ShownMechanism:
 
     def draw(self, placements: Mapping[str, pin.SE3], bodies: RobotDrawing) -> None:
         """Draw over the bodies of the mechanism, where its links are in the world."""
+        base = placements.get(self.solver.mechanism.robot.description.root)
+        if base is not None and not base.isApprox(self.solver.base, 1e-9):
+            self.solver.move_base(base)
         self._drawing.update(placements, self.solver.locked, self._at_limit, self.open_loops)
         times = self.recording.times
         dt = times[-1] - times[-2] if len(times) > 1 else 0.0
@@ -166,15 +200,40 @@ class ShownMechanism:
                 size = float(shown.get((part, "mark", "size"), 0.1 * self._length))
                 colour = np.asarray(shown.get((part, "mark", "colour"), MARK_COLOUR))
                 opacity = 1.0 - float(shown.get((part, "mark", "transparency"), 1.0 - OPACITY))
-                marks.append(Mark(place, np.full(3, size), colour, opacity))
-        for (part, on, kind), value in shown.items():
-            if on == "part" and kind == "colour":
-                painted.add(self._link(part))
-                bodies.paint(self._link(part), np.asarray(value))
+                shape, texture = (str(shown.get((part, "mark", kind), "")) for kind in ("shape", "texture"))
+                marks.append(Mark(place, np.full(3, size), colour, opacity, shape or SPHERE_SHAPE, texture or PLAIN))
+        for part in dict.fromkeys(name for name, on, _ in shown if on == "part"):
+            link = self._link(part)
+            painted.add(link)
+            look = {kind: value for (name, on, kind), value in shown.items() if (name, on) == (part, "part")}
+            bodies.paint(
+                link,
+                np.asarray(look["colour"]) if "colour" in look else None,
+                1.0 - float(look["transparency"]) if "transparency" in look else None,
+                wire=look.get("texture") == WIRE,
+            )
         for link in self._painted - painted:
             bodies.paint(link, None)
         self._painted = painted
         self._marks.update(marks)
+        self._paths.set(self._tool_paths())
+
+    def _tool_paths(self) -> dict[str, TraceLine]:
+        """Return where tools were in the time that is kept, thinned out."""
+        lines: dict[str, TraceLine] = {}
+        if not self._shown[PATHS] or not self.recording.rows:
+            return lines
+        for tool in (tool.name for tool in self.solver.mechanism.tools):
+            points = self._ways.setdefault(tool, [])
+            last = self.recording.rows[-1]
+            point = np.array([last[f"{axis}/{tool}"] for axis in "xyz"])
+            if not points or np.linalg.norm(point - points[-1][1]) > PATH_STEP * self._length:
+                points.append((self.recording.times[-1], point))
+            while points and points[0][0] < self.recording.times[-1] - PATH_TIME:
+                points.pop(0)
+            if len(points) > 1:
+                lines[tool] = TraceLine(np.array([place for _, place in points]), PATH_COLOUR)
+        return lines
 
     def _link(self, part: str) -> str:
         """Return the link of a joint, a tool or a link."""
@@ -202,33 +261,20 @@ class ShownMechanism:
             marks.append(Mark(pin.SE3(turn, at.translation), half, ELLIPSOID_COLOUR, 0.35))
         return marks
 
-    # ---- what a command would do ----
+    @property
+    def q(self) -> np.ndarray:
+        """(nq,) configuration that its node has told."""
+        return self._q
 
-    def reached(self, *commands: Command) -> tuple[str, ...]:
-        """Bring the copy as near to commands as it comes in a tick, from where the mechanism is; what is in the way.
-
-        The next :meth:`take` brings it back.
-        """
-        self.solver.q = self._q.copy()
-        motion = self.solver.command(*commands)
-        return () if motion.status in ("reached", "moving") else self.solver.in_the_way()
-
-    def drag(self, part: str, point: np.ndarray, to: np.ndarray, eye: np.ndarray) -> tuple[pin.SE3, tuple[str, ...]]:
-        """Return where a part has to be for a point of it to be seen where the pointer is; its depth is free.
-
-        As near as loops, limits and locks allow, which are named where they hinder.
-
-        Args:
-            part: link that is held.
-            point: (3,) where it is held, in its frame [m].
-            to: (3,) a point on the pointer's ray, in the world [m].
-            eye: (3,) where the ray begins [m].
-        """
-        x, y, z = (float(value) for value in point)
-        ray = (to - eye) / np.linalg.norm(to - eye)
-        across = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), ray).matrix()
-        hindrances = self.reached(ToolGoal(part, pin.SE3(across, to), ("x", "y"), point=(x, y, z)))
-        return self.solver.placement(part), hindrances
+    def place_of(self, hindrance: str) -> np.ndarray:
+        """Return where a thing that is in the way is, (3,) in the world [m]; the base for one that has no place."""
+        for joint in self.solver.mechanism.robot.joint_names:
+            if hindrance.split()[-1] == joint:
+                return np.array(self.solver.placement(self._link(joint)).translation)
+        for loop in self.solver.mechanism.loops:
+            if hindrance.split()[-1] == loop.name:
+                return np.array((self.solver.placement(loop.link_a) * loop.placement_a).translation)
+        return np.array(self.solver.base.translation)
 
     # ---- what the panel shows ----
 

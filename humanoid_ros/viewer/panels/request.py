@@ -274,11 +274,55 @@ class StepTool:
         tool: name.
         motion: (6,) translation [m] and rotation vector [rad].
         frame: axes of the motion: ``world``, ``tool`` or ``view``.
+        browser: whose view it is; None for the first.
     """
 
     tool: str
     motion: tuple[float, ...]
     frame: str
+    browser: int | None = None
+
+
+@dataclass(frozen=True)
+class DriveTool:
+    """Move a tool along an axis or about it while a button is held.
+
+    Attributes:
+        tool: name.
+        velocity: (6,) [m/s], [rad/s].
+        frame: as of `StepTool`.
+        browser: as of `StepTool`.
+    """
+
+    tool: str
+    velocity: tuple[float, ...]
+    frame: str
+    browser: int | None = None
+
+
+@dataclass(frozen=True)
+class MoveBase:
+    """Bring the base of the mechanism elsewhere.
+
+    Attributes:
+        pose: (6,) position [m] and roll, pitch, yaw [rad] in the world.
+    """
+
+    pose: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ShowStereo:
+    """Let a second browser show what the right eye sees of the first one's view, or end that."""
+
+    shown: bool
+
+
+@dataclass(frozen=True)
+class PlaySounds:
+    """Let browsers hear limits, loops and obstacles that come into the way, or end that."""
+
+    heard: bool
 
 
 @dataclass(frozen=True)
@@ -370,6 +414,10 @@ MechanismRequest: TypeAlias = (
     | DragPart
     | SetToolMode
     | StepTool
+    | DriveTool
+    | MoveBase
+    | ShowStereo
+    | PlaySounds
     | OpenLink
     | ChangeLink
     | HoldLoop

@@ -240,3 +240,29 @@ def test_a_configuration_is_shown_with_its_loops_closed_or_refused():
         with pytest.raises(InputError):
             live.place(wrong, 0.1)
     assert live.q == pytest.approx(before)
+
+
+def test_a_base_that_moves_carries_the_mechanism_and_stays_over_an_edit_but_not_in_the_thesis_solver():
+    live = LiveMechanism(load_mechanism("fourbar"))
+    base = pin.SE3(pin.utils.rotate("z", 0.4), np.array([1.0, 0.0, 0.2]))
+    live.move_base(base)
+    there = base.act(where(live, "link_2").translation)
+    assert live.solver.placement("link_2").translation == pytest.approx(there)
+    live.rebuild(live.mechanism, ())
+    assert live.solver.placement("link_2").translation == pytest.approx(there)
+    with pytest.raises(InputError, match="base"):
+        live.set_profile("thesis")
+    live.move_base(pin.SE3.Identity())
+    live.set_profile("thesis")
+    with pytest.raises(InputError, match="thesis"):
+        live.move_base(base)
+
+
+def test_what_kept_a_position_from_being_reached_is_told_for_a_second():
+    live = LiveMechanism(load_mechanism("fourbar"))
+    live.lock("joint_1")
+    live.give(JointGoal("joint_1", turned(live, "joint_1") + 0.3))
+    run(live, 0.1)
+    assert (live.state().status, live.state().in_the_way) == ("idle", ("lock of joint_1",))
+    run(live, 1.0)
+    assert live.state().in_the_way == ()

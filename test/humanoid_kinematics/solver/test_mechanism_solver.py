@@ -540,3 +540,21 @@ def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
         assert motion.status == "reached"
         assert motion.loop_gap <= 1e-10
     np.testing.assert_allclose(solver.placement("link_192").translation[0] - start[0], 0.05, atol=1e-6)
+
+
+def test_a_rocker_that_is_led_to_its_dead_point_is_led_back():
+    """Crank and coupler in line: to first order the rocker can't move, and the crank moves it by its square."""
+    solver = MechanismSolver(load_mechanism("fourbar"))
+    begin = solver.placement("link_3").rotation
+    inner = (0.36**2 - 0.32**2 - 0.24**2) / (2.0 * 0.32 * 0.24)  # cosine law: crank and coupler stretched, 0.1 + 0.26
+    furthest = np.arccos(inner)
+    beyond = ToolGoal.orientation("link_3", pin.utils.rotate("z", furthest - 0.4))
+    for _ in range(30):
+        status = solver.command(beyond).status
+    assert status == "nearest"
+    assert solver.q[2] == pytest.approx(furthest, abs=1e-6)
+    for _ in range(30):
+        motion = solver.command(ToolGoal.orientation("link_3", begin))
+    assert motion.status == "reached"
+    assert motion.loop_gap < 1e-10
+    np.testing.assert_allclose(solver.placement("link_3").rotation, begin, atol=1e-6)

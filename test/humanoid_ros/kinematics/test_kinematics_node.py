@@ -34,6 +34,7 @@ from sensor_msgs.msg import JointState, Joy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_kinematics import MechanismSolver, load_mechanism  # noqa: E402
 
@@ -44,6 +45,7 @@ KINEMATICS_ARGUMENTS = ("-p", "devices:=['hand:tracker']", "-p", "diagnostics_ra
 CROSS = load_mechanism("cross")
 CROSS_TURN = MechanismSolver(CROSS).placement("link_5").rotation  # the plate never turns
 FOURBAR = MechanismSolver(load_mechanism("fourbar"))
+FOURBAR_ROOT = f"fourbar/{FOURBAR.mechanism.robot.description.root}"
 ROUND = [(t, *FOURBAR.q) for t in (0.0, 0.1, 0.2)]
 
 
@@ -413,3 +415,83 @@ def test_a_start_that_can_not_be_is_told(
         assert code == 1
         assert words in printed
         assert "Traceback" not in printed
+
+
+def obstacle(z: float, **values: Any) -> MarkerArray:
+    marker = Marker(ns="wall", id=1, type=Marker.CUBE, scale=Vector3(x=20.0, y=20.0, z=0.2), **values)
+    marker.pose.position.z = z
+    return MarkerArray(markers=[marker])
+
+
+def test_a_base_that_is_streamed_carries_links_tools_and_goals_stay_the_worlds(fourbar: Any) -> None:
+    base = PoseStamped()
+    base.pose.position.x, base.pose.orientation = 1.0, Quaternion(z=np.sqrt(0.5), w=np.sqrt(0.5))
+    joints = fourbar.listen(JointState, "fourbar/joint_states")
+    before = list(joints.wait().position)
+    transforms = fourbar.listen(TFMessage, "/tf")
+    fourbar.publisher(PoseStamped, "fourbar/base").publish(base)
+
+    def root(message: TFMessage) -> Any:
+        return next(each.transform for each in message.transforms if each.child_frame_id == FOURBAR_ROOT)
+
+    moved = root(transforms.wait(lambda message: root(message).translation.x == 1.0))
+    assert moved.rotation.z == pytest.approx(np.sqrt(0.5))
+    assert list(joints.wait_new().position) == pytest.approx(before, abs=1e-9)
+    # The crank's tip is commanded in the world, a bit further round the base that stands turned by a right angle.
+    tip = FOURBAR.placement("link_2").translation
+    turned = math.atan2(tip[1], tip[0]) + 0.1
+    x, y = 0.1 * math.cos(turned), 0.1 * math.sin(turned)
+    target = MechanismTarget(node="link_2", kind=MechanismTarget.POSE, mask=[True] * 3 + [False] * 3)
+    target.pose.position = Point(x=1.0 - y, y=x)
+    fourbar.publisher(MechanismCommand, "fourbar/command").publish(MechanismCommand(targets=[target]))
+    joints.wait(lambda message: abs(position(message, "joint_1") - turned) < 1e-6)
+    problems = fourbar.listen(DiagnosticArray, "/diagnostics")
+    base.pose.position.x = NAN
+    fourbar.publisher(PoseStamped, "fourbar/base").publish(base)
+    problems.wait(lambda message: "fourbar/base" in last_refusal(message) or "nan" in last_refusal(message))
+
+
+def test_the_distance_to_the_nearest_obstacle_is_told_and_goes_with_it(fourbar: Any) -> None:
+    states = fourbar.listen(MechanismState, "fourbar/state")
+    assert math.isnan(states.wait().obstacle_distance)
+    walls = fourbar.publisher(MarkerArray, "obstacles", LATCHED)
+    walls.publish(obstacle(1.1))
+    near = states.wait(lambda message: message.obstacle == "wall/1")
+    walls.publish(obstacle(1.4))
+    far = states.wait(lambda message: message.obstacle_distance > near.obstacle_distance + 0.1)
+    assert far.obstacle_distance - near.obstacle_distance == pytest.approx(0.3, abs=1e-6)
+    hub = 1.0 - near.obstacle_distance  # the wall's underside is at 1 m
+    assert 0.0 < hub < 0.1
+    assert near.obstacle_link.startswith(("link_", "base"))
+    problems = fourbar.listen(DiagnosticArray, "/diagnostics")
+    odd, gone = Marker(ns="odd", type=Marker.POINTS), Marker(ns="wall", id=1, action=Marker.DELETE)
+    walls.publish(MarkerArray(markers=[odd, gone]))
+    assert math.isnan(states.wait_new(lambda message: math.isnan(message.obstacle_distance)).obstacle_distance)
+    problems.wait(lambda message: "marker odd/0" in last_refusal(message))
+
+
+def test_a_point_of_a_part_is_commanded_and_what_is_in_its_way_is_named(fourbar: Any) -> None:
+    joints = fourbar.listen(JointState, "fourbar/joint_states")
+    states = fourbar.listen(MechanismState, "fourbar/state")
+    target = MechanismTarget(node="link_1", kind=MechanismTarget.POSE, mask=[True, True] + [False] * 4)
+    target.point.x, turned = 0.05, 1.4  # the middle of the crank
+    target.pose.position = Point(x=0.05 * math.cos(turned), y=0.05 * math.sin(turned))
+    commands = fourbar.publisher(MechanismCommand, "fourbar/command")
+    commands.publish(MechanismCommand(targets=[target]))
+    joints.wait(lambda message: abs(position(message, "joint_1") - turned) < 1e-6)
+    state = states.wait_new(lambda message: message.status == "reached")
+    assert (list(state.in_the_way), list(state.loop_open)) == ([], [False])
+    target.pose.position.x = 0.2  # further from its axis than the crank is long
+    commands.publish(MechanismCommand(targets=[target]))
+    assert list(states.wait(lambda message: len(message.in_the_way) > 0).in_the_way)
+    (loop,) = state.loop_names
+    assert set_parameter(fourbar, open_loops=[loop]).successful
+    states.wait(lambda message: list(message.loop_open) == [True])
+
+
+def test_a_text_may_be_mjcf(kinematics: Any) -> None:
+    crank = '<body name="b"><joint name="turn" axis="0 0 1"/><geom size="0.1"/><site name="tip" pos="0.3 0 0"/></body>'
+    answer = load(kinematics, text=f'<mujoco model="arm"><worldbody>{crank}</worldbody></mujoco>')
+    assert answer.success, answer.message
+    assert (answer.names, answer.joint_names, answer.mobility) == (["arm"], ["turn"], 1)
+    assert "worldbody" in load(kinematics, text="<mujoco><worldbody/></mujoco>").message

@@ -38,3 +38,13 @@ def test_a_placed_camera_turns_about_what_is_next_to_its_view() -> None:
     ((column, row, _),) = upside_down.project(np.array([[3.0, 0.0, 0.5]]), 400, 200)
     assert column == 200.0
     assert row > 100.0  # what is up is below
+
+
+def test_the_right_eye_is_beside_the_left_and_looks_the_same_way() -> None:
+    left = Camera(np.array([3.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
+    right = left.right_eye
+    np.testing.assert_allclose(right.position - left.position, [0.0, 0.1, 0.0], atol=1e-12)  # seen from +x, y is right
+    np.testing.assert_allclose(right.look_at - right.position, left.look_at - left.position)
+    # What is nearer than what is looked at is further left for the right eye: a larger disparity.
+    near, far = (left.project(p, 100, 100)[0] - right.project(p, 100, 100)[0] for p in ([1.0, 0, 1], [-3.0, 0, 1]))
+    assert near > far > 0.0

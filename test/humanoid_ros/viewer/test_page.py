@@ -6,6 +6,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from fixtures.page_client import PageClient, wait_for
 
 from humanoid_model.errors import InputError
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
@@ -77,3 +78,36 @@ def test_closed_page_frees_its_port() -> None:
     page.close()
     again = Page(port=port)
     again.close()
+
+
+def look(browser: PageClient, position: tuple[float, ...], at: tuple[float, ...]) -> None:
+    browser.send(
+        "ViewerCameraMessage", wxyz=(1, 0, 0, 0), position=position, fov=1.0, near=0.1, far=10.0, image_height=10,
+        image_width=10, look_at=at, up_direction=(0, 0, 1),
+    )  # fmt: skip
+
+
+def test_browsers_have_views_of_their_own_unless_one_is_the_right_eye_of_the_other(page: Page) -> None:
+    first, second = PageClient(page.address), PageClient(page.address)
+    try:
+        wait_for(lambda: len(page.server.get_clients()) == 2, "both are there")
+        left, right = (client for _, client in sorted(page.server.get_clients().items()))
+        first.settings.clear()
+        second.settings.clear()
+        look(first, (3.0, 0.0, 1.0), (0.0, 0.0, 1.0))
+        look(second, (0.0, 0.0, 6.0), (1.0, 0.0, 0.0))
+        wait_for(lambda: left.camera.position[0] == 3.0 and right.camera.position[2] == 6.0, "both looked elsewhere")
+        assert not {*first.settings, *second.settings} & {"SetCameraPositionMessage", "SetCameraLookAtMessage"}
+        page.stereo = True
+        wait_for(lambda: "SetCameraLookAtMessage" in second.settings, "the right eye is told")
+        # The eyes are 3 m / 30 apart: seen from +x, right is +y.
+        np.testing.assert_allclose(right.camera.position, [3.0, 0.1, 1.0], atol=1e-9)
+        look(first, (0.0, -6.0, 1.0), (0.0, 0.0, 1.0))
+        wait_for(lambda: np.allclose(right.camera.position, [0.2, -6.0, 1.0]), "it follows the left one")
+        page.stereo = False
+        look(first, (3.0, 0.0, 1.0), (0.0, 0.0, 1.0))
+        wait_for(lambda: left.camera.position[0] == 3.0, "the left eye looks elsewhere")
+        np.testing.assert_allclose(right.camera.position, [0.2, -6.0, 1.0])
+    finally:
+        first.close()
+        second.close()

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each kind of shape becomes a node of the right size, place and colour."""
 
+import io
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
+import trimesh
 import viser
+from PIL import Image
 
+from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.drawing.shapes import Triangles, add_shape, bounds, read_mesh, wxyz
@@ -123,3 +127,62 @@ def test_unknown_shape_is_refused(page: Page) -> None:
 )
 def test_bounds_are_symmetric_boxes(shape: object, highest: list[float]) -> None:
     np.testing.assert_allclose(bounds(shape), [np.negative(highest), highest], atol=2e-3)  # type: ignore[arg-type]
+
+
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
+SIDES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def written(folder: Path, kind: str) -> Path:
+    """A tetrahedron of edges 1, 2 and 3 along the axes, as a file of a kind."""
+    path = folder / f"tetrahedron.{kind}"
+    if kind == "nff":  # of Sense8, whose library the thesis' program was drawn with
+        points = "\n".join(" ".join(map(str, corner)) for corner in CORNERS)
+        sides = "\n".join(f"3 {' '.join(map(str, side))} 0xff0" for side in SIDES)
+        path.write_text(f"nff\nversion 2.0\nobject\n4\n{points}\n4\n{sides}\n")
+    elif kind == "dxf":
+        faces = ""
+        for side in SIDES:
+            corners = [CORNERS[k] for k in (*side, side[-1])]
+            faces += "0\n3DFACE\n8\n0\n" + "".join(
+                f"{10 * (axis + 1) + number}\n{float(corner[axis])}\n"
+                for number, corner in enumerate(corners)
+                for axis in range(3)
+            )
+        path.write_text(f"0\nSECTION\n2\nENTITIES\n{faces}0\nENDSEC\n0\nEOF\n")
+    else:
+        trimesh.Trimesh(CORNERS, SIDES).export(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["stl", "obj", "glb", "nff", "dxf"])
+def test_files_of_many_kinds_are_drawn_and_collide_as_they_are(tmp_path: Path, kind: str) -> None:
+    mesh = Mesh(written(tmp_path, kind), np.array([0.1, 0.1, 0.2]))
+    drawn = read_mesh(mesh)
+    np.testing.assert_allclose(drawn.vertices.min(axis=0), 0.0, atol=1e-7)
+    np.testing.assert_allclose(drawn.vertices.max(axis=0), [0.1, 0.2, 0.6], atol=1e-7)
+    assert len(drawn.faces) == 4
+    solid = coal_geometry(mesh)
+    solid.computeLocalAABB()
+    np.testing.assert_allclose(solid.aabb_local.max_, [0.1, 0.2, 0.6], atol=1e-7)
+    np.testing.assert_allclose(solid.aabb_local.min_, 0.0, atol=1e-7)
+
+
+def test_a_mesh_with_a_texture_is_drawn_with_it_and_one_without_in_its_colour(page: Page, tmp_path: Path) -> None:
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    plate = trimesh.Trimesh(corners, [[0, 1, 2], [0, 2, 3]], process=False)
+    image = Image.fromarray(np.array([[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [255, 255, 0]]], np.uint8))
+    plate.visual = trimesh.visual.TextureVisuals(corners[:, :2], image=image)
+    path = tmp_path / "plate.glb"
+    plate.export(path)
+    shape = Mesh(path, np.array([2.0, 1.0, 1.0]))
+    drawn = add_shape(page.server.scene, "/plate", shape, pin.SE3.Identity(), GREY)
+    assert isinstance(drawn, viser.GlbHandle)
+    sent = trimesh.load(io.BytesIO(drawn.glb_data), file_type="glb", force="mesh")
+    np.testing.assert_allclose(np.ptp(sent.vertices, axis=0), [2.0, 1.0, 0.0], atol=1e-6)
+    colours = np.asarray(sent.visual.material.baseColorTexture.convert("RGB")).reshape(-1, 3)
+    assert {tuple(int(part) for part in colour) for colour in colours} == {
+        (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0),
+    }  # fmt: skip
+    plain = add_shape(page.server.scene, "/plain", Mesh(written(tmp_path, "glb"), np.ones(3)), pin.SE3.Identity(), GREY)
+    assert isinstance(plain, viser.MeshHandle)

@@ -4,16 +4,26 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fixtures.person import use
 
 from humanoid_kinematics import KleinfingerKhalil
+from humanoid_ros.viewer.mechanisms import mechanism_panel
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
-from humanoid_ros.viewer.mechanisms.mechanism_panel import POSE, JointView, MechanismPanel
+from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, POSE, JointView, MechanismPanel
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels.request import HoldLoop, LoadMechanism, MoveJoint, SetToolMode, StepTool
+from humanoid_ros.viewer.panels.request import (
+    DriveTool,
+    HoldLoop,
+    LoadMechanism,
+    MoveBase,
+    MoveJoint,
+    SetToolMode,
+    StepTool,
+)
 
 
 @pytest.fixture
@@ -55,7 +65,7 @@ def test_steps_move_a_tool_along_or_about_an_axis_of_a_frame(
     use(control._steps[axis], "−10")
     expected = np.zeros(6)
     expected[axis] = -20.0 * unit
-    assert sent == [StepTool("tip", tuple(pytest.approx(x) for x in expected), "tool")]
+    assert sent == [StepTool("tip", tuple(pytest.approx(x) for x in expected), "tool", 1)]
 
 
 def test_tools_and_loops_are_switched(panel: tuple[MechanismPanel, list]) -> None:
@@ -76,3 +86,44 @@ def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tupl
     assert control.open_links == ("link_1", "link_2")
     use(control._links["link_1"]._close)
     assert control.open_links == ("link_2",)
+
+
+def test_each_of_twelve_buttons_drives_a_tool_along_its_axis_while_it_is_held(
+    panel: tuple[MechanismPanel, list],
+) -> None:
+    control, sent = panel
+    use(control._speed, 30.0)
+    for button in control._held:
+        for told in button._button_impl.hold_cbs_from_freq[HELD_RATE]:
+            told(SimpleNamespace(target=button, client_id=4))
+    velocities = np.array([request.velocity for request in sent if isinstance(request, DriveTool)])
+    unit = np.diag([0.03] * 3 + [math.radians(30.0)] * 3)
+    np.testing.assert_allclose(velocities, np.stack([-unit, unit], axis=1).reshape(12, 6), atol=1e-12)
+    assert {request.browser for request in sent} == {4}
+
+
+def test_sliders_of_the_base_say_where_it_is_to_be_and_show_where_it_is(panel: tuple[MechanismPanel, list]) -> None:
+    control, sent = panel
+    control.show_base((0.1, 0.0, 0.0, 0.0, 0.0, 0.5))
+    assert sent == []  # the model's own word is not sent back
+    use(control._base[2]._slider, 250.0)
+    (moved,) = sent
+    assert isinstance(moved, MoveBase)
+    assert moved.pose == pytest.approx((0.1, 0.0, 0.25, 0.0, 0.0, 0.5), abs=1e-3)
+
+
+def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(mechanism_panel.PLOTS, "margins", ("margin/",))
+    monkeypatch.setitem(mechanism_panel.SHOWN, "shadows", True)
+    control = MechanismPanel(page.server.gui, [].append, ("cross",))
+    assert "margins" in control._plot.options
+    assert control._boxes["shadows"].value
+
+
+def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, list]) -> None:
+    control, _ = panel
+    assert control._file.options == ("cross", "fourbar")
+    assert control._solver.options == ("robust", "thesis")
+    assert control._frame.options == ("world", "tool", "view")
+    assert control._link.options == ("link_1", "link_2")
+    assert control._tool.options == ("tip", "link_1", "link_2")

@@ -18,7 +18,8 @@ from fixtures.ros_domain import claim_domain
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from fixtures.page_partner import Viewer, running_viewer  # noqa: E402
+from fixtures.page_partner import Viewer, running_viewer, spun_node  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 
 from humanoid_kinematics import JointGoal, MechanismSolver, load_mechanism  # noqa: E402
 from humanoid_kinematics.analysis.recording import Recording  # noqa: E402
@@ -190,3 +191,51 @@ def test_a_file_that_can_not_be_read_is_told_and_the_last_one_stays(page: PageCl
     page.set("Load mechanism", True)
     wait_for(lambda: "wrong.mad:1" in page.texts, "file and line are told")
     assert f"{BODIES}link_1" in page.nodes
+
+
+def test_sliders_of_the_base_bring_the_mechanism_elsewhere(page: PageClient) -> None:
+    before = place(page, "link_2")
+    page.set("base x [mm]", 300.0)
+    further = before + np.array([0.3, 0.0, 0.0])
+    wait_for(lambda: np.allclose(place(page, "link_2"), further, atol=1e-3), "it stands further on")
+    page.set("base x [mm]", 0.0)
+    wait_for(lambda: np.allclose(place(page, "link_2"), before, atol=1e-3), "and back")
+
+
+def test_a_flood_of_what_a_person_does_is_taken_and_the_last_counts(page: PageClient) -> None:
+    """Specification 002, EXP-09: more than the page draws, while the mechanism goes on."""
+    label = slider(page)
+    before = page.controls[label]["value"]
+    for value in np.linspace(60.0, 85.0, 400):
+        page.set(label, float(value))
+    page.set(label, 70.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(70.0)) < 1e-3, "the crank is where the last said")
+    # The field is told nothing of the flood that it began: it would show what has been overtaken.
+    wait_for(lambda: page.controls[label]["value"] == before or abs(page.controls[label]["value"] - 70.0) < 0.5, "so")
+
+
+def test_the_view_is_left_to_its_person_while_the_mechanism_moves_and_changes(page: PageClient) -> None:
+    page.settings.clear()
+    page.send(
+        "ViewerCameraMessage", wxyz=(1, 0, 0, 0), position=(0.0, -2.0, 0.3), fov=1.0, near=0.1, far=10.0,
+        image_height=10, image_width=10, look_at=(0, 0, 0), up_direction=(0, 0, 1),
+    )  # fmt: skip
+    page.set(slider(page), 90.0)
+    wait_for(lambda: abs(angle(page, "link_1") - np.radians(90.0)) < 1e-3, "the crank moves")
+    assert not [kind for kind in page.settings if kind.startswith("SetCamera")]
+
+
+def test_a_phantom_stands_where_somebody_else_says(page: PageClient) -> None:
+    with spun_node(lambda context: rclpy.create_node("replay", context=context), DOMAIN) as somebody:
+        publisher = somebody.create_publisher(JointState, "fourbar/phantom", 1)
+        rocker = "/mechanisms/fourbar/phantom/link_1"
+
+        def told() -> bool:
+            publisher.publish(JointState(name=["joint_1"], position=[2.0]))
+            return "wxyz" in page.nodes.get(rocker, {})
+
+        wait_for(told, "it is there")
+    w, _, _, z = page.nodes[rocker]["wxyz"]
+    assert 2.0 * np.arctan2(z, w) == pytest.approx(2.0, abs=1e-6)
+    assert page.nodes[f"{rocker}/0"]["opacity"] == pytest.approx(0.3)
+    assert angle(page, "link_1") != pytest.approx(2.0, abs=0.1)
