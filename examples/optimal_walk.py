@@ -50,6 +50,8 @@ SCENES = {"bip": "bip_walk", "hrp2": "stand"}
 """Where each robot walks; others stand on HRP-2's floor."""
 OTHERS = ("talos", "g1")
 """Robots of example-robot-data that walk."""
+BRIDGE_FRICTION = 0.5
+"""That the bridge holds planned forces to: balance.friction of config/bridge/hrp2.yaml."""
 STEEPEST = 30.0
 """Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
@@ -84,7 +86,13 @@ class Walked:
     postures: np.ndarray
 
 
-def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float = SWING_FROM_REST) -> LiftedGait:
+def plan(
+    steady: int = 10,
+    robot: str = "bip",
+    stride: float = 1.0,
+    swing: float = SWING_FROM_REST,
+    friction: float | None = None,
+) -> LiftedGait:
     """So many steady steps (BIP2000: 0.4 m at 0.53 m/s), two shorter steps before and two after them.
 
     Args:
@@ -92,10 +100,12 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
         robot: its name.
         stride: in strides of the same Froude number; small soles need shorter ones.
         swing: duration of the first and the last one for legs of BIP2000's length [s].
+        friction: that planned forces keep to; None: the level walk's own.
     """
     projection = with_reserves(project_to_sagittal_plane(load_robot(robot)))
     gait = level_walk(projection, steady, stride=stride, swing=swing)
-    return lift_gait(gait, projection, level_lift(projection))
+    lift = level_lift(projection)
+    return lift_gait(gait, projection, dataclasses.replace(lift, friction=friction or lift.friction))
 
 
 def planned(gait: LiftedGait) -> str:
@@ -241,10 +251,9 @@ def walk_through_bridge(gait: LiftedGait, pace: float, picture: str) -> int:
         0 where it stands in the end, 1 if not.
     """
     from examples.play_plan import draw_played
-    from examples.through_bridge import play_through_bridge, rehearse, running_stack
+    from examples.through_bridge import play_through_bridge, running_stack
 
-    motion = gait_motion(whole_trajectory(gait), gait.robot, LiftSettings().friction, gait)
-    rehearse(load_scene(SCENES["hrp2"]), motion)
+    motion = gait_motion(whole_trajectory(gait), gait.robot, BRIDGE_FRICTION, gait)
     with running_stack(SCENES["hrp2"], pace) as stack:
         began = perf_counter()
         played = play_through_bridge(stack, motion)
@@ -356,7 +365,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     check_picture(Path(chosen.picture))
     floor = sloping_floor(own_scene(load_robot(chosen.robot)), chosen.slope)
     began = perf_counter()
-    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)
+    friction = BRIDGE_FRICTION if chosen.bridge else None
+    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing, friction)
     print(f"planned in {perf_counter() - began:.1f} s:\n{planned(gait)}\nwalked:")
     if chosen.bridge:
         return walk_through_bridge(gait, chosen.pace, chosen.picture)

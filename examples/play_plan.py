@@ -242,9 +242,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     holds = verify(scenario, motion)
     began, scene = time.perf_counter(), scenario.scene
     if chosen.bridge:
-        from examples.through_bridge import play_through_bridge, rehearse, running_stack
+        from examples.through_bridge import play_through_bridge, running_stack
 
-        rehearse(scene, motion.trajectory)
         with running_stack(scene.name, chosen.pace) as stack:
             played = play_through_bridge(stack, motion.trajectory)
     else:

@@ -13,7 +13,7 @@ from humanoid_stack.msg import ContactForces
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from humanoid_model import HumanoidError, Scene
+from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_ros.bringup.node_list import list_nodes
@@ -23,8 +23,7 @@ from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import robot_state
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim import Simulation
-from humanoid_sim.walking import MotionWatch, PlayedMotion, play_motion
+from humanoid_sim.walking import MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
@@ -52,15 +51,6 @@ def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
         yield stack
 
 
-def rehearse(scene: Scene, motion: WholeBodyTrajectory) -> None:
-    """Play a motion in a simulation of this process: whatever kernels it needs are compiled before it is in earnest.
-
-    A simulator that compiles makes no steps for a while, and the bridge holds a robot whose time stands still.
-    """
-    played = play_motion(Simulation(scene), scene.robots[0].name, motion, after=0.1)
-    print(f"rehearsed without ROS: contact forces {played.force_error:.1f} N off the plan")
-
-
 def stand_still(stack: HumanoidStack) -> None:
     """Wait until the robot stands still.
 
@@ -85,6 +75,8 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         motion: to play.
     """
     message, robot = whole_body_message(motion, "world"), stack.robot
+    # Whatever kernels the motion needs are compiled now: a simulator that compiles stands still, and the bridge holds.
+    print(f"rehearsed by the simulator's own controllers: {stack.play(message).message or 'done'}")
     stack.stand(message)
     stand_still(stack)
     heard: dict[str, dict[float, Any]] = {}

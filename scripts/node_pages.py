@@ -33,10 +33,11 @@ from humanoid_ros.node.run import stay_on_this_machine
 PAGE = Path(__file__).parents[1] / "docs" / "nodes.md"
 HEAD = """# Nodes
 
-What each node publishes, hears, offers and can be set to, as it tells it itself: `scripts/run python scripts/node_pages.py`
-writes this page from running nodes, and a test holds it current. What the interfaces mean: [interfaces.md](interfaces.md).
-Names are relative to the node's namespace; those in `<>` depend on robot, scene, mechanism or configuration, here HRP-2 in
-the scene `stand`, the mechanism `cross`, the bridge `hrp2`. *Kept*: a late listener gets the last message.
+What each node publishes, hears, offers and can be set to, as it tells it itself:
+`scripts/run python scripts/node_pages.py` writes this page from running nodes, and a test holds it current. What the
+interfaces mean: [interfaces.md](interfaces.md). Names are relative to the node's namespace; those in `<>` depend on
+robot, scene, mechanism or configuration, here HRP-2 in the scene `stand`, the mechanism `cross`, the bridge `hrp2`.
+*Kept*: a late listener gets the last message.
 """
 NODES = {
     "simulator": "simulates a scene: [the simulator node](simulator.md).",
@@ -60,6 +61,8 @@ ABSOLUTE = ("/clock", "/tf", "/tf_static", "/diagnostics")
 OF_EVERY_NODE = re.compile(
     r"^/(rosout|parameter_events)$|/_action/|_parameters(_atomically)?$|/(get_parameter_types|get_type_description)$"
 )
+OWN = "humanoid_stack/"
+KIND = re.compile("/(msg|srv|action)/")
 NOT_OWN = ("qos_overrides.", "start_type_description_service", "use_sim_time")
 
 
@@ -73,8 +76,8 @@ def shown(name: str) -> str:
 
 
 def short(kind: str) -> str:
-    """Return a type without the folder that its kind tells."""
-    return f"`{re.sub('/(msg|srv|action)/', '/', kind)}`"
+    """Return a type as the other pages write it: without its package for the stack's own, else without its kind."""
+    return f"`{KIND.sub('/', kind)}`" if not kind.startswith(OWN) else f"`{kind.removeprefix(OWN)}`"
 
 
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
