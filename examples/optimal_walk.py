@@ -4,7 +4,8 @@
 Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``,
 ``--robot talos --swing 0.75 --steps 4`` or ``--robot g1 --stride 0.75 --steps 6``, whose descriptions are those of
 example-robot-data. With ``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs:
-``--slope 2 --stabilise``.
+``--slope 2 --stabilise``. With ``--robot hrp2 --bridge`` the controller bridge drives the simulator of a stack that is
+started for it; the picture then shows forces predicted and measured.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 import matplotlib
 import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull
 
-from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene
+from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
 from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
@@ -48,6 +50,8 @@ SCENES = {"bip": "bip_walk", "hrp2": "stand"}
 """Where each robot walks; others stand on HRP-2's floor."""
 OTHERS = ("talos", "g1")
 """Robots of example-robot-data that walk."""
+BRIDGE_FRICTION = 0.5
+"""That the bridge holds planned forces to: balance.friction of config/bridge/hrp2.yaml."""
 STEEPEST = 30.0
 """Slope that is taken: soles begin to slide on steeper ones [degrees]."""
 STANDING = 2.0
@@ -82,7 +86,13 @@ class Walked:
     postures: np.ndarray
 
 
-def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float = SWING_FROM_REST) -> LiftedGait:
+def plan(
+    steady: int = 10,
+    robot: str = "bip",
+    stride: float = 1.0,
+    swing: float = SWING_FROM_REST,
+    friction: float | None = None,
+) -> LiftedGait:
     """So many steady steps (BIP2000: 0.4 m at 0.53 m/s), two shorter steps before and two after them.
 
     Args:
@@ -90,10 +100,12 @@ def plan(steady: int = 10, robot: str = "bip", stride: float = 1.0, swing: float
         robot: its name.
         stride: in strides of the same Froude number; small soles need shorter ones.
         swing: duration of the first and the last one for legs of BIP2000's length [s].
+        friction: that planned forces keep to; None: the level walk's own.
     """
     projection = with_reserves(project_to_sagittal_plane(load_robot(robot)))
     gait = level_walk(projection, steady, stride=stride, swing=swing)
-    return lift_gait(gait, projection, level_lift(projection))
+    lift = level_lift(projection)
+    return lift_gait(gait, projection, dataclasses.replace(lift, friction=friction or lift.friction))
 
 
 def planned(gait: LiftedGait) -> str:
@@ -130,11 +142,7 @@ def own_scene(robot: Robot) -> Scene:
     """Return the scene of a robot, or HRP-2's with the robot in its place."""
     if robot.name in SCENES:
         return load_scene(SCENES[robot.name])
-    scene = load_scene(SCENES["hrp2"])
-    posture = next(name for name in ("half_sitting", "standing", "zero") if name in robot.postures)
-    (entry,) = scene.robots
-    other = dataclasses.replace(entry, name=robot.name, robot=robot, posture=posture, q=robot.postures[posture])
-    return dataclasses.replace(scene, robots=(other,))
+    return with_robot(load_scene(SCENES["hrp2"]), robot)
 
 
 def sloping_floor(scene: Scene, degrees: float) -> Scene:
@@ -231,6 +239,33 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
     )
 
 
+def walk_through_bridge(gait: LiftedGait, pace: float, picture: str) -> int:
+    """Walk HRP-2 through the bridge, report and draw.
+
+    Args:
+        gait: of HRP-2.
+        pace: simulated seconds per second.
+        picture: file to draw into.
+
+    Returns:
+        0 where it stands in the end, 1 if not.
+    """
+    from examples.play_plan import draw_played
+    from examples.through_bridge import play_through_bridge, running_stack
+
+    motion = gait_motion(whole_trajectory(gait), gait.robot, BRIDGE_FRICTION, gait)
+    with running_stack(SCENES["hrp2"], pace) as stack:
+        began = perf_counter()
+        played = play_through_bridge(stack, motion)
+    landed = sum(span.start > 0.0 for span in motion.contacts)
+    print(f"{landed} steps, {motion.duration:.1f} s in {perf_counter() - began:.1f} s; {played.report()}")
+    figure = plt.figure(figsize=(11, 7), layout="constrained")
+    draw_played(figure, played)
+    figure.savefig(picture, dpi=80)
+    plt.close(figure)
+    return 0 if played.fallen is None else 1
+
+
 def draw(robot: Robot, walked: Walked, path: str) -> None:
     """Strip from the side and from behind: start, two steady steps, stop."""
     figure, axes = plt.subplots(4, 1, figsize=(11, 9.2), layout="constrained")
@@ -320,13 +355,21 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--swing", type=float, default=SWING_FROM_REST, help="first and last one of BIP2000's legs, s")
     parser.add_argument("--slope", type=float, default=0.0, help="of the floor, degrees")
     parser.add_argument("--stabilise", action="store_true", help="by torques that bring it back to its plan")
+    parser.add_argument("--bridge", action="store_true", help="HRP-2 through the controller bridge, on a level floor")
+    parser.add_argument("--pace", type=float, default=1.0, help="of the bridge's simulator; below 1 on a busy machine")
     chosen = parser.parse_args(arguments)
     if not 1 <= chosen.steps <= MAX_CYCLES:
         raise InputError(f"is {chosen.steps}", element="steps", remedy=f"Give a number from 1 to {MAX_CYCLES}")
+    if chosen.bridge and (chosen.robot != "hrp2" or chosen.slope or chosen.stabilise):
+        raise InputError("is for HRP-2 on a level floor", element="bridge", remedy="Give --robot hrp2, no slope")
     check_picture(Path(chosen.picture))
     floor = sloping_floor(own_scene(load_robot(chosen.robot)), chosen.slope)
-    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing)
-    print(f"planned:\n{planned(gait)}\nwalked:")
+    began = perf_counter()
+    friction = BRIDGE_FRICTION if chosen.bridge else None
+    gait = plan(chosen.steps, chosen.robot, chosen.stride, chosen.swing, friction)
+    print(f"planned in {perf_counter() - began:.1f} s:\n{planned(gait)}\nwalked:")
+    if chosen.bridge:
+        return walk_through_bridge(gait, chosen.pace, chosen.picture)
     walked = walk(gait, chosen.stabilise, floor)
     worst = max(walked.peaks, key=lambda name: walked.peaks[name])
     print("stands" if walked.fallen is None else f"fell at {walked.fallen:.2f} s", f"after {walked.steps} steps")

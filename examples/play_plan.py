@@ -13,10 +13,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -34,15 +32,12 @@ from benchmark.contact_scenarios import (
 from benchmark.plan_picture import draw_posture
 from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.picture_file import save_picture
-from humanoid_model.progress import Progress, ProgressCallback, progress_bar
+from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import ContactPlanner, CrossedMalus, RandomCandidates, verify_plan
 from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
-from humanoid_sim.walking import MotionWatch, PlayedMotion, play_motion
-
-if TYPE_CHECKING:
-    from humanoid_ros.client import HumanoidStack
+from humanoid_sim.walking import PlayedMotion, play_motion
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -157,66 +152,6 @@ def verify(scenario: Scenario, motion: Motion) -> bool:
     return bool(verdict.success)
 
 
-@contextmanager
-def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
-    """Start simulator and bridge as processes of their own, and a client.
-
-    Args:
-        scene: name of it.
-        pace: simulated seconds per second.
-    """
-    from humanoid_ros.bringup.node_list import list_nodes
-    from humanoid_ros.bringup.start_stack import processes
-    from humanoid_ros.bringup.supervisor import Supervisor
-    from humanoid_ros.client import HumanoidStack
-
-    simulator = [
-        replace(node, parameters={**node.parameters, "real_time_factor": pace})
-        for node in list_nodes("sim", {"scene": scene, "headless": "true"})
-    ]
-    bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})
-    with (
-        Supervisor(processes([*simulator, *bridge])) as supervisor,
-        HumanoidStack("hrp2", patience=120.0, check=supervisor.check) as stack,
-    ):
-        yield stack
-
-
-def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> PlayedMotion:
-    """Let the bridge drive the simulator's controllers along a motion, and look at what the topics tell.
-
-    Args:
-        stack: that runs.
-        motion: to play.
-    """
-    from humanoid_ros.messages.conversions import array
-    from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-
-    message, robot, watch = whole_body_message(motion, "world"), stack.robot, MotionWatch(motion)
-    stack.stand(message)
-
-    def look(now: float) -> None:
-        state, loads = stack.state, dict[str, float]()
-        assert state.base is not None
-        for contact in stack.contacts.contacts:
-            link = contact.body_a.rsplit("/", 1)[-1]
-            loads[link] = loads.get(link, 0.0) + float(array(contact.force) @ array(contact.normal))
-        q = motion.q[0].copy()
-        for joint in robot.joint_names:
-            q[robot.index_q(joint)] = state.positions[joint]
-        q = robot.place_base(q, state.base)
-        watch.look(now, q, np.array([state.efforts[name] for name in robot.joint_names]), loads)
-
-    def news(progress: Progress) -> None:
-        look(progress.result.path_time)
-
-    result = stack.execute(message, progress=news)
-    print(f"bridge: {result.message}; joints within {1e3 * result.max_joint_error:.2f} mrad of their commands")
-    stack.run(STOOD)
-    look(motion.duration + STOOD)
-    return watch.played()
-
-
 def stance_at(motion: WholeBodyTrajectory, at: float) -> Stance:
     """Return the contacts that are held at a time [s]."""
     return Stance(tuple(span.contact for span in motion.held(at)))
@@ -233,7 +168,14 @@ def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: Pla
         )
         axis.set(aspect="equal", title=f"{at:.1f} s")
         axis.set_axis_off()
-    forces, errors = lower.subplots(2, 1, sharex=True)
+    draw_played(lower, played)
+    save_picture(figure, path)
+    plt.close(figure)
+
+
+def draw_played(figure: Any, played: PlayedMotion) -> None:
+    """Draw contact forces and how a robot kept to its plan into a figure or a part of one."""
+    forces, errors = figure.subplots(2, 1, sharex=True)
     for column, location in enumerate(played.locations):
         forces.plot(played.times, played.planned[:, column], "--", color=f"C{column}", linewidth=1.8)
         forces.plot(played.times, played.measured[:, column], color=f"C{column}", linewidth=0.9, label=location)
@@ -244,8 +186,6 @@ def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: Pla
     errors.plot(played.times, played.efforts, label="largest share of an effort limit")
     errors.set(xlabel="time [s]")
     errors.legend(loc="upper right")
-    save_picture(figure, path)
-    plt.close(figure)
 
 
 def film(name: str, scenario: Scenario, motion: WholeBodyTrajectory, path: str) -> None:
@@ -302,6 +242,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     holds = verify(scenario, motion)
     began, scene = time.perf_counter(), scenario.scene
     if chosen.bridge:
+        from examples.through_bridge import play_through_bridge, running_stack
+
         with running_stack(scene.name, chosen.pace) as stack:
             played = play_through_bridge(stack, motion.trajectory)
     else:

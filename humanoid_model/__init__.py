@@ -12,6 +12,7 @@ from humanoid_model.scene import (
     Scene,
     SceneBody,
     SceneRobot,
+    with_robot,
 )
 from humanoid_model.scene_file import load_scene
 
@@ -36,4 +37,5 @@ __all__ = [
     "Surface",
     "load_robot",
     "load_scene",
+    "with_robot",
 ]

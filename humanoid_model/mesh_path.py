@@ -8,6 +8,11 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+PACKAGE_REMEDY = (
+    "Install the package (example-robot-data is on the Python package index), or name the folder that holds it in "
+    "ROS_PACKAGE_PATH"
+)
+
 
 def resolve_mesh_path(address: str, folder: Path) -> Path | None:
     """Return the file that an address names, None when there is no such file.

@@ -18,6 +18,7 @@ from humanoid_model.description import Mesh, Mimic, RobotDescription
 from humanoid_model.errors import InputError, RobotError
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.lowest_point import lowest_point
+from humanoid_model.mesh_path import PACKAGE_REMEDY, resolve_mesh_path
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
 from humanoid_model.robot_file import RobotFile, named_urdf, read_robot_file
@@ -203,7 +204,8 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
     A robot whose URDF belongs to another package is a YAML alone, which names that URDF.
 
     Args:
-        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF or YAML, or a URDF text, which begins with "<".
+        name_or_path: ``"hrp2"``, ``"bip"``, ..., the path of a URDF or YAML, also as ``package://name/path``, or a URDF
+            text, which begins with "<".
         floating_base: True puts the root on a free-flyer, False fixes it to the world.
         geometry: False leaves visual and collision shapes out, so that meshes may be missing.
 
@@ -226,6 +228,11 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
 
 
 def _find(name_or_path: str | Path) -> Path:
+    if isinstance(name_or_path, str) and name_or_path.startswith("package://"):
+        found = resolve_mesh_path(name_or_path, Path.cwd())
+        if found is None:
+            raise RobotError(f"'{name_or_path}' not found", remedy=PACKAGE_REMEDY)
+        return found
     path = Path(name_or_path)
     if path.suffix or len(path.parts) > 1 or isinstance(name_or_path, Path):
         return path

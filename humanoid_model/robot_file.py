@@ -15,7 +15,7 @@ from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, LoopClosure, read_loop_closures
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.mesh_path import PACKAGE_REMEDY, resolve_mesh_path
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
 from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
@@ -115,11 +115,7 @@ def named_urdf(path: Path) -> Path:
     address = values["urdf"].string()
     found = resolve_mesh_path(address, path.parent)
     if found is None:
-        raise values["urdf"].fail(
-            f"'{address}' not found",
-            "Install the package (example-robot-data is on the Python package index), or name the folder that holds it "
-            "in ROS_PACKAGE_PATH",
-        )
+        raise values["urdf"].fail(f"'{address}' not found", PACKAGE_REMEDY)
     return found
 
 

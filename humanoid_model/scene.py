@@ -261,12 +261,18 @@ def with_robot(scene: Scene, robot: Robot) -> Scene:
     if any(body.name == robot.name for body in scene.bodies):
         raise InputError(f"a body of the scene is called '{robot.name}' too", element="robot", remedy="Rename it")
     old = scene.robots[0]
-    posture = "half_sitting" if "half_sitting" in robot.postures else "zero"
+    posture = _default_posture(robot)
     new = SceneRobot(
         robot.name, robot, posture, old.placement, place_robot(robot, posture, old.placement), robot.name
     )
 
     return replace(without(scene, old.name), robots=(new,))
+
+
+def _default_posture(robot: Robot) -> str:
+    """Return ``half_sitting`` where the robot knows it, else the first posture of its file, without one ``zero``."""
+    own = [name for name in robot.postures if name != "zero"]
+    return "half_sitting" if "half_sitting" in own else next(iter(own), "zero")
 
 
 def without(scene: Scene, name: str) -> Scene:
@@ -300,7 +306,7 @@ def with_entity(scene: Scene, name: str, robot: Robot, placement: pin.SE3) -> Sc
         placement: in the world: of the footprint of a robot, of the root link of a body.
     """
     if robot.joint_names:
-        posture = "half_sitting" if "half_sitting" in robot.postures else "zero"
+        posture = _default_posture(robot)
         q = place_robot(robot, posture, placement)
         return replace(scene, robots=(*scene.robots, SceneRobot(name, robot, posture, placement, q, name)))
     links, root = robot.parts.links, robot.parts.links[robot.description.root].placement_joint_link

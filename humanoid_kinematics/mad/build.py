@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from humanoid_kinematics.bars import bar_inertial, bars
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
+from humanoid_kinematics.mad.drive_gains import with_loop_gains
 from humanoid_kinematics.mad.syntax import MadBase, MadFrame, MadLink, MadRobot, MadScene, MadStatement, Place
 from humanoid_kinematics.mechanism import Mechanism, Tool
 from humanoid_kinematics.urdf_text import urdf_text
@@ -83,7 +84,8 @@ def build_mechanism(scene: MadScene, robot: MadRobot, length_unit: float | None 
         Tool(names[item.node], names[item.node], devices=tuple(sorted(item.sensors, key=lambda number: number == 0)))
         for item in robot.trackings
     )
-    return Mechanism(built, built.posture("initial"), tools, (), parameters, driven, locked or (), unit)
+    posture = built.posture("initial")
+    return Mechanism(with_loop_gains(built, posture), posture, tools, (), parameters, driven, locked or (), unit)
 
 
 def link_parameters(link: MadLink, unit: float) -> KleinfingerKhalil:

@@ -32,6 +32,7 @@ from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
 from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
@@ -400,8 +401,10 @@ def _told(motion: CheckedMotion, used: dict[str, ControllerOutput], speed: float
 
 
 def _feedback(execution: Execution) -> ExecuteTrajectory.Feedback:
-    place = execution.place
-    feedback = ExecuteTrajectory.Feedback(path_time=place.position, duration=execution.timing.length, speed=place.speed)
+    stamp, place = execution.place
+    feedback = ExecuteTrajectory.Feedback(
+        stamp=stamp_message(stamp), path_time=place.position, duration=execution.timing.length, speed=place.speed
+    )
     feedback.max_joint_error, feedback.max_joint_error_joint = execution.worst
     return feedback
 

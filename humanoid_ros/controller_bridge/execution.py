@@ -119,9 +119,10 @@ class Execution:
         return self._timing
 
     @property
-    def place(self) -> PathPlace:
-        """Where on the path the joints should be now."""
-        return self._timing.at(now(self._node))
+    def place(self) -> tuple[float, PathPlace]:
+        """The time now [s], and where on the path the joints should be."""
+        clock = now(self._node)
+        return clock, self._timing.at(clock)
 
     @property
     def worst(self) -> tuple[float, str]:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from humanoid_model.errors import InputError
+from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.resources import resource_folders
 
 VARIABLE = "HUMANOID_STACK_FILES"
@@ -31,7 +32,8 @@ def check_requested(name: str, field: str, *, written: bool = False) -> str:
     text = name.strip()
     if not text or text.startswith("<") or "\n" in text:
         return name
-    path = Path(text.removeprefix("file://"))
+    packaged = resolve_mesh_path(text, Path.cwd()) if text.startswith("package://") else None
+    path = packaged or Path(text.removeprefix("file://"))
     if not written and not path.suffix and len(path.parts) == 1:
         return name
     own = [Path(place) for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place] or [Path.cwd()]

@@ -14,6 +14,8 @@ from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
 from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
 
 _QUANTITIES = ("position", "velocity", "acceleration")
+_INSTANT = 1e-6
+"""As good as no time, over which means of efforts are their values [s]."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class JointTrajectoryController:
         self._motion: _Motion | None = None
         self._next: _Motion | None = None
         self._target: NDArray[np.float64] | None = None
+        self._efforts = np.zeros(len(self.joints))
         self._last_velocity: tuple[float, NDArray[np.float64]] | None = None
         self._state: ControllerState | None = None
 
@@ -168,7 +171,7 @@ class JointTrajectoryController:
     def release(self, reason: str) -> None:
         """End the motion; the joints belong to another commander."""
         self._end_all(Outcome(MotionCode.INVALID_GOAL, reason))
-        self._target = None
+        self._target, self._efforts = None, np.zeros(len(self.joints))
 
     def update(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
         """Watch the tolerances and command the joints for the next control period.
@@ -267,7 +270,8 @@ class JointTrajectoryController:
         request = motion.request
         held = np.zeros_like(state)
         held[0] = self._commands.positions[self._indices]
-        times = (now if motion.start is None else motion.start) + request.points.times
+        begin = now if motion.start is None else motion.start
+        times = begin + request.points.times
         # One that has ended before it was begun leads to its last point.
         first = min(int(np.searchsorted(times, now - 1e-9)), len(times) - 1)
         turns = np.zeros(len(self.joints))
@@ -294,7 +298,12 @@ class JointTrajectoryController:
         later = times[first:]
         if later[0] > now + 1e-9:
             if efforts is not None:
-                efforts = np.vstack([np.zeros(len(self.joints)), efforts])
+                # Of a trajectory that has begun those of now; to one that begins later lead those that act.
+                acting = self._efforts.copy()
+                if first > 0:
+                    acting[:] = 0.0
+                    acting[chosen] = request.points.mean_efforts(now - begin, now - begin + _INSTANT)
+                efforts = np.vstack([acting, efforts])
             for order, full in enumerate(rows):
                 full.insert(0, state[order] if full[0] is not None else None)
             later = np.concatenate([[now], later])
@@ -342,11 +351,12 @@ class JointTrajectoryController:
         self._target = np.array(sample)
         efforts = trajectory.mean_efforts(now, later) if trajectory.has_efforts else None
         self._commands.set_positions(self._indices, sample.positions, sample.velocities, efforts)
+        self._efforts = np.zeros(len(self.joints)) if efforts is None else efforts
 
     def _hold(self) -> None:
         positions, _ = self._commands.joint_state()
         self._commands.set_positions(self._indices, positions[self._indices])
-        self._target = None
+        self._target, self._efforts = None, np.zeros(len(self.joints))
 
     def _set_state(
         self,

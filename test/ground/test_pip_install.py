@@ -144,7 +144,8 @@ def test_every_snippet_of_the_pages_runs_from_the_wheel(tmp_path):
     install(wheel)
     take_kernels_along(next((environment / "lib").glob("python3*/site-packages")))
 
-    waiting = {page.name: snippets(page) for page in PAGES if snippets(page)}
+    # A page about a robot of another package needs that package; test_tutorials runs it.
+    waiting = {page.name: snippets(page) for page in PAGES if snippets(page) and page.name != "own_robot.md"}
     assert len(waiting) >= 14
     wanted = set()
     for extra in ("", "planner"):
@@ -161,7 +162,7 @@ def test_every_snippet_of_the_pages_runs_from_the_wheel(tmp_path):
             wanted.add(missing[1])
         if not extra:
             # Gaits need CasADi, the guides of contact plans networkx.
-            assert all(name.startswith("gait") or name == "contacts.md" for name in waiting), waiting.keys()
+            assert all("gait" in name or name == "contacts.md" for name in waiting), waiting.keys()
             assert wanted == {"planner"}
             install(f"{wheel}[planner]")
     assert not waiting

@@ -66,6 +66,15 @@ def test_unknown_name_lists_the_known_ones():
         load_robot("hrp3")
 
 
+def test_a_urdf_in_a_package_is_found(tmp_path, monkeypatch):
+    (tmp_path / "share" / "mine").mkdir(parents=True)
+    (tmp_path / "share" / "mine" / "leg.urdf").write_text(LEG)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    assert load_robot("package://mine/leg.urdf").name == load_robot(LEG).name
+    with pytest.raises(RobotError, match=r"'package://mine/arm\.urdf' not found.*ROS_PACKAGE_PATH"):
+        load_robot("package://mine/arm.urdf")
+
+
 def test_missing_path(tmp_path):
     with pytest.raises(RobotError, match="can't be read"):
         load_robot(tmp_path / "no.urdf")

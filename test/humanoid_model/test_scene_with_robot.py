@@ -26,6 +26,13 @@ def test_it_stands_on_the_same_footprint() -> None:
     assert [body.name for body in changed.bodies] == [body.name for body in scene.bodies]
 
 
+def test_it_begins_in_a_posture_that_it_knows() -> None:
+    robot = load_robot("robot_2r_a")
+    other = dataclasses.replace(robot, postures={**robot.postures, "bent": robot.postures["zero"] + 0.3})
+    for one, posture in ((robot, "zero"), (other, "bent"), (load_robot("hrp2"), "half_sitting")):
+        assert with_robot(load_scene("stand"), one).robots[0].posture == posture
+
+
 def test_what_named_the_old_robot_goes_with_it() -> None:
     scene = load_scene("stand")
     rules = (*scene.rules, PairRule("hrp2/RLEG_LINK5", "floor", friction=0.3), PairRule("floor", "hrp2/*"))

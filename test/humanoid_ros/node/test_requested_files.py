@@ -62,3 +62,15 @@ def test_without_the_variable_it_is_the_working_folder(own: Path, monkeypatch: p
     assert check_requested("state.npz", "path", written=True) == "state.npz"
     with pytest.raises(InputError, match=str(own)):
         check_requested(os.pardir + "/state.npz", "path", written=True)
+
+
+def test_an_address_in_a_package_counts_as_where_it_lies(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urdf = own.parent / "prefix" / "share" / "mine" / "a.urdf"
+    urdf.parent.mkdir(parents=True)
+    urdf.write_text("<robot name='a'/>")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(own.parent / "prefix"))
+    monkeypatch.chdir(own)
+    with pytest.raises(InputError, match="requests may"):
+        check_requested("package://mine/a.urdf", "robot")
+    monkeypatch.setenv(VARIABLE, str(urdf.parent))
+    assert check_requested("package://mine/a.urdf", "robot") == "package://mine/a.urdf"

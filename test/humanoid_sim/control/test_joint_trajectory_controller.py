@@ -139,6 +139,23 @@ def test_efforts_are_fed_forward_in_their_means() -> None:
     assert bench.joints.efforts[-1] is None
 
 
+def test_efforts_go_on_where_one_trajectory_takes_over_from_another() -> None:
+    """As the windows of a bridge do: points that lie apart, begun between two of them, or a while from now."""
+    bench = Bench()
+    for number in range(8):
+        now = bench.now
+        times = [-0.023, 0.04, 0.1] if number < 6 else [0.02, 0.1]
+        efforts = [[3.0 + 10.0 * (now + time), -7.0] for time in times]
+        bench.start(times, [[0.0, 0.0]] * len(times), start=now, efforts=efforts)
+        bench.run(0.05)
+    told = np.array(bench.joints.efforts)
+    middles = PERIOD * (np.arange(len(told)) + 0.5)
+    off = np.abs(told[:, 0] - 3.0 - 10.0 * middles)
+    assert off[middles < 0.3].max() < 1e-4
+    assert off.max() < 0.06  # from the mean over the period before
+    np.testing.assert_allclose(told[:, 1], -7.0, atol=1e-6)
+
+
 def test_efforts_of_some_joints_leave_the_others_without() -> None:
     bench = Bench()
     bench.start([0.0, 0.1], [[1.0], [1.0]], indices=(1,), efforts=[[4.0], [4.0]])

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What examples share that play a motion through the controller bridge to the simulator, and watch it by its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from humanoid_stack.msg import ContactForces
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+
+from humanoid_model import HumanoidError
+from humanoid_model.progress import Progress
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+from humanoid_ros.bringup.node_list import list_nodes
+from humanoid_ros.bringup.start_stack import processes
+from humanoid_ros.bringup.supervisor import Supervisor
+from humanoid_ros.client import HumanoidStack
+from humanoid_ros.client.answers import robot_state
+from humanoid_ros.messages.conversions import array, seconds
+from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_sim.walking import MotionWatch, PlayedMotion
+
+SLICE, STILL, SLICES = 0.25, 1e-3, 40
+"""The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
+STOOD = 1.0
+"""How long it is watched at its end [s]."""
+
+
+@contextmanager
+def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
+    """Start simulator and bridge of HRP-2 as processes of their own, and a client.
+
+    Args:
+        scene: name of it.
+        pace: simulated seconds per second.
+    """
+    simulator = [
+        replace(node, parameters={**node.parameters, "real_time_factor": pace})
+        for node in list_nodes("sim", {"scene": scene, "headless": "true"})
+    ]
+    bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})
+    with (
+        Supervisor(processes([*simulator, *bridge])) as supervisor,
+        HumanoidStack("hrp2", patience=300.0, check=supervisor.check) as stack,
+    ):
+        yield stack
+
+
+def stand_still(stack: HumanoidStack) -> None:
+    """Wait until the robot stands still.
+
+    Raises:
+        HumanoidError: it doesn't come to rest.
+    """
+    quiet, fastest = 0, ("", 0.0)
+    for _ in range(SLICES):
+        stack.run(SLICE)
+        fastest = max(stack.state.velocities.items(), key=lambda item: abs(item[1]))
+        quiet = quiet + 1 if abs(fastest[1]) < STILL else 0
+        if quiet == 2:
+            return
+    raise HumanoidError(f"The robot doesn't come to rest: {fastest[0]} moves at {fastest[1]:.3g} rad/s")
+
+
+def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> PlayedMotion:
+    """Let the bridge drive the simulator's controllers along a motion, and look at what the topics tell.
+
+    Args:
+        stack: that runs.
+        motion: to play.
+    """
+    message, robot = whole_body_message(motion, "world"), stack.robot
+    # Whatever kernels the motion needs are compiled now: a simulator that compiles stands still, and the bridge holds.
+    print(f"rehearsed by the simulator's own controllers: {stack.play(message).message or 'done'}")
+    stack.stand(message)
+    stand_still(stack)
+    heard: dict[str, dict[float, Any]] = {}
+    for kind, topic in ((JointState, "joint_states"), (Odometry, "odometry"), (ContactForces, "contacts")):
+        stack.node.create_subscription(kind, topic, _keeper(heard.setdefault(topic, {})), 50)
+    places: list[tuple[float, float]] = []
+
+    def news(progress: Progress) -> None:
+        told = progress.result
+        places.append((seconds(told.stamp), told.path_time))
+
+    result = stack.execute(message, progress=news)
+    print(f"bridge: {result.message}; joints within {1e3 * result.max_joint_error:.2f} mrad of their commands")
+    stack.run(STOOD)
+    # It began and ended at full speed; what came before the first news and after the last is told by that.
+    (first, at_first), (last, at_last) = places[0], places[-1]
+    end = last + result.path_time - at_last
+    clock, path = np.array([(first - at_first, 0.0), *places, (end, result.path_time)]).T
+    watch = MotionWatch(motion)
+    for stamp in sorted(set.intersection(*(set(by_stamp) for by_stamp in list(heard.values())))):
+        if stamp < clock[0]:
+            continue
+        state = robot_state(heard["joint_states"][stamp], heard["odometry"][stamp])
+        assert state.base is not None
+        loads: dict[str, float] = {}
+        for contact in heard["contacts"][stamp].contacts:
+            link = contact.body_a.rsplit("/", 1)[-1]
+            loads[link] = loads.get(link, 0.0) + float(array(contact.force) @ array(contact.normal))
+        q = motion.q[0].copy()
+        for joint in robot.joint_names:
+            q[robot.index_q(joint)] = state.positions[joint]
+        q = robot.place_base(q, state.base)
+        at = float(np.interp(stamp, clock, path)) + max(0.0, stamp - end)
+        watch.look(at, q, np.array([state.efforts[name] for name in robot.joint_names]), loads)
+    return watch.played()
+
+
+def _keeper(kept: dict[float, Any]) -> Callable[[Any], None]:
+    def keep(message: Any) -> None:
+        kept[round(seconds(message.header.stamp), 6)] = message
+
+    return keep

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tutorials say what their Python prints, as pages and as notebooks; the page of the nodes is what the nodes tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fixtures.ros_domain import claim_domain
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import notebooks  # noqa: E402
+
+QUICK = ("tutorial_kinematics", "tutorial_model_generator")
+
+
+def cells(page: str, kind: str) -> list[dict]:
+    read = json.loads((ROOT / "notebooks" / f"{page}.ipynb").read_text())
+    return [cell for cell in read["cells"] if cell["cell_type"] == kind]
+
+
+def test_every_tutorial_is_a_notebook_or_needs_nodes():
+    pages = {path.stem for path in (ROOT / "docs").glob("tutorial_*.md")}
+    assert pages - set(notebooks.PAGES) == {"tutorial_bridge"}
+    assert {path.stem for path in (ROOT / "notebooks").iterdir()} == set(notebooks.PAGES)
+
+
+@pytest.mark.parametrize("page", notebooks.PAGES)
+def test_a_notebook_has_the_python_of_its_page_and_is_small(page):
+    codes = [content for kind, content in notebooks.pieces(page) if kind == "code"]
+    assert ["".join(cell["source"]) for cell in cells(page, "code")] == codes
+    assert (ROOT / "notebooks" / f"{page}.ipynb").stat().st_size < 20_000
+    for cell in cells(page, "markdown"):
+        for target in re.findall(r"\]\((?!\w+:|#)([^)#]+)", "".join(cell["source"])):
+            assert (ROOT / "notebooks" / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "page", [page if page in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in notebooks.PAGES]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_it_prints_what_its_notebook_shows(page):
+    """Words to the letter; numbers may differ from machine to machine."""
+    shown = ["".join(text for output in cell["outputs"] for text in output["text"]) for cell in cells(page, "code")]
+    told = notebooks.printed(["".join(cell["source"]) for cell in cells(page, "code")])
+    number = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
+    assert [number.sub("#", text) for text in told] == [number.sub("#", text) for text in shown]
+    assert any(told)
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_the_tutorial_of_the_bridge_runs(monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
+    from examples.through_bridge import running_stack
+
+    with running_stack("walk", 1.0):
+        codes = [content for kind, content in notebooks.pieces("tutorial_bridge") if kind == "code"]
+        told = "".join(notebooks.printed(codes)).splitlines()
+    assert told[1].startswith("True ")
+    assert told[2] == "False stable"
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.timeout(900)
+def test_the_page_of_the_nodes_is_current():
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/node_pages.py", "--check"],
+        env={**os.environ, "ROS_DOMAIN_ID": str(claim_domain())},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_node_that_is_installed_has_its_section():
+    listed = re.search(r"foreach\(node ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
+    assert listed is not None
+    sections = set(re.findall(r"^## (\w+)", (ROOT / "docs/nodes.md").read_text(), re.M))
+    assert set(listed[1].split()) - {"bringup", "humanoid-model"} <= sections
