@@ -57,8 +57,8 @@ class _Target:
     """The models that a robot is appended to, and what is known of it so far."""
 
     model: pin.Model
-    collision_model: pin.GeometryModel
-    visual_model: pin.GeometryModel
+    collision_model: pin.GeometryModel | None
+    visual_model: pin.GeometryModel | None
     description: RobotDescription
     prefix: str
     split_floating: bool
@@ -69,8 +69,8 @@ class _Target:
 
 def append_to_model(
     model: pin.Model,
-    collision_model: pin.GeometryModel,
-    visual_model: pin.GeometryModel,
+    collision_model: pin.GeometryModel | None,
+    visual_model: pin.GeometryModel | None,
     description: RobotDescription,
     *,
     prefix: str = "",
@@ -89,8 +89,8 @@ def append_to_model(
 
     Args:
         model: grows by the robot's joints and frames.
-        collision_model: extended by its collision geometries; the caller adds pairs.
-        visual_model: grows by its visual geometries.
+        collision_model: extended by its collision geometries; the caller adds pairs. None reads no mesh.
+        visual_model: grows by its visual geometries, likewise.
         description: the robot.
         prefix: put before every name, for example ``"hrp2/"``.
         placement: of the root link of a fixed robot in the world, or of the frame that a floating base's
@@ -279,6 +279,8 @@ def _attach_link(
         (link.collisions, target.collision_model),
         (link.visuals, target.visual_model),
     ):
+        if geometry_model is None:
+            continue
         for index, geometry in enumerate(geometries):
             label = f"{name}/{geometry.name or index}"
             if geometry_model.existGeometryName(label):

@@ -9,10 +9,12 @@ drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
 from humanoid_sim.contact.problem import ContactProblem, ContactResult  # noqa: E402
 from humanoid_sim.contact.solve import solve_contacts  # noqa: E402
+from humanoid_sim.linearisation import Linearisation, linearise  # noqa: E402
 from humanoid_sim.module import Module  # noqa: E402
 from humanoid_sim.rollout import Controls, Rollout, rollout  # noqa: E402
 from humanoid_sim.simulation import Simulation  # noqa: E402
 
 __all__ = [
-    "ContactProblem", "ContactResult", "Controls", "Module", "Rollout", "Simulation", "rollout", "solve_contacts",
+    "ContactProblem", "ContactResult", "Controls", "Linearisation", "Module", "Rollout", "Simulation", "linearise",
+    "rollout", "solve_contacts",
 ]  # fmt: skip

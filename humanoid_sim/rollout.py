@@ -107,9 +107,9 @@ def rollout(
     """
     if steps < 1:
         raise InputError(f"steps is {steps}", element="steps", remedy="Give 1 or more")
-    starts = _states(simulation, states)
+    starts = checked_states(simulation, states)
     runs = len(starts)
-    driven = _controls(simulation, controls, runs, steps)
+    driven = checked_controls(simulation, controls, runs, steps)
     joints = np.array([simulation.world.find_body(name).joint for name in bodies], dtype=np.int64)
     for name in sensors:
         _reader(simulation, name)
@@ -195,7 +195,7 @@ def _step_by_step(
     return steps, readings, ""
 
 
-def _states(
+def checked_states(
     simulation: Simulation, states: Sequence[SimulationState] | tuple[ArrayLike, ArrayLike]
 ) -> list[SimulationState]:
     """Check the initial states, and make them of arrays."""
@@ -215,7 +215,7 @@ def _states(
     return [replace(present, q=own_q, v=own_v) for own_q, own_v in zip(q, v, strict=True)]
 
 
-def _controls(
+def checked_controls(
     simulation: Simulation, controls: Controls | None, runs: int, steps: int
 ) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Check controls; the fields of :class:`RollControls`, the first two of all runs where they have three axes."""

@@ -39,6 +39,9 @@ def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
         type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5.0, 5.0, 0.1], contype=0, conaffinity=1,
         friction=[task["friction"], 0.0, 0.0], condim=3,
     )  # fmt: skip
+    for name in task.get("motors", ()):
+        motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.set_to_motor()
     model = spec.compile()
     data = mujoco.MjData(model)
     data.qpos[:7] = [*task["base"][:3], task["base"][6], *task["base"][3:6]]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
 
 from humanoid_codegen.compiled.compiler import Compiler
+from humanoid_model import content_store
 
 _DIGEST = 32
 
@@ -43,16 +43,9 @@ def cached_object(source: str, compiler: Compiler) -> Path:
 
 def cache_folder() -> Path:
     """Return the folder of the shared objects, one of this user's own; a temporary one where that can't be had."""
-    folder = _platform_folder() / "humanoid_stack" / "compiled"
+    folder = content_store.cache_folder("compiled")
     problem = _claim(folder)
     return folder if problem is None else _temporary_folder(str(folder), problem)
-
-
-def _platform_folder() -> Path:
-    chosen = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(chosen):
-        return Path(chosen)
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
 def _claim(folder: Path) -> str | None:

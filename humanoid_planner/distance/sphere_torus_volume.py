@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from humanoid_model.archive import BROKEN_ARCHIVE, write_archive
 from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
 from humanoid_model.value_equality import ValueEquality
-from humanoid_planner.distance.archive import BROKEN_ARCHIVE, write_archive
 from humanoid_planner.distance.gift_wrapping import wrap
 from humanoid_planner.distance.torus_patches import TorusPatches
 from humanoid_planner.distance.volume_topology import VolumeTopology

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
 import struct
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.content_store import cache_folder, content_path, stored_arrays
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.archive import BROKEN_ARCHIVE, write_archive
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
@@ -26,13 +24,8 @@ _DECOMPOSITION = b"convex parts 2"
 
 
 def store_folder() -> Path:
-    """``$XDG_CACHE_HOME/humanoid_stack/volumes`` (``~/.cache``; ``~/Library/Caches`` on macOS)."""
-    chosen = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(chosen):
-        base = Path(chosen)
-    else:
-        base = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return base / "humanoid_stack" / "volumes"
+    """Return the folder of volumes and parts."""
+    return cache_folder("volumes")
 
 
 def stored_volume(
@@ -53,7 +46,7 @@ def stored_volume(
     """
     cloud = np.ascontiguousarray(points, dtype=np.float64)
     content = _CONSTRUCTION + struct.pack("<2d", r, R) + cloud.astype("<f8").tobytes()
-    path = _path(content, folder)
+    path = content_path(content, store_folder() if folder is None else folder)
     with contextlib.suppress(InputError):
         return SphereTorusVolume.load(path)
     volume = SphereTorusVolume.from_points(cloud, r, R)
@@ -73,25 +66,20 @@ def stored_parts(
         make: makes them, at least one.
         folder: where parts are kept; None is :func:`store_folder`.
     """
-    path = _path(_DECOMPOSITION + content, folder)
-    with contextlib.suppress(*BROKEN_ARCHIVE), np.load(path, allow_pickle=False) as file:
-        ends, points, radii, names = file["ends"], file["points"], file["radii"], file["names"]
-        return [
-            RoundedHull(part, float(radius), str(name))
-            for part, radius, name in zip(np.split(points, ends[:-1]), radii, names, strict=True)
-        ]
-    parts = make()
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_archive(
-            path,
-            ends=np.cumsum([len(part.points) for part in parts]),
-            points=np.vstack([part.points for part in parts]),
-            radii=np.array([part.radius for part in parts]),
-            names=np.array([part.name for part in parts]),
+
+    def arrays() -> dict[str, NDArray[Any]]:
+        parts = make()
+        return {
+            "ends": np.cumsum([len(part.points) for part in parts]),
+            "points": np.vstack([part.points for part in parts]),
+            "radii": np.array([part.radius for part in parts]),
+            "names": np.array([part.name for part in parts]),
+        }
+
+    kept = stored_arrays(_DECOMPOSITION + content, arrays, store_folder() if folder is None else folder)
+    return [
+        RoundedHull(part, float(radius), str(name))
+        for part, radius, name in zip(
+            np.split(kept["points"], kept["ends"][:-1]), kept["radii"], kept["names"], strict=True
         )
-    return parts
-
-
-def _path(content: bytes, folder: Path | None) -> Path:
-    return (store_folder() if folder is None else folder) / f"{hashlib.sha256(content).hexdigest()}.npz"
+    ]

@@ -18,13 +18,11 @@ import numpy as np
 import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.apart import apart
-from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
-from humanoid_model.errors import InputError
 from humanoid_sim.detection.contact_points import PointTable
+from humanoid_sim.detection.mesh_hull import hull_vertices
 from humanoid_sim.detection.pair_classes import PairTable
 from humanoid_sim.detection.patch_reduction import supporting_points
 from humanoid_sim.detection.placed_shapes import JointMotion
@@ -84,25 +82,6 @@ def features_of(shape: Shape) -> list[Feature]:
         return point_features(hull_vertices(shape))
     assert isinstance(shape, HalfSpace)
     return []  # a half-space has no extremity: it is what the others touch
-
-
-def hull_vertices(mesh: Mesh | HeightField) -> NDArray[np.float64]:
-    """Return vertices of the convex hull of a mesh [m], shape (k, 3); all vertices where the mesh is flat.
-
-    Raises:
-        InputError: the mesh file can't be read.
-    """
-    vertices = np.array(coal_geometry(mesh).vertices())
-    if len(vertices) == 0:
-        raise InputError(
-            "mesh has no points",
-            source=mesh.path if isinstance(mesh, Mesh) else None,
-            remedy="Give a mesh with triangles",
-        )
-    try:
-        return vertices[ConvexHull(vertices).vertices]
-    except QhullError:
-        return np.unique(vertices, axis=0)
 
 
 class FeatureTable(NamedTuple):

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from humanoid_model.content_store import stored_arrays
 from humanoid_model.description import Box, Mesh
-from humanoid_sim.detection.half_space import features_of, hull_vertices
+from humanoid_sim.detection.half_space import features_of
+from humanoid_sim.detection.mesh_hull import hull_vertices, store_folder
 
 _COPLANAR = 1e-6
 """Facets of a hull whose unit normals differ by less belong to one face."""
@@ -68,7 +71,13 @@ class Polytope:
         Raises:
             InputError: a mesh file can't be read.
         """
-        return cls.of_box(shape) if isinstance(shape, Box) else cls.of_points(hull_vertices(shape))
+        return cls.of_box(shape) if isinstance(shape, Box) else cls.stored(hull_vertices(shape))
+
+    @classmethod
+    def stored(cls, points: NDArray[np.float64]) -> Polytope:
+        """Return :meth:`of_points`, taken from disk if it was made of the same points before."""
+        content = Path(__file__).read_bytes() + np.ascontiguousarray(points, dtype="<f8").tobytes()
+        return cls(**stored_arrays(content, lambda: vars(cls.of_points(points)), store_folder()))
 
     @classmethod
     def of_points(cls, points: NDArray[np.float64]) -> Polytope:

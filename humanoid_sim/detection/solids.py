@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_model.description import Box, Capsule, Cylinder, HeightField, Mesh, Shape, Sphere
 from humanoid_model.height_field import grid_triangles
 from humanoid_model.optional_library import optional_library
+from humanoid_sim.detection.mesh_hull import stored_of_mesh
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
@@ -40,11 +43,20 @@ def solids_of(shape: Shape) -> list[SolidShape]:
 @lru_cache(maxsize=64)
 def _convex_parts(path: Path, scale: tuple[float, float, float], changed: int) -> tuple[Polytope, ...]:
     """Convex parts of a mesh file as it was last changed; the decomposition takes seconds."""
-    coacd = optional_library("coacd", "simulation", source=path, element="convex_decomposition")
-    mesh = TriangleMesh.of_mesh(Mesh(path, np.array(scale)))
-    points, corners = np.unique(mesh.triangles.reshape(-1, 3), axis=0, return_inverse=True)
-    coacd.set_log_level("error")
-    parts = coacd.run_coacd(
-        coacd.Mesh(points, corners.reshape(-1, 3)), threshold=DECOMPOSITION_CONCAVITY, seed=0
-    )
-    return tuple(Polytope.of_points(np.asarray(vertices)) for vertices, _ in parts)
+    mesh = Mesh(path, np.array(scale))
+
+    def decompose() -> dict[str, NDArray[Any]]:
+        coacd = optional_library("coacd", "simulation", source=path, element="convex_decomposition")
+        triangles = TriangleMesh.of_mesh(mesh).triangles
+        points, corners = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+        coacd.set_log_level("error")
+        parts = coacd.run_coacd(
+            coacd.Mesh(points, corners.reshape(-1, 3)), threshold=DECOMPOSITION_CONCAVITY, seed=0
+        )
+        return {
+            "vertices": np.vstack([vertices for vertices, _ in parts]),
+            "ends": np.cumsum([len(vertices) for vertices, _ in parts]),
+        }
+
+    kept = stored_of_mesh(mesh, __file__, decompose)
+    return tuple(Polytope.stored(part) for part in np.split(kept["vertices"], kept["ends"][:-1]))

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from humanoid_model.arrays import Array
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.stepping.held_response import VANISHED, HeldConstraints, HeldResponses, held_responses
 from humanoid_sim.stepping.roll import RollControls, RollRecord, roll
 from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM
 from humanoid_sim.stepping.staged import StagedStepping
@@ -63,6 +67,28 @@ class CompiledStepping(StagedStepping):
             failure = self._make_room(end) if end < 0 else self._failure(end, q, v, step_count + made)
             if failure is not None:
                 return made, failure
+
+    def respond_held(
+        self, start: tuple[Array, Array], held: HeldConstraints, commands: NDArray[np.int64], out: HeldResponses
+    ) -> None:
+        """Find what changes of a step do while its forces are held, see :mod:`humanoid_sim.stepping.held_response`.
+
+        Raises:
+            SimulationError: there is no memory, or a contact that carries a force is found on no side of the state.
+        """
+        while True:
+            end = held_responses(
+                self.stepper.arrays, self.detector.record(), start, held, commands, self.settings, out
+            )
+            if end == DONE:
+                return
+            if end == VANISHED:
+                raise SimulationError(
+                    "a contact that carries a force is gone when the state changes by a millionth, to either side"
+                )
+            failure = self._make_room(end)
+            if failure is not None:
+                raise failure
 
     def _make_room(self, end: int) -> SimulationError | None:
         """Grow what was too small for the next step of many steps in one call; why that can't be, if so."""

@@ -330,7 +330,7 @@ def remember_rest(step: Step) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _gap(step: Step, block: int) -> float:
+def block_gap(step: Step, block: int) -> float:
     """Distance of a contact, or of a joint to its limit; a compliant contact may sink by what its force makes of it."""
     blocks = step.blocks
     first = blocks.starts[block]
@@ -345,9 +345,9 @@ def _gap(step: Step, block: int) -> float:
 @njit(cache=True, error_model="numpy")
 def is_penetrating(step: Step, dt: float) -> bool:
     """Return whether :func:`correction_forces` has anything to correct."""
-    kinds = step.blocks.kinds
     for block in range(step.groups.counts[1]):
-        if (kinds[block] == CONTACT or kinds[block] == UNILATERAL) and correction_velocity(_gap(step, block), dt)[1]:
+        kind = step.blocks.kinds[block]
+        if kind in (CONTACT, UNILATERAL) and correction_velocity(block_gap(step, block), dt)[1]:
             return True
     return False
 
@@ -383,7 +383,7 @@ def correction_forces(
             for row in range(first, blocks.starts[block + 1]):
                 wanted[row] = 0.0
             if blocks.kinds[block] == CONTACT or blocks.kinds[block] == UNILATERAL:
-                wanted[first], correct = correction_velocity(_gap(step, block), dt)
+                wanted[first], correct = correction_velocity(block_gap(step, block), dt)
                 needed = needed or correct
         if not needed:
             continue

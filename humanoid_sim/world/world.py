@@ -114,13 +114,12 @@ class World:
         self.free_bodies: dict[str, TreeSlices] = {}
         configurations: list[NDArray[np.float64]] = []
         velocities: list[NDArray[np.float64]] = []
-        collision_model, visual_model = pin.GeometryModel(), pin.GeometryModel()
         for placed in scene.robots:
             robot: Robot = placed.robot
             appended = append_to_model(
                 self.model,
-                collision_model,
-                visual_model,
+                None,
+                None,
                 robot.description,
                 prefix=f"{placed.name}/",
                 placement=None if robot.floating_base else placed.placement,

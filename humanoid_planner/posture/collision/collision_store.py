@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.content_store import keep
 from humanoid_model.robot import Robot
 from humanoid_planner.distance.compound_joint import compound_joints
 from humanoid_planner.distance.compound_limit import CompoundLimit
@@ -77,15 +76,4 @@ def save_pairs(path: Path, pairs: NDArray[np.int64], limits: Sequence[CompoundLi
         arrays[f"exponents_{index}"] = limit.exponents
         arrays[f"coefficients_{index}"] = limit.coefficients
         arrays[f"shares_{index}"] = np.array([limit.colliding, limit.lost])
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and renamed: no reader sees half a file.
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+    keep(path, arrays)

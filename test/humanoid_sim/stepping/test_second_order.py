@@ -7,14 +7,12 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
+from fixtures.hinged_rods import four_bar, hinge, mechanism, rod
 from fixtures.scenes import ball, body, box, floor, place, scene
 from numpy.testing import assert_allclose
 
-from humanoid_model import load_robot
 from humanoid_model.description import Box
-from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
 
 INERTIA = np.diag([0.02, 0.05, 0.06])
@@ -65,25 +63,6 @@ def test_torque_and_force_change_momentum_as_newton_says() -> None:
     assert_allclose(found[2], L + np.array([0.02, 0.04, 0.06]), atol=1e-11)
 
 
-def rod(name: str) -> str:
-    return f"""<link name="{name}"><inertial><origin xyz="0 0 -0.15"/><mass value="0.4"/>
-      <inertia ixx="3e-3" ixy="0" ixz="0" iyy="3e-3" iyz="0" izz="1e-5"/></inertial></link>"""
-
-
-def hinge(name: str, parent: str, child: str, xyz: str) -> str:
-    return f"""<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>
-      <origin xyz="{xyz}"/><axis xyz="0 1 0"/></joint>"""
-
-
-def mechanism(folder: Path, name: str, urdf: str, loops: str = "") -> Simulation:
-    """A mechanism without drives that hangs on the world."""
-    (folder / f"{name}.urdf").write_text(f'<robot name="{name}"><link name="ground"/>{urdf}</robot>')
-    (folder / f"{name}.yaml").write_text(f"actuators: {{}}\nfloating_base: false\n{loops}")
-    robot = load_robot(folder / f"{name}.urdf")
-    placed = SceneRobot(name, robot, "zero", pin.SE3.Identity(), robot.postures["zero"])
-    return Simulation(scene(robots=(placed,)))
-
-
 def energies(simulation: Simulation, seconds: float) -> tuple[np.ndarray, float]:
     """Changes of the energy in the course of a run, and the largest kinetic energy on the way."""
     begin, changes, kinetic = simulation.energy().total, [], 0.0
@@ -118,24 +97,8 @@ def test_a_chain_of_ten_links_keeps_its_energy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("speed", [0.0, 20.0])
 def test_a_four_bar_keeps_its_energy(tmp_path: Path, speed: float) -> None:
     """A minute of swinging and of whirling: within 1 % all the time, its loop closed."""
-    links = "".join(
-        [rod("crank"), rod("rocker"), rod("coupler"), hinge("left", "ground", "crank", "0 0 1"),
-         hinge("right", "ground", "rocker", "0.5 0 1"),
-         '<joint name="elbow" type="continuous"><parent link="crank"/><child link="coupler"/>'
-         '<origin xyz="0 0 -0.3" rpy="0 -1.5707963267948966 0"/><axis xyz="0 1 0"/></joint>']
-    )  # fmt: skip
-    loop = """loops:
-  far:
-    a: {link: coupler, xyz: [0, 0, -0.5]}
-    b: {link: rocker, xyz: [0, 0, -0.3]}
-    rows: [x, z]
-"""
-    simulation = mechanism(tmp_path, "four_bar", links, loop)
+    simulation = four_bar(tmp_path, speed)
     robot = simulation.robots["four_bar"]
-    places = [robot.robot.index_q(name) for name in ("left", "right", "elbow")]
-    q, v = np.zeros(3), np.zeros(3)
-    q[places], v[places] = [0.6, 0.6, -0.6], [speed, speed, -speed]
-    robot.set_state(q, v)
     changes, kinetic = energies(simulation, 60.0)
     assert np.abs(changes).max() < 0.01 * kinetic
     ends = robot.placement("coupler").act(np.array([0, 0, -0.5])), robot.placement("rocker").act(np.array([0, 0, -0.3]))
