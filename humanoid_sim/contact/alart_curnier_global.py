@@ -21,6 +21,7 @@ from numba import njit
 from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import contact_residuals, contact_velocity, copy_vector, natural_map
+from humanoid_sim.dynamics.articulated_body import FAST
 
 _BACKTRACKS = 10
 _MEMORY = 5
@@ -28,6 +29,8 @@ _MEMORY = 5
 _SUFFICIENT = 1e-4
 _OWN_LU = 72
 """Up to this many unknowns a plain elimination, as fast as LAPACK or half as fast, and never held up by its threads."""
+_SINGULAR = 1e-14
+"""Blocks with a determinant smaller than this, beside the product of their rows, are singular."""
 _FIRST_SHIFT = 1e-4
 _LAST_SHIFT = 1e-11
 _FAILURES = 4
@@ -100,11 +103,12 @@ def contact_derivatives(
     B[0, 0] = rho_n
     V_1 = f[1] - rho_t * v[1]
     V_2 = f[2] - rho_t * v[2]
-    norm = math.sqrt(V_1 * V_1 + V_2 * V_2)
+    square = V_1 * V_1 + V_2 * V_2
     radius = mu * augmented
-    if norm <= radius:
+    if square <= radius * radius:
         B[1, 1] = B[2, 2] = rho_t
         return False
+    norm = math.sqrt(square)
     d_1 = V_1 / norm
     d_2 = V_2 / norm
     s = radius / norm
@@ -138,34 +142,50 @@ def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
-    """Solve K x = b in place by elimination with row pivots; False where K is singular to working precision."""
-    for c in range(n):
-        pivot = c
-        largest = abs(K[c, c])
-        for r in range(c + 1, n):
-            if abs(K[r, c]) > largest:
-                largest = abs(K[r, c])
-                pivot = r
-        if not largest > 1e-300:
+    """Solve K x = b in place, contact by contact; False where a diagonal block is singular to working precision.
+
+    Rows are not exchanged: blocks of contacts that stick or slip are well conditioned, and with three rows at once the
+    inner loop is a third as many passes.
+    """
+    for c in range(0, n, 3):
+        P, Q, R = K[c], K[c + 1], K[c + 2]
+        a_0, a_1, a_2 = P[c], P[c + 1], P[c + 2]
+        b_0, b_1, b_2 = Q[c], Q[c + 1], Q[c + 2]
+        c_0, c_1, c_2 = R[c], R[c + 1], R[c + 2]
+        m_00, m_10, m_20 = b_1 * c_2 - b_2 * c_1, b_2 * c_0 - b_0 * c_2, b_0 * c_1 - b_1 * c_0
+        determinant = a_0 * m_00 + a_1 * m_10 + a_2 * m_20
+        size = (abs(a_0) + abs(a_1) + abs(a_2)) * (abs(b_0) + abs(b_1) + abs(b_2)) * (abs(c_0) + abs(c_1) + abs(c_2))
+        if not abs(determinant) > _SINGULAR * size:
             return False
-        if pivot != c:
-            for j in range(c, n):
-                K[c, j], K[pivot, j] = K[pivot, j], K[c, j]
-            b[c], b[pivot] = b[pivot], b[c]
-        inverse = 1.0 / K[c, c]
-        for r in range(c + 1, n):
-            factor = K[r, c] * inverse
-            if factor != 0.0:
-                for j in range(c + 1, n):
-                    K[r, j] -= factor * K[c, j]
-                b[r] -= factor * b[c]
-    for r in range(n - 1, -1, -1):
+        inverse = 1.0 / determinant
+        m_00, m_10, m_20 = inverse * m_00, inverse * m_10, inverse * m_20
+        m_01, m_02 = inverse * (a_2 * c_1 - a_1 * c_2), inverse * (a_1 * b_2 - a_2 * b_1)
+        m_11, m_12 = inverse * (a_0 * c_2 - a_2 * c_0), inverse * (a_2 * b_0 - a_0 * b_2)
+        m_21, m_22 = inverse * (a_1 * c_0 - a_0 * c_1), inverse * (a_0 * b_1 - a_1 * b_0)
+        y_0, y_1, y_2 = b[c], b[c + 1], b[c + 2]
+        b[c] = m_00 * y_0 + m_01 * y_1 + m_02 * y_2
+        b[c + 1] = m_10 * y_0 + m_11 * y_1 + m_12 * y_2
+        b[c + 2] = m_20 * y_0 + m_21 * y_1 + m_22 * y_2
+        for j in range(c + 3, n):  # what is left of the rows is that of the inverse times them
+            y_0, y_1, y_2 = P[j], Q[j], R[j]
+            P[j] = m_00 * y_0 + m_01 * y_1 + m_02 * y_2
+            Q[j] = m_10 * y_0 + m_11 * y_1 + m_12 * y_2
+            R[j] = m_20 * y_0 + m_21 * y_1 + m_22 * y_2
+        y_0, y_1, y_2 = b[c], b[c + 1], b[c + 2]
+        for r in range(c + 3, n):
+            row = K[r]
+            l_0, l_1, l_2 = row[c], row[c + 1], row[c + 2]
+            if l_0 != 0.0 or l_1 != 0.0 or l_2 != 0.0:
+                b[r] -= l_0 * y_0 + l_1 * y_1 + l_2 * y_2
+                for j in range(c + 3, n):
+                    row[j] -= l_0 * P[j] + l_1 * Q[j] + l_2 * R[j]
+    for r in range(n - 4, -1, -1):
         value = b[r]
-        for j in range(r + 1, n):
+        for j in range(r - r % 3 + 3, n):
             value -= K[r, j] * b[j]
-        b[r] = value / K[r, r]
+        b[r] = value
     return True
 
 
@@ -228,7 +248,7 @@ def newton_direction(
             count += 1
     n = 3 * count
     K = np.empty((n, n))
-    b = np.empty(n)
+    b, everywhere = np.empty(n), np.empty(3 * m)
     for a in range(count):
         i = active[a]
         k = 3 * i
@@ -236,10 +256,13 @@ def newton_direction(
             b_0, b_1, b_2 = B[i, r, 0], B[i, r, 1], B[i, r, 2]
             row = K[3 * a + r]
             b[3 * a + r] = -psi[k + r] - b_0 * drop[k] - b_1 * drop[k + 1] - b_2 * drop[k + 2]
-            for e in range(count):
-                j = 3 * active[e]
-                for c in range(3):
-                    row[3 * e + c] = b_0 * W[k, j + c] + b_1 * W[k + 1, j + c] + b_2 * W[k + 2, j + c]
+            whole = row if count == m else everywhere
+            for c in range(3 * m):
+                whole[c] = b_0 * W[k, c] + b_1 * W[k + 1, c] + b_2 * W[k + 2, c]
+            if count < m:
+                for e in range(count):
+                    j = 3 * active[e]
+                    row[3 * e], row[3 * e + 1], row[3 * e + 2] = whole[j], whole[j + 1], whole[j + 2]
             for c in range(3):
                 row[3 * a + c] += A[i, r, c] + shift * B[i, r, c] * W[k + c, k + c]
     if n <= _OWN_LU:

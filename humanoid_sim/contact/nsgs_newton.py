@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gauss-Seidel first; where its sweeps converge slowly, Newton on all contacts, and interior points if need be."""
+"""Gauss-Seidel where its sweeps converge fast, Newton on all contacts else, and interior points if need be."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from humanoid_sim.contact.nsgs import solve_one_contact
 _PATIENCE = 4
 _PATIENCE_PER_CONTACT = 1
 """Sweeps that may be left to do, as many as take the time of a Newton solve: a system costs m sweeps or so."""
+_FEW = 16
+_FIRST_ITERATIONS = 3
+"""So few contacts, with forces to start from, begin with so many Newton iterations: a system costs a sweep or two, and
+where contacts stay as they were in the last step the first one solves the problem."""
 _NEWTON_ITERATIONS = 40
 _INTERIOR_ITERATIONS = 100
 _SWEEPS_AFTER_FAILURE = 30
@@ -41,7 +45,7 @@ def nsgs_newton(
     residuals: np.ndarray,
     deadline: float = np.inf,
 ) -> int:
-    """Sweeps while they get there in time, else Newton, in turns until solved.
+    """Sweeps while they get there in time, else Newton, in turns until solved; few contacts begin with Newton.
 
     After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few
     Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck,
@@ -69,6 +73,14 @@ def nsgs_newton(
     contact_residuals(W, v_free, mu, f, v, residuals)
     if residuals[0] <= tolerance:
         return 0
+    iteration = 0
+    timed = deadline < np.inf
+    if m <= _FEW and not timed and f.any():
+        iteration = alart_curnier_global(
+            W, v_free, mu, f, tolerance, min(_FIRST_ITERATIONS, max_iterations), v, residuals
+        )
+        if residuals[0] <= tolerance:
+            return iteration
     inverses = np.empty((m, 3, 3))
     steps = np.empty((m, 2))
     for i in range(m):
@@ -81,9 +93,7 @@ def nsgs_newton(
     patience = _PATIENCE + _PATIENCE_PER_CONTACT * m
     longest = _SWEEPS_AFTER_FAILURE
     first = True
-    iteration = 0
     last = residuals[0]
-    timed = deadline < np.inf
     clock = np.empty(2, dtype=np.int64)
     newton_seconds = 0.0
     while iteration < max_iterations:

@@ -9,10 +9,10 @@ one that is free of its limit none. Once it is known which is which, the held ro
     v' = v_c + W_{cd} f_d - W_{cs} W_{ss}^{-1} (v_s + W_{sd} f_d),
 
 with s the held rows, d those of known force and c the contacts, and contacts alone are left, which
-:func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states follow from forces and velocities and are
-seldom wrong twice, as they last from step to step: a primal-dual active set (M. Hintermüller, K. Ito, K. Kunisch,
-    SIAM J.
-Optim. 13, 2003). Gauss-Seidel has to carry forces along the whole robot instead, joint by joint.
+:func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states are first those that the forces of the last step
+tell, then follow from forces and velocities, and are seldom wrong twice, as they last from step to step: a primal-dual
+active set (M. Hintermüller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003). Gauss-Seidel has to carry forces along the
+whole robot instead, joint by joint.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockP
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.dynamics.articulated_body import FAST
 
 _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
@@ -55,12 +56,12 @@ def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def _state(kind: int, bound: float, wanted: float) -> int:
-    """Return the state of a scalar row, from the force that its law projects."""
+    """Return the state of a scalar row that a force tells: that of the last step, and states last from step to step."""
     if kind == UNILATERAL:
         return _HELD if wanted > 0.0 else _LOW
-    if wanted > bound:
+    if wanted >= bound:
         return _HIGH
-    return _LOW if wanted < -bound else _HELD
+    return _LOW if wanted <= -bound else _HELD
 
 
 @njit(cache=True, error_model="numpy")
@@ -71,7 +72,7 @@ def _known_force(kind: int, bound: float, state: int) -> float:
     return bound if state == _HIGH else -bound
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
     """Cholesky factor of the first n rows in place; rows that repeat earlier ones are marked and left out."""
     for j in range(n):
@@ -95,6 +96,22 @@ def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
             for k in range(j):
                 value -= A[i, k] * A[j, k]
             A[i, j] = value * inverse
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _take_off(row: np.ndarray, factors: np.ndarray, E: np.ndarray, count: int) -> None:
+    """Subtract the first rows of E from a row, each times its factor, four rows in a pass."""
+    a = 0
+    while a + 4 <= count:
+        e_0, e_1, e_2, e_3 = factors[a], factors[a + 1], factors[a + 2], factors[a + 3]
+        for q in range(row.size):
+            row[q] -= e_0 * E[a, q] + e_1 * E[a + 1, q] + e_2 * E[a + 2, q] + e_3 * E[a + 3, q]
+        a += 4
+    while a < count:
+        e_0 = factors[a]
+        for q in range(row.size):
+            row[q] -= e_0 * E[a, q]
+        a += 1
 
 
 @apart(error_model="numpy")
@@ -151,7 +168,7 @@ def scalar_active_set(
     states = np.empty(ns, dtype=np.int64)
     for s in range(ns):
         k = rows_s[s]
-        states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k] - v[k] / diagonal[k])
+        states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k])
     held = np.empty(ns, dtype=np.int64)
     A = np.empty((ns, ns))
     repeated, loose = np.empty(ns, dtype=np.bool_), np.empty(ns, dtype=np.bool_)
@@ -193,11 +210,7 @@ def scalar_active_set(
             for r in range(nc):
                 E[a, r] = row[rows_c[r]]
             E[a, nc] = v[held[a]]
-            for b in range(a):
-                factor = A[a, b]
-                if factor != 0.0:
-                    for r in range(nc + 1):
-                        E[a, r] -= factor * E[b, r]
+            _take_off(E[a], A[a], E, a)
             inverse = 1.0 / A[a, a]
             for r in range(nc + 1):
                 E[a, r] *= inverse
@@ -207,13 +220,9 @@ def scalar_active_set(
             v_c[r] = v[rows_c[r]]
             for q in range(nc):
                 W_c[r, q] = row[rows_c[q]]
-        for a in range(count):
-            for r in range(nc):
-                factor = E[a, r]
-                if factor != 0.0:
-                    v_c[r] -= factor * E[a, nc]
-                    for q in range(nc):
-                        W_c[r, q] -= factor * E[a, q]
+            _take_off(W_c[r], E[:, r], E, count)
+            for a in range(count):
+                v_c[r] -= E[a, r] * E[a, nc]
         iteration += 1
         if contacts > 0:
             # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is hard,

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Delassus operator by unit forces, the thesis' initial method (§3.2.1, Algorithm 3, corrected).
 
-A unit force along each row in turn is sent through the force and acceleration recursions of the articulated-body
-algorithm, with its H and D; what accelerates is a column of :math:`J M^{-1} J^T`. Slow, but it takes rows of any kind.
+A unit force along each row goes through the force recursion of the articulated-body algorithm, with its H and D, which
+leaves efforts Y for the coordinates on its way. The thesis sends the accelerations outwards again; here their products
+are summed up: :math:`J M^{-1} J^T = Y D^{-1} Y^T`, the recursion being the :math:`LDL^T` factorisation of the inertia.
+It takes rows of any kind.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
@@ -54,66 +57,62 @@ def unit_forces(
             count = mark_branch(model, rows.joint_b[i], marks, found, count)
     sort_branches(found, count, marks)
     H, D_inverse = articulated.H, articulated.D_inverse
-    forces = np.zeros((nv, 6))
-    u = np.zeros(nv)
-    rates = np.zeros(nv)
-    accelerations = np.zeros((nv, 6))
-    for i in range(first, last):
-        if not columns[i - first]:
+    at = np.empty(nv, dtype=np.int64)
+    for s in range(count):
+        at[found[s]] = s
+    n = last - first
+    Y = np.zeros((count, n))
+    for i in range(n):
+        row = first + i
+        if rows.dofs[row] >= 0:
+            k = rows.dofs[row]
+            u = rows.wrenches[row, 0]
+            Y[at[k], i] = u
+            g = -u * D_inverse[k]
+            h = H[k]
+            _inwards(
+                model, S, articulated, model.dof_parent[k],
+                g * h[0], g * h[1], g * h[2], g * h[3], g * h[4], g * h[5], at, i, Y,
+            )  # fmt: skip
             continue
+        w = rows.wrenches[row]
+        _inwards(model, S, articulated, model.last_dof[rows.joint_a[row]], w[0], w[1], w[2], w[3], w[4], w[5], at, i, Y)
+        if rows.joint_b[row] > 0:
+            _inwards(
+                model, S, articulated, model.last_dof[rows.joint_b[row]],
+                -w[0], -w[1], -w[2], -w[3], -w[4], -w[5], at, i, Y,
+            )  # fmt: skip
+    for i in range(n):
+        if not columns[i]:
+            continue
+        own = W[i]
+        for j in range(n):
+            own[j] = 0.0
         for s in range(count):
-            k = found[s]
-            u[k] = 0.0
-            for r in range(6):
-                forces[k, r] = 0.0
-        if rows.dofs[i] >= 0:
-            u[rows.dofs[i]] = rows.wrenches[i, 0]
-        else:
-            k = model.last_dof[rows.joint_a[i]]
-            if k >= 0:
-                for r in range(6):
-                    forces[k, r] += rows.wrenches[i, r]
-            k = model.last_dof[rows.joint_b[i]]
-            if k >= 0:
-                for r in range(6):
-                    forces[k, r] -= rows.wrenches[i, r]
-        for s in range(count - 1, -1, -1):  # from the tips to the roots; the sign is minus, see the errata
-            k = found[s]
-            rest = u[k]
-            for r in range(6):
-                rest += S[k, r] * forces[k, r]
-            u[k] = rest
-            above = model.dof_parent[k]
-            if above >= 0:
-                scaled = rest * D_inverse[k]
-                for r in range(6):
-                    forces[above, r] += forces[k, r] - H[k, r] * scaled
-        for s in range(count):
-            k = found[s]
-            above = model.dof_parent[k]
-            rest = u[k]
-            if above >= 0:
-                for r in range(6):
-                    rest -= H[k, r] * accelerations[above, r]
-            rate = rest * D_inverse[k]
-            rates[k] = rate
-            for r in range(6):
-                accelerations[k, r] = S[k, r] * rate
-            if above >= 0:
-                for r in range(6):
-                    accelerations[k, r] += accelerations[above, r]
-        for j in range(first, last):
-            value = 0.0
-            if rows.dofs[j] >= 0:
-                value = rows.wrenches[j, 0] * rates[rows.dofs[j]]
-            else:
-                k = model.last_dof[rows.joint_a[j]]
-                if k >= 0:
-                    for r in range(6):
-                        value += rows.wrenches[j, r] * accelerations[k, r]
-                k = model.last_dof[rows.joint_b[j]]
-                if k >= 0:
-                    for r in range(6):
-                        value -= rows.wrenches[j, r] * accelerations[k, r]
-            W[j - first, i - first] = scale * value
-            W[i - first, j - first] = scale * value
+            if Y[s, i] != 0.0:
+                g = scale * D_inverse[found[s]] * Y[s, i]
+                for j in range(n):
+                    own[j] += g * Y[s, j]
+        for j in range(n):
+            W[j, i] = own[j]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _inwards(
+    model: FlatModel, S: np.ndarray, articulated: ArticulatedInertia, k: int, f_0: float, f_1: float, f_2: float,
+    f_3: float, f_4: float, f_5: float, at: np.ndarray, i: int, Y: np.ndarray,
+) -> None:  # fmt: skip
+    """Add what a wrench that has come to a coordinate k leaves for it and those before it, in column i of Y."""
+    H, D_inverse = articulated.H, articulated.D_inverse
+    while k >= 0:
+        s, h = S[k], H[k]
+        u = s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
+        Y[at[k], i] += u
+        g = u * D_inverse[k]
+        f_0 -= g * h[0]
+        f_1 -= g * h[1]
+        f_2 -= g * h[2]
+        f_3 -= g * h[3]
+        f_4 -= g * h[4]
+        f_5 -= g * h[5]
+        k = model.dof_parent[k]

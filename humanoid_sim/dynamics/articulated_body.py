@@ -117,6 +117,39 @@ def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: 
     force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _bias_force(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, force: np.ndarray) -> None:
+    r"""Compute the bias force of :func:`_body_terms` alone, by the momentum: half of the work."""
+    m = model.masses[j]
+    R, p, t = motion.R[j], motion.p[j], motion.twists[j]
+    lever, local = model.levers[j], model.inertias[j]
+    r_00, r_01, r_02 = R[0, 0], R[0, 1], R[0, 2]
+    r_10, r_11, r_12 = R[1, 0], R[1, 1], R[1, 2]
+    r_20, r_21, r_22 = R[2, 0], R[2, 1], R[2, 2]
+    t_0, t_1, t_2, t_3, t_4, t_5 = t[0], t[1], t[2], t[3], t[4], t[5]
+    x = p[0] + r_00 * lever[0] + r_01 * lever[1] + r_02 * lever[2]
+    y = p[1] + r_10 * lever[0] + r_11 * lever[1] + r_12 * lever[2]
+    z = p[2] + r_20 * lever[0] + r_21 * lever[1] + r_22 * lever[2]
+    l_0 = m * (t_0 + t_4 * z - t_5 * y)
+    l_1 = m * (t_1 + t_5 * x - t_3 * z)
+    l_2 = m * (t_2 + t_3 * y - t_4 * x)
+    o_0 = r_00 * t_3 + r_10 * t_4 + r_20 * t_5  # angular velocity in the axes of the body
+    o_1 = r_01 * t_3 + r_11 * t_4 + r_21 * t_5
+    o_2 = r_02 * t_3 + r_12 * t_4 + r_22 * t_5
+    h_0 = local[0, 0] * o_0 + local[0, 1] * o_1 + local[0, 2] * o_2
+    h_1 = local[0, 1] * o_0 + local[1, 1] * o_1 + local[1, 2] * o_2
+    h_2 = local[0, 2] * o_0 + local[1, 2] * o_1 + local[2, 2] * o_2
+    k_0 = r_00 * h_0 + r_01 * h_1 + r_02 * h_2 + y * l_2 - z * l_1
+    k_1 = r_10 * h_0 + r_11 * h_1 + r_12 * h_2 + z * l_0 - x * l_2
+    k_2 = r_20 * h_0 + r_21 * h_1 + r_22 * h_2 + x * l_1 - y * l_0
+    force[0] = t_4 * l_2 - t_5 * l_1 - w[0]
+    force[1] = t_5 * l_0 - t_3 * l_2 - w[1]
+    force[2] = t_3 * l_1 - t_4 * l_0 - w[2]
+    force[3] = t_4 * k_2 - t_5 * k_1 + t_1 * l_2 - t_2 * l_1 - w[3]
+    force[4] = t_5 * k_0 - t_3 * k_2 + t_2 * l_0 - t_0 * l_2 - w[4]
+    force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
+
+
 @apart(error_model="numpy", fastmath=FAST)
 def articulated_body(
     model: FlatModel,
@@ -276,9 +309,8 @@ def biased_acceleration(
     )  # fmt: skip
     S, biases = motion.S, motion.biases
     n = model.kinds.size
-    own = np.empty(21)
     for j in range(1, n):
-        _body_terms(model, motion, j, wrenches[j], own, forces[j])
+        _bias_force(model, motion, j, wrenches[j], forces[j])
     for j in range(n - 1, 0, -1):
         i, force, bias = inertias[j], forces[j], biases[j]
         b_0, b_1, b_2, b_3, b_4, b_5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
