@@ -10,7 +10,7 @@ from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.detection.pair_records import PatchPoints, Pose
-from humanoid_sim.detection.patch_reduction import reduce_patch
+from humanoid_sim.detection.patch_reduction import ONE_POINT, keep_corners, reduce_patch
 from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
 
 MAX_POINTS = 8
@@ -129,6 +129,21 @@ def clip_polygon(
 
 
 @njit(cache=True, error_model="numpy")
+def _name_of_vertex(point: np.ndarray, number: int, polygon: np.ndarray, labels: np.ndarray) -> int:
+    """Return the label of the vertex where two sides cross, so that rounding doesn't give it another; else its number.
+
+    Faces whose corners lie on each other would name them by the vertex in one step and by the sides in the next.
+    """
+    for i in range(labels.size):
+        away = 0.0
+        for r in range(3):
+            away += (point[r] - polygon[i, r]) ** 2
+        if away <= ONE_POINT * ONE_POINT:
+            return int(labels[i])
+    return number
+
+
+@njit(cache=True, error_model="numpy")
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -243,11 +258,21 @@ def face_contact(
         facing = face_polygon(table, a, j, R_a, p_a)
         labels = table.corners[table.corner_start[j] : table.corner_start[j + 1]]
         points, numbers = clip_polygon(facing, labels, face, face_normal)
+        total = points.shape[0]
+        corners = np.empty(points.shape[0], dtype=np.int64)
+        total = keep_corners(points, total, corners)
+        for k in range(total):
+            numbers[k] = numbers[corners[k]]
+            for r in range(3):
+                points[k, r] = points[corners[k], r]
+            if numbers[k] >= VERTICES:
+                numbers[k] = _name_of_vertex(points[k], numbers[k], facing, labels)
     else:
         points, numbers = round_points(table, a, R_a, p_a, face, face_normal)
+        total = points.shape[0]
     near = 0
-    heights = np.empty(points.shape[0])
-    for k in range(points.shape[0]):
+    heights = np.empty(total)
+    for k in range(total):
         height = 0.0
         for r in range(3):
             height += (points[k, r] - face[0, r]) * face_normal[r]

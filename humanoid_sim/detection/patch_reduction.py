@@ -13,7 +13,7 @@ from humanoid_model.apart import apart
 _TIE = 1e-6
 """Corners whose triangles differ by less than this part of the larger one are equal: the later one goes."""
 
-_ONE_POINT = 1e-7
+ONE_POINT = 1e-7
 """Corners nearer than this are one [m]."""
 
 _LEVEL = 1e-9
@@ -66,8 +66,8 @@ def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
         i = ring[k]
         p = ring[distinct - 1] if distinct > 0 else i
         q = ring[0] if distinct > 0 else i
-        near_last = abs(x[i] - x[p]) + abs(y[i] - y[p]) <= _ONE_POINT
-        near_first = abs(x[i] - x[q]) + abs(y[i] - y[q]) <= _ONE_POINT
+        near_last = abs(x[i] - x[p]) + abs(y[i] - y[p]) <= ONE_POINT
+        near_first = abs(x[i] - x[q]) + abs(y[i] - y[q]) <= ONE_POINT
         if distinct == 0 or not (near_last or near_first):
             ring[distinct] = i
             distinct += 1
@@ -149,6 +149,43 @@ def _outside(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, px: floa
     return largest
 
 
+@njit(cache=True, error_model="numpy")
+def keep_corners(polygon: np.ndarray, size: int, kept: np.ndarray) -> int:
+    """Leave out what lies between two corners of a convex polygon, or on one of them: it adds no wrench.
+
+    Where edges of two faces run along each other they cross anywhere, at every step elsewhere: such points would keep a
+    body from coming to rest.
+
+    Args:
+        polygon: points in order, the first ``size`` count [m], shape (n, 3).
+        size: their number.
+        kept: receives the indices of the corners, in order, shape (size,) or more.
+
+    Returns:
+        The number of corners.
+    """
+    count = 0
+    for i in range(size):
+        if size - i + count <= 2:  # never less than the two ends
+            kept[count] = i
+            count += 1
+            continue
+        p = polygon[kept[count - 1] if count > 0 else size - 1]
+        s = polygon[i + 1 if i + 1 < size else kept[0]]
+        along, length, away = 0.0, 0.0, 0.0
+        for r in range(3):
+            side = s[r] - p[r]
+            along += side * (polygon[i, r] - p[r])
+            length += side * side
+        share = min(max(along / length, 0.0), 1.0) if length > 0.0 else 0.0
+        for r in range(3):
+            away += (polygon[i, r] - p[r] - share * (s[r] - p[r])) ** 2
+        if away > ONE_POINT * ONE_POINT:
+            kept[count] = i
+            count += 1
+    return count
+
+
 @apart(error_model="numpy")
 def supporting_points(
     positions: np.ndarray, heights: np.ndarray, normal: np.ndarray, most: int, kept: np.ndarray
@@ -181,7 +218,7 @@ def supporting_points(
     count = 0
     for i in range(n):
         away = math.hypot(x[i] - x[lowest], y[i] - y[lowest])
-        if away > _ONE_POINT and _TILT * away > heights[i] - heights[lowest]:
+        if away > ONE_POINT and _TILT * away > heights[i] - heights[lowest]:
             left[count] = i
             count += 1
     corner_x, corner_y = np.empty(most), np.empty(most)
@@ -197,7 +234,7 @@ def supporting_points(
             i = left[k]
             distance = _outside(corner_x, corner_y, ring, corners, x[i], y[i])
             sinks = _TILT * distance - (heights[i] - heights[lowest])
-            if distance <= _ONE_POINT or sinks <= _LEVEL:
+            if distance <= ONE_POINT or sinks <= _LEVEL:
                 continue  # for good: the polygon only grows
             left[count] = i
             count += 1

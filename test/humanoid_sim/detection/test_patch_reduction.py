@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial import ConvexHull
 
-from humanoid_sim.detection.patch_reduction import convex_ring, reduce_patch, supporting_points
+from humanoid_sim.detection.patch_reduction import convex_ring, keep_corners, reduce_patch, supporting_points
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -88,6 +88,23 @@ def test_deepest_point_stays_even_inside() -> None:
     kept = kept_points(points, gaps)
     assert 32 in kept
     assert len(kept) == 8
+
+
+@pytest.mark.parametrize("corners", [2, 3, 4, 7])
+def test_points_on_sides_and_copies_of_corners_are_left_out(corners: int) -> None:
+    """What stays has the corners of qhull's polygon, wherever the list begins; of a segment both ends."""
+    rng = np.random.default_rng(corners)
+    for _ in range(20):
+        angles = np.sort(rng.uniform(0, 2 * np.pi, corners) * 0.3 + 0.7 * np.linspace(0, 2 * np.pi, corners, False))
+        true = np.column_stack([np.cos(angles), np.sin(angles)])
+        points = []
+        for p, q in zip(true, np.roll(true, -1, axis=0), strict=True):
+            points += [p, *(p + np.sort(rng.choice([0.0, 0.3, 0.6, 1.0], rng.integers(0, 4)))[:, None] * (q - p))]
+        points = np.roll(points, rng.integers(len(points)), axis=0) + 1e-10 * rng.normal(size=(len(points), 2))
+        kept = np.empty(len(points), dtype=np.int64)
+        kept = kept[: keep_corners(flat(points), len(points), kept)]
+        order = np.argsort(np.arctan2(*points[kept].T[::-1]) % (2 * np.pi))
+        np.testing.assert_allclose(points[kept][order], true, atol=2e-7)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
