@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
 import math
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
 
 from benchmark.contact_scenarios import chosen_footholds
+from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
 from humanoid_planner.contacts.stances.planned_stance import Hold
-from humanoid_planner.posture.tasks.link_tasks import joint_at
+from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
 
 PLACES = PredefinedCandidates(
     {
@@ -255,6 +257,58 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
     always = planner(can, tasks=[joint_at(can.kinematics, "HEAD_JOINT1", 0.3)])
     for state in (always.search.nodes[0].state, *sons(always, always.search.nodes[0])):
         assert state.q[index] == pytest.approx(0.3, abs=1e-5)
+
+
+def test_the_robot_looks_where_it_puts_its_hand(can):
+    eye, ahead = np.array([0.05, 0.0, 0.08]), np.array([1.0, 0.0, 0.0])
+    bodies = {body.name: body.placement_world_body for body in can.scene.bodies}
+
+    def where(contact):
+        surface = contact.surface
+        return (bodies[surface.body] * surface.placement_body_surface).act(np.array([contact.x, contact.y, 0.0]))
+
+    def look(stance):
+        new = [one for one in stance.contacts if "hand" in one.location.name and not one.kind.bears]
+        return [gaze(can.kinematics, "HEAD_LINK1", eye, ahead, where(one), angle_tolerance=0.02) for one in new]
+
+    def off(q, target):
+        head = can.robot.link_placements(q)["HEAD_LINK1"]
+        sight = target - head.act(eye)
+        return math.acos(float(sight @ head.rotation @ ahead) / float(np.linalg.norm(sight)))
+
+    def reached(**more):
+        made = planner(can, **more)
+        found = [state for state in sons(made, made.search.nodes[0]) if len(state.stance.holds) == 3]
+        [hand] = [one for one in made.space.stance_of(found[0]).contacts if "hand" in one.location.name]
+        return off(found[0].q, where(hand))
+
+    assert reached(tasks=look) < 0.02 + 1e-5
+    assert reached() > 0.1
+
+
+@pytest.mark.parametrize("chosen", [False, True], ids=["random places", "volumes"])
+def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
+    """O2-11: what is beyond reach costs nothing."""
+
+    def tree(half):
+        square = [[-half, -half], [half, -half], [half, half], [-half, half]]
+        wide = [replace(one, polygon=square) if one.name == "floor" else one for one in stairs.scene.surfaces]
+        scene = replace(stairs.scene, surfaces=tuple(wide))
+        floor = next(one for one in wide if one.name == "floor")
+        start = Stance(tuple(replace(one, surface=floor) for one in stairs.start.contacts))
+        options = (chosen_footholds(stairs, "vbfp") if chosen else stairs.options) | {"surfaces": ["floor"]}
+        made = ContactPlanner(stairs.robot, scene, start, stairs.goal, **options)
+        made.run(max_nodes=12)
+        return [
+            (node.father, *(value for hold in node.state.stance.holds for value in astuple(hold)))
+            for node in made.search.nodes
+        ]
+
+    small, large = tree(3.0), tree(30.0)
+    assert len(small) >= 12
+    assert len(large) == len(small)
+    for one, other in zip(small[1:], large[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def whole_search(stairs, method, **limits):
