@@ -165,7 +165,8 @@ def soak(seconds: float) -> list[str]:
                 paces.append((stack.status.time - before) / (time.monotonic() - began))
                 base = stack.state.base
                 if not result.success or base is None or base.translation[2] < 0.5:
-                    wrong.append(f"round {len(paces)}: {result.message or 'the robot has fallen'}")
+                    fallen = "the robot has fallen; " if result.success else ""
+                    wrong.append(f"round {len(paces)}: {fallen}{result.message}")
             except HumanoidError as error:
                 wrong.append(f"round {len(paces) + 1}: {error}")
             for name, process in started.items():

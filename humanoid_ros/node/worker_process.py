@@ -53,7 +53,7 @@ def serve(connection: Connection) -> None:
 
 
 def give_back_memory() -> None:
-    """Return what is free to the system.
+    """Give what is free back to the system.
 
     Symbolic problems are millions of small pieces. Where one of them stays in use, glibc keeps all memory below it, and
     a process grows by 10 MB with every gait.

@@ -19,7 +19,7 @@ from rclpy.node import Node
 
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.executor_future import waking_future
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
 
 PATIENCE = 10.0
 
@@ -68,3 +68,28 @@ def test_goal_cancel_and_result_are_heard_however_quickly_they_come(
     assert len(outcome(goal.cancel_goal_async()).goals_canceling) == 1
     answer = outcome(goal.get_result_async())
     assert (answer.status, answer.result.error_code) == (GoalStatus.STATUS_CANCELED, 3)
+
+
+def test_who_took_a_goal_is_gone_though_another_one_offers_the_action(
+    answering_and_asking: tuple[Node, Node],
+) -> None:
+    first, second = answering_and_asking
+
+    def execute(goal: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        return FollowJointTrajectory.Result()
+
+    taker = AnsweringActionServer(first, FollowJointTrajectory, "follow", execute)
+    client = GuardedActionClient(second, FollowJointTrajectory, "follow")
+    assert client.wait_for_server(PATIENCE)
+    server = GoalServer(client)
+    assert not server.gone
+    AnsweringActionServer(second, FollowJointTrajectory, "follow", execute)
+    end = time.monotonic() + 6 * PATIENCE
+    while len(client.servers) < 2:
+        assert time.monotonic() < end, "the second one isn't found"
+        time.sleep(0.02)
+    first.executor.create_task(taker.destroy)
+    while not server.gone:
+        assert time.monotonic() < end, "the first one isn't missed"
+        time.sleep(0.02)
+    assert client.server_is_ready()
