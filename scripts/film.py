@@ -22,7 +22,7 @@ from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_sim.walking import generate_walk, plan_footsteps
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "demo.gif"
-WIDTH, HEIGHT, SHOWN, COLOURS = 1280, 720, 720, 64
+WIDTH, HEIGHT, SHOWN, COLOURS = 1280, 720, 720, 128
 """Size of the page and width of the film [px]; colours of a picture."""
 STEPS, LENGTH = 4, 0.2
 RATE, DURATION = 8.0, 7.5
@@ -59,8 +59,8 @@ def main() -> None:
             pictures.append(picture.resize((SHOWN, SHOWN * HEIGHT // WIDTH), Image.Resampling.LANCZOS))
             print(f"\r{number + 1} pictures", end="", flush=True)
         task.cancel()
-    # One palette for all, so that what stands still stays the same and takes no room.
-    palette = pictures[len(pictures) // 2].quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    # One palette for all, so that what stands still stays the same and takes no room; thin arrows count as floors do.
+    palette = pictures[len(pictures) // 2].quantize(COLOURS, Image.Quantize.FASTOCTREE)
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     frames[0].save(
         FILM, save_all=True, append_images=frames[1:], duration=round(1000.0 / RATE), loop=0, optimize=True
