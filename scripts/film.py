@@ -16,6 +16,7 @@ from humanoid_ros.bringup.node_list import list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
+from humanoid_ros.demo.demo_observer import wait_for
 from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.demo.run_demo import FIRST_PORT, free_port
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
@@ -45,6 +46,7 @@ def main() -> None:
         stack.stand(message)
         stack.run(0.5)
         stack.pause()
+        wait_for(lambda: stack.node.count_publishers("view"), "the page", 120.0, supervisor.check)
         browser.open(f"http://127.0.0.1:{port}")
         browser.wait_for("document.body.innerText.includes('simulated time')")
         browser.evaluate(
