@@ -253,11 +253,12 @@ def walk_through_bridge(gait: LiftedGait, pace: float, picture: str) -> int:
     from examples.play_plan import draw_played
     from examples.through_bridge import play_through_bridge, running_stack
 
-    motion = gait_motion(whole_trajectory(gait), gait.robot, BRIDGE_FRICTION, gait)
+    trajectory = whole_trajectory(gait)
+    motion = gait_motion(trajectory, gait.robot, BRIDGE_FRICTION, gait)
     with running_stack(SCENES["hrp2"], pace) as stack:
         began = perf_counter()
         played = play_through_bridge(stack, motion)
-    landed = sum(span.start > 0.0 for span in motion.contacts)
+    landed = sum(contact.part == "sole" and contact.start > 0.0 for contact in trajectory.contacts)
     print(f"{landed} steps, {motion.duration:.1f} s in {perf_counter() - began:.1f} s; {played.report()}")
     figure = plt.figure(figsize=(11, 7), layout="constrained")
     draw_played(figure, played)

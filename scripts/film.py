@@ -16,13 +16,14 @@ from humanoid_ros.bringup.node_list import list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
+from humanoid_ros.demo.demo_observer import wait_for
 from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.demo.run_demo import FIRST_PORT, free_port
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_sim.walking import generate_walk, plan_footsteps
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "demo.gif"
-WIDTH, HEIGHT, SHOWN, COLOURS = 1280, 720, 720, 64
+WIDTH, HEIGHT, SHOWN, COLOURS = 1280, 720, 720, 128
 """Size of the page and width of the film [px]; colours of a picture."""
 STEPS, LENGTH = 4, 0.2
 RATE, DURATION = 8.0, 7.5
@@ -45,6 +46,7 @@ def main() -> None:
         stack.stand(message)
         stack.run(0.5)
         stack.pause()
+        wait_for(lambda: stack.node.count_publishers("view"), "the page", 120.0, supervisor.check)
         browser.open(f"http://127.0.0.1:{port}")
         browser.wait_for("document.body.innerText.includes('simulated time')")
         browser.evaluate(
@@ -59,8 +61,8 @@ def main() -> None:
             pictures.append(picture.resize((SHOWN, SHOWN * HEIGHT // WIDTH), Image.Resampling.LANCZOS))
             print(f"\r{number + 1} pictures", end="", flush=True)
         task.cancel()
-    # One palette for all, so that what stands still stays the same and takes no room.
-    palette = pictures[len(pictures) // 2].quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    # One palette for all, so that what stands still stays the same and takes no room; thin arrows count as floors do.
+    palette = pictures[len(pictures) // 2].quantize(COLOURS, Image.Quantize.FASTOCTREE)
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     frames[0].save(
         FILM, save_all=True, append_images=frames[1:], duration=round(1000.0 / RATE), loop=0, optimize=True

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixtures.ros_domain import claim_domain
 
 from examples.optimal_walk import draw, main, own_scene, plan, planned, sloping_floor, walk
 from humanoid_model import load_robot
@@ -20,6 +21,7 @@ from humanoid_model.mesh_path import resolve_mesh_path
         (["--stride", "nan"], "stride"),
         (["--slope", "89"], "slope: is 89 degrees. Give one from -30 to 30 degrees"),
         (["--slope", "nan"], "slope: is nan degrees"),
+        (["--bridge"], "bridge: is for HRP-2 on a level floor"),
         (["nowhere/walk.png"], "'nowhere' isn't a folder. Give a .png in a folder that exists"),
         (["walk.docx"], "'.docx' is no format of pictures"),
     ],
@@ -115,3 +117,15 @@ def test_robots_of_other_proportions_walk(robot, leg, steady, how, share, margin
     assert walked.speed == pytest.approx(how.get("stride", 1.0) * 0.53 * np.sqrt(leg / 0.82), rel=0.03)
     assert (walked.astray < [0.01, 0.01, 2e-3]).all()
     assert walked.margin > margin
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.timeout(900)
+def test_hrp2_walks_through_the_bridge(tmp_path, capsys, monkeypatch):
+    """At a quarter of real time: on a busy machine windows come too late otherwise."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
+    assert main([str(tmp_path / "walk.png"), "--robot", "hrp2", "--steps", "2", "--bridge", "--pace", "0.25"]) == 0
+    told = capsys.readouterr().out
+    assert "bridge: the end is reached" in told
+    assert "; stands; " in told

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixtures.ros_domain import claim_domain
 
 from examples.play_plan import SCENARIOS, main
 from humanoid_model import ContactKind, Stance
@@ -70,3 +71,19 @@ def test_the_robot_ends_in_its_goal_posture(name: str, tmp_path: Path, capsys: p
     assert "stands; 0.0" in told
     assert picture.stat().st_size > 10_000
     assert film.stat().st_size < 1_500_000
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.timeout(900)
+def test_it_rises_through_the_bridge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first steps, at a quarter of real time: on a busy machine windows come too late otherwise."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(claim_domain()))
+    picture = tmp_path / "picture.png"
+    assert main(["chair", str(picture), "--stances", "3", "--bridge", "--pace", "0.25"]) == 0
+    told = capsys.readouterr().out
+    assert "bridge: the end is reached" in told
+    assert "stands; 0.0" in told
+    assert picture.stat().st_size > 10_000
