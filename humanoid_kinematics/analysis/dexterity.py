@@ -64,7 +64,8 @@ def following(solver: MechanismSolver, driven: Sequence[str]) -> Array:
     D[columns, range(len(columns))] = 1.0 / scale[columns]
     if len(J):
         rest = [k for k in range(len(scale)) if k not in columns]
-        wanted, passive = -J[:, columns] / scale[columns], J[:, rest]
+        wanted = -J[:, columns] / scale[columns]
+        passive = J[:, rest]
         D[rest] = found = np.linalg.lstsq(passive, wanted, rcond=solver.options.rank)[0]
         off = np.abs(passive @ found - wanted).max(initial=0.0) / np.abs(wanted).max(initial=1e-300)
         if off > 1e-6:
