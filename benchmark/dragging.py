@@ -5,8 +5,8 @@ A hand takes tools, links and joints at random for up to a second each and leads
 constant speed, jumps with them by up to a metre (of a mechanism whose frames are half a metre apart), or slides joints
 to where they can't go; now and then it locks a joint, lets a loop go or holds it again. Every tick is looked at:
 largest gap of a loop, limits, finite numbers; every tenth also with Pinocchio's forward kinematics alone. Once a second
-a command isn't finite. Pieces of a minute begin in the initial posture, each with a seed of its own. The exit code says
-whether all held.
+a command isn't finite. Pieces of a minute begin in the initial posture, each with a seed of its own, and go round all
+mechanisms, so that a run that is to end early (--most) has dragged each as long. The exit code says whether all held.
 """
 
 from __future__ import annotations
@@ -257,16 +257,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mechanisms", nargs="*", default=shipped, help="names or files; all that ship if none is given")
     parser.add_argument("--minutes", type=float, default=60.0, help="of the device, for each mechanism")
+    parser.add_argument("--most", type=float, default=np.inf, help="wall-clock minutes; no piece begins after that")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     robots = [(name, robot) for name in arguments.mechanisms for robot in load_scene(name).mechanisms]
     found = {robot: Dragged() for robot in robots}
-    left = 60.0 * arguments.minutes
+    left, end = 60.0 * arguments.minutes, time.monotonic() + 60.0 * arguments.most
     with ProcessPoolExecutor(arguments.jobs) as pool:
         piece = 0
-        while left > 0.0:
+        while left > 0.0 and time.monotonic() < end:
             seconds = min(left, PIECE)
             seed = arguments.seed + piece
             pieces = pool.map(_piece, *zip(*((*robot, seconds, seed) for robot in robots), strict=True))

@@ -65,8 +65,9 @@ def following(solver: MechanismSolver, driven: Sequence[str]) -> Array:
     if len(J):
         rest = [k for k in range(len(scale)) if k not in columns]
         wanted = -J[:, columns] / scale[columns]
-        D[rest] = np.linalg.lstsq(J[:, rest], wanted, rcond=solver.options.rank)[0]
-        off = np.abs(J[:, rest] @ D[rest] - wanted).max(initial=0.0) / np.abs(wanted).max(initial=1e-300)
+        passive = J[:, rest]
+        D[rest] = found = np.linalg.lstsq(passive, wanted, rcond=solver.options.rank)[0]
+        off = np.abs(passive @ found - wanted).max(initial=0.0) / np.abs(wanted).max(initial=1e-300)
         if off > 1e-6:
             raise InputError(
                 f"{', '.join(driven)} can't all move as they like here", element="drives",

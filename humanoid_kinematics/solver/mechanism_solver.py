@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -96,6 +97,7 @@ class _Problem:
     J: Array
     tools: tuple[str, ...]
     joints: tuple[str, ...]
+    loops: list[tuple[str, int, int, int]] | None = None
 
 
 class MechanismSolver:
@@ -484,14 +486,18 @@ class MechanismSolver:
         return command
 
     def _loop_gaps(self, problem: _Problem) -> dict[str, tuple[float, float]]:
-        gaps = {}
-        for loop, pair in zip(self._closed_loops(), problem.system.pairs[: problem.system.loops], strict=True):
-            row, slides = int(pair["row"]), int(pair["held"][:3].sum())
-            of_loop = problem.gap[row : row + int(pair["rows"])]
-            gaps[loop.name] = (
-                float(np.linalg.norm(of_loop[:slides])) * self.length, float(np.linalg.norm(of_loop[slides:])),
-            )  # fmt: skip
-        return gaps
+        if problem.loops is None:  # where each has its rows: once, as records are slow to read
+            problem.loops = [
+                (loop.name, int(pair["row"]), int(pair["held"][:3].sum()), int(pair["rows"]))
+                for loop, pair in zip(
+                    self._closed_loops(), problem.system.pairs[: problem.system.loops], strict=True
+                )
+            ]
+        gap = problem.gap.tolist()
+        return {
+            name: (math.hypot(*gap[row : row + slides]) * self.length, math.hypot(*gap[row + slides : row + rows]))
+            for name, row, slides, rows in problem.loops
+        }
 
     def _closed_loops(self) -> list[LoopClosure]:
         return [loop for loop in self.mechanism.loops if loop.name not in self._open]

@@ -92,6 +92,10 @@ def test_files_are_joined_in_one_scene_whose_devices_of_one_kind_are_one(tmp_pat
     joined = scene.mechanisms["6dof"]
     assert [tool.devices for tool in joined.tools] == [tool.devices for tool in alone.tools]
     np.testing.assert_array_equal(joined.initial, alone.initial)
+    others = load_scene("cross,puma")  # each with a device 1 of its own
+    assert [sensor.port for sensor in others.sensors.values()] == [None, "/dev/ttyd2", None]
+    devices = {name: [tool.devices for tool in each.tools] for name, each in others.mechanisms.items()}
+    assert devices == {"crossdelta": [(1, 0)], "puma": [(2, 0)]}
     again = read_scene(write_mad(scene.mad))
     assert list(again.mechanisms) == list(scene.mechanisms)
     other = tmp_path / "metres.mad"

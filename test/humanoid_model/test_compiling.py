@@ -61,3 +61,22 @@ def test_the_garbage_collector_waits_meanwhile_and_goes_on_as_it_was(compilation
         compiling.event.unregister("numba:compile", look)
     assert seen
     assert not any(seen)
+
+
+def test_the_kernel_that_is_compiled_is_named_meanwhile(compilation):
+    seen = []
+
+    class Look(compiling.event.Listener):
+        def on_start(self, event):
+            seen.append(compiling.follower.kernel)
+
+        def on_end(self, event):
+            pass
+
+    compiling.event.register("numba:compile", look := Look())
+    try:
+        _compile()
+    finally:
+        compiling.event.unregister("numba:compile", look)
+    assert seen == ["f"]
+    assert compiling.follower.kernel == ""

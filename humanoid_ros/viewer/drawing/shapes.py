@@ -92,7 +92,7 @@ def textured_mesh(shape: Shape | Triangles) -> trimesh.Trimesh | None:
     if mesh.visual.kind != "texture" or all(image is None for image in images):
         return None
     mesh.apply_scale(shape.scale)
-    return mesh  # type: ignore[no-any-return]
+    return mesh
 
 
 def triangles(shape: Shape | Triangles) -> Triangles:

@@ -26,7 +26,7 @@ DARK = 0.35
 DOWN = np.block([[np.eye(3), np.array([[0.0], [0.0], [-1.0]])], [np.zeros((1, 3)), np.ones((1, 1))]])
 """From the foot of a cone to its middle."""
 SHAPES: dict[str, Callable[[], Any]] = {
-    SPHERE: lambda: trimesh.creation.icosphere(subdivisions=3),
+    SPHERE: lambda: trimesh.creation.uv_sphere(count=(24, 32)),
     BOX: lambda: trimesh.creation.box((2.0, 2.0, 2.0)).subdivide().subdivide().subdivide(),
     CYLINDER: lambda: trimesh.creation.cylinder(1.0, 2.0, sections=32).subdivide().subdivide(),
     CONE: lambda: trimesh.creation.cone(1.0, 2.0, sections=32, transform=DOWN).subdivide().subdivide(),

@@ -137,6 +137,8 @@ class MechanismStudio:
         self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
         self._commanded_at, self._asked_at = -np.inf, np.inf
+        self._loaded: tuple[str, bool | None] = "", None
+        self._waited = False
         self._in_the_way: tuple[str, ...] = ()
         self._sounds = EventSounds(page.server)
         self._phantom: Phantom | None = None
@@ -223,11 +225,13 @@ class MechanismStudio:
         self._asked_at = np.inf
         loops = f", {answer.loops} loops closed to {answer.closure:.1g}" if answer.loops else ""
         found = f"{', '.join(answer.names)}: {answer.mobility} freedoms{loops}."
-        self._panel.say(found if answer.success else answer.message, answer.success)
+        self._loaded = found if answer.success else answer.message, answer.success
+        self._panel.say(*self._loaded)
 
     def _tell_wait(self, now: float) -> None:
         """Say what a person waits for: compilation, the first time on a machine."""
         if self._reading is not None and follower.kernel:
+            self._waited = True
             self._panel.say(f"The solver is compiled for this machine, once: {follower.kernel}.")
         elif now - self._asked_at > LONG:
             waited = now - self._asked_at
@@ -247,6 +251,9 @@ class MechanismStudio:
         if self._reading is None or not self._reading.done():
             return
         reading, self._reading = self._reading, None
+        if self._waited:
+            self._waited = False
+            self._panel.say(*self._loaded)
         try:
             new = reading.result()
         except HumanoidError as error:

@@ -175,3 +175,12 @@ def test_what_can_not_run_is_told():
         LiveScene.read(apart.replace("rotule", "rotle"))
     with pytest.raises(RobotError):
         LiveScene.read("<robot")
+
+
+def test_getting_ready_moves_nothing():
+    scene = LiveScene.load("cross")
+    live = scene.mechanisms["crossdelta"]
+    before = live.q
+    scene.prepare()
+    np.testing.assert_array_equal(live.q, before)
+    assert (live.status, live.commanded) == ("idle", ())

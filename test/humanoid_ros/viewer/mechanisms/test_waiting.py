@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page tells what a person waits for while a mechanism is loaded, and what came of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from humanoid_model.compiling import follower  # noqa: E402
+from humanoid_model.errors import HumanoidError  # noqa: E402
+from humanoid_ros.viewer.mechanisms.mechanism_studio import LONG, MechanismStudio  # noqa: E402
+
+
+@pytest.fixture
+def studio() -> tuple[Any, list[str]]:
+    """A studio that says into a list; nothing else of it is there."""
+    made, said = MechanismStudio.__new__(MechanismStudio), []
+    made._panel = SimpleNamespace(say=lambda text, good=None: said.append(text))
+    made._reading, made._fresh, made._waited, made._asked_at = None, False, False, np.inf
+    made._loaded = "cross: 3 freedoms.", True
+    return made, said
+
+
+def test_a_compilation_is_named_and_then_what_was_loaded(
+    studio: tuple[Any, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, said = studio
+    made._reading = Future()
+    made._tell_wait(0.0)
+    assert said == []
+    monkeypatch.setattr(follower, "kernel", "bounded step")
+    made._tell_wait(0.0)
+    assert said == ["The solver is compiled for this machine, once: bounded step."]
+    made._reading.set_exception(HumanoidError("no"))
+    made._read()
+    assert said[1:] == ["cross: 3 freedoms.", "A mechanism can't be read here: no"]
+
+
+def test_a_node_that_takes_long_is_told_until_it_answers(studio: tuple[Any, list[str]]) -> None:
+    made, said = studio
+    made._asked_at = 10.0
+    made._tell_wait(10.0 + 0.9 * LONG)
+    assert said == []
+    made._tell_wait(15.0)
+    assert said == ["Loading for 5 s. The first time on a machine the node compiles its solver."]
+    answer = SimpleNamespace(loops=0, closure=0.0, names=["puma"], mobility=6, success=True, message="")
+    made._on_loaded(answer)
+    made._tell_wait(60.0)
+    assert said[1:] == ["puma: 6 freedoms."]
