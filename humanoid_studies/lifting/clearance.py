@@ -19,7 +19,7 @@ BODY_CIRCLES = (
     ("trunk", -0.01 + 0.19j, 0.11),
     ("trunk", 0.005 + 0.40j, 0.10),
 )
-"""Shank, knee, thigh, hip, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes in ``hrp2_generate.py``."""
+"""Shank, knee, thigh, hip, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes."""
 
 
 def clearances(lifter: PlanarLifter) -> tuple[tuple[PlanarPoint, float], ...]:

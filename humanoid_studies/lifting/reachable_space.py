@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where hands can hold an object without motion (specification 000 sections 21.1 and 22.1, thesis Figs. 5.14 and 5.30)."""
+"""Where hands can hold an object without motion (specification 000 sections 21.1, 22.1, Figs. 5.14 and 5.30)."""
 
 from __future__ import annotations
 

@@ -64,8 +64,9 @@ class SoleStabiliser(Module):
         self.name = f"sole_stabiliser/{robot}"
         self.lean: Array = np.zeros(2)
         self._robot, self._gains, self._imu = robot, gains or AnkleGains(), imu
-        self._sum = np.zeros(2)
-        self._sent = self._nominal = np.zeros(0)
+        self._sum: Array = np.zeros(2)
+        self._sent: Array = np.zeros(4)
+        self._nominal: Array = np.zeros(4)
 
     def attach(self, simulation: Simulation) -> None:
         """Find legs and sensors.
