@@ -137,12 +137,12 @@ def plan_dynamic_lift(robot: Robot, task: LiftTask) -> DynamicLift:
     cam = CamMotion.to_impact(CamProfile(task.ramp), task.way, abs(way), float(rates[2]), task.impact)
     times = np.append(np.arange(0.0, cam.duration - 0.5 * PERIOD, PERIOD), cam.duration)
     swing = mechanics.swing(base, way / abs(way), cam, times)
-    taking_times: Array = PERIOD * np.arange(1, round(task.spread / PERIOD) + 1)
+    taking_times = PERIOD * np.arange(1.0, round(task.spread / PERIOD) + 1.0)
     taken = _blend(q, (before, after), taking_times, task.spread, task.braking / omega)
     begin = taken[0][-1]
     B = mechanics.centre(begin)
     rest = float(np.arctan2(B.real - foot, B.imag))
-    turned_times: Array = PERIOD * np.arange(1, round(task.turn_time / PERIOD) + 1)
+    turned_times = PERIOD * np.arange(1.0, round(task.turn_time / PERIOD) + 1.0)
     course = _quintic(turned_times, task.turn_time, (0.0, omega - task.braking * task.spread, -task.braking), rest)
     turned = mechanics.turned(begin, foot, *course)
     time = np.concatenate([times, cam.duration + taking_times, cam.duration + task.spread + turned_times])
@@ -209,7 +209,8 @@ def _quintic(t: Array, T: float, start: tuple[float, float, float], end: float) 
     rows = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], np.ones(6), powers, powers * (powers - 1)]
     scaled = [start[0], start[1] * T, start[2] * T**2, end, 0.0, 0.0]
     polynomial = np.polynomial.Polynomial(np.linalg.solve(np.array(rows, dtype=float), scaled), [0.0, T], [0.0, 1.0])
-    return polynomial(t), polynomial.deriv(1)(t), polynomial.deriv(2)(t)
+    value, rate, bend = (np.asarray(p(t), dtype=float) for p in (polynomial, polynomial.deriv(1), polynomial.deriv(2)))
+    return value, rate, bend
 
 
 class _Mechanics:

@@ -274,7 +274,7 @@ class WeightLift:
 
     def series(self, motion: LiftMotion, instants: int = 201) -> LiftSeries:
         """Return a lift's course by the planar model."""
-        t: Array = np.linspace(0.0, motion.duration, instants)
+        t = np.asarray(np.linspace(0.0, motion.duration, instants), dtype=np.float64)
         q, v, a = motion.at(t)
         _, _, torques, sensor, ground, zmp = (x.full().T for x in self._instant.map(instants)(q.T, v.T, a.T))
         return LiftSeries(t, q, v, torques, sensor, ground, zmp.ravel())
