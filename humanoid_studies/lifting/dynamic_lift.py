@@ -137,12 +137,12 @@ def plan_dynamic_lift(robot: Robot, task: LiftTask) -> DynamicLift:
     cam = CamMotion.to_impact(CamProfile(task.ramp), task.way, abs(way), float(rates[2]), task.impact)
     times = np.append(np.arange(0.0, cam.duration - 0.5 * PERIOD, PERIOD), cam.duration)
     swing = mechanics.swing(base, way / abs(way), cam, times)
-    taking_times = PERIOD * np.arange(1.0, round(task.spread / PERIOD) + 1.0)
+    taking_times = _samples(task.spread)
     taken = _blend(q, (before, after), taking_times, task.spread, task.braking / omega)
     begin = taken[0][-1]
     B = mechanics.centre(begin)
     rest = float(np.arctan2(B.real - foot, B.imag))
-    turned_times = PERIOD * np.arange(1.0, round(task.turn_time / PERIOD) + 1.0)
+    turned_times = _samples(task.turn_time)
     course = _quintic(turned_times, task.turn_time, (0.0, omega - task.braking * task.spread, -task.braking), rest)
     turned = mechanics.turned(begin, foot, *course)
     time = np.concatenate([times, cam.duration + taking_times, cam.duration + task.spread + turned_times])
@@ -189,6 +189,11 @@ def _impact_posture(robot: Robot, task: LiftTask) -> tuple[PlanarLifter, Array, 
     base, grip, angle = at(x)
     lifter = PlanarLifter(robot, replace(task.held, tilt=angle - 0.5 * np.pi))
     return lifter, base, grip, angle
+
+
+def _samples(duration: float) -> Array:
+    """Return times (K,) after the beginning, up to the end [s]."""
+    return np.asarray(PERIOD * np.arange(1, round(duration / PERIOD) + 1), dtype=np.float64)
 
 
 def _blend(q: Array, rates: tuple[Array, Array], t: Array, T: float, fading: float) -> tuple[Array, Array, Array]:
