@@ -25,10 +25,10 @@ BODY_CIRCLES = (
 def clearances(lifter: PlanarLifter) -> tuple[tuple[PlanarPoint, float], ...]:
     """Return vectors between the middles of circles, and how long they have to be at least [m].
 
-    The object's circles are as wide as it is deep, from its top to its bottom; its edges stick out by 0.2 depths.
+    The object's circles, one behind the other along its height, hold its corners.
     """
-    radius = 0.5 * lifter.held.depth
-    ends = max(0.5 * lifter.held.height - radius, 0.0)
+    half = 0.5 * lifter.held.depth
+    radius, ends = float(np.sqrt(2.0)) * half, max(0.5 * lifter.held.height - half, 0.0)
     found = []
     for along in (-ends, 0.0, ends) if ends else (0.0,):
         middle = lifter.tree.point("hand", lifter.reach + 1j * along)

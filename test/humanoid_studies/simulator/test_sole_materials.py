@@ -37,7 +37,7 @@ def test_softer_soles_lean_more_and_jelly_lets_the_robot_fall() -> None:
     assert trial.torso_error(load_robot("hrp2")) < errors[1] < 0.5 * errors[0]
     jelly = soled(Material(0.03e6, 0.01))
     assert np.isnan(trial.torso_error(jelly))
-    assert StandingTrial(stabilised=True).torso_error(jelly) < 1.0
+    assert StandingTrial(stabilised=True).torso_error(jelly) < 3.0
 
 
 def made_result(peaks: np.ndarray, errors: np.ndarray) -> object:
