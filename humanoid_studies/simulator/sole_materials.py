@@ -172,7 +172,8 @@ def _result(table: SweepTable, rigid: Mapping[str, float], righted: Mapping[floa
         Row("3 MPa, 0.4 on the Pareto front (1)", "1", int(front[i, j]), "", bool(front[i, j])),
         Row("softest E at ν = 0.01 on which it stands", "falls below 1", float(E[stands[:, 0]].min()) / 1e6, "MPa",
             bool(soft.all()) if soft.size else None),
-        *(Row(f"{modulus / 1e6:g} MPa, 0.01, ankles right it: error of the torso", "stands", value, "°", bool(np.isfinite(value)))
+        *(Row(f"{modulus / 1e6:g} MPa, 0.01, ankles right it: error of the torso", "stands", value, "°",
+              bool(np.isfinite(value)))
           for modulus, value in righted.items()),
     ]  # fmt: skip
     colours = [f"C{k}" for k in range(nu.size)]

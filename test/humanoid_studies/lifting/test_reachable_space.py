@@ -23,6 +23,10 @@ def test_heavier_objects_are_held_in_less_space_and_never_ahead() -> None:
     assert [reachable_space(lifter(mass), 0.0, legs=7, arms=19).area > 0.0 for mass in (2.0, 8.4, 23.4)] == [
         True, False, False
     ]  # fmt: skip
+    strong = [lifter(mass) for mass in (2.0, 8.4, 23.4)]
+    for planar in strong:
+        planar.nominal = 10.0 * planar.nominal  # then it is the sensors that forbid it
+    assert [reachable_space(planar, 0.0, legs=7, arms=19).area > 0.0 for planar in strong] == [True, False, False]
     # 23.4 kg ahead weigh more on each hand than its sensor bears across it.
     assert SENSOR_LIMITS[1] < 0.5 * 23.4 * 9.8
 
