@@ -9,6 +9,8 @@ from humanoid_model.arrays import Array
 from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
 
+APART = 0.01
+"""Between robot and object, in postures and on the way [m]."""
 BODY_CIRCLES = (
     ("shank", 0.15j, 0.06),
     ("thigh", 0.0, 0.06),

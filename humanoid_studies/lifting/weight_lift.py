@@ -26,7 +26,7 @@ from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiTree
 from humanoid_planner.posture.motion.spline import SplineBasis
-from humanoid_studies.lifting.clearance import clearances
+from humanoid_studies.lifting.clearance import APART, clearances
 from humanoid_studies.lifting.planar_lifter import SENSOR_LIMITS, SIDES, PlanarLifter
 
 FRICTION = 0.5
@@ -39,8 +39,6 @@ INSIDE = 0.01
 """How far the zero-moment point stays inside the soles [m]."""
 RESERVE = 0.9
 """Share of motors' and sensors' limits that the plan uses; the servos need the rest."""
-APART = 0.01
-"""Between robot and object [m]."""
 LIGHTEST = 100.0
 """Force that presses the feet on the ground at least [N]."""
 _FIXED = 3
