@@ -14,6 +14,7 @@ left. Feet turn as far as they bear load.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,16 @@ class AnkleGains:
     rate: float = 0.3
     integral: float = 2.0
     largest: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Check the gains.
+
+        Raises:
+            InputError: one is negative or not finite.
+        """
+        for name, value in vars(self).items():
+            if not (math.isfinite(value) and value >= 0.0):
+                raise InputError(f"is {value}", element=f"gains.{name}", remedy="Give zero or more")
 
 
 class SoleStabiliser(Module):

@@ -80,3 +80,5 @@ def test_robots_without_legs_are_refused() -> None:
         Simulation("stand").add_module(SoleStabiliser("hrp3"))
     with pytest.raises(InputError, match="sensor 'nothing'"):
         Simulation("stand").add_module(SoleStabiliser("hrp2", imu="nothing"))
+    with pytest.raises(InputError, match=r"gains\.rate: is -1"):
+        AnkleGains(rate=-1.0)
