@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
@@ -55,10 +55,10 @@ class CamProfile:
         A = np.where(s < tau, 0.5 * np.pi / tau * np.sin(np.pi * s / tau), 0.0) / (1.0 - tau)
         return np.where(late, -A, A)
 
-    def _mirrored(self, T: ArrayLike) -> tuple[float, Array, Array]:
+    def _mirrored(self, T: ArrayLike) -> tuple[float, NDArray[np.bool_], Array]:
         time = np.clip(np.asarray(T, dtype=float), 0.0, 1.0)
         late = time > 0.5
-        return self.ramp, late, np.where(late, 1.0 - time, time)
+        return self.ramp, late, np.asarray(np.where(late, 1.0 - time, time), dtype=float)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from humanoid_model.arrays import Array
 from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
 
+APART = 0.01
+"""Between robot and object, in postures and on the way [m]."""
 BODY_CIRCLES = (
     ("shank", 0.15j, 0.06),
     ("thigh", 0.0, 0.06),
@@ -19,16 +21,16 @@ BODY_CIRCLES = (
     ("trunk", -0.01 + 0.19j, 0.11),
     ("trunk", 0.005 + 0.40j, 0.10),
 )
-"""Shank, knee, thigh, hip, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes in ``hrp2_generate.py``."""
+"""Shank, knee, thigh, hip, waist, trunk and head: body, place from its axis and radius [m], about HRP-2's shapes."""
 
 
 def clearances(lifter: PlanarLifter) -> tuple[tuple[PlanarPoint, float], ...]:
     """Return vectors between the middles of circles, and how long they have to be at least [m].
 
-    The object's circles are as wide as it is deep, from its top to its bottom; its edges stick out by 0.2 depths.
+    The object's circles, one behind the other along its height, hold its corners.
     """
-    radius = 0.5 * lifter.held.depth
-    ends = max(0.5 * lifter.held.height - radius, 0.0)
+    half = 0.5 * lifter.held.depth
+    radius, ends = float(np.sqrt(2.0)) * half, max(0.5 * lifter.held.height - half, 0.0)
     found = []
     for along in (-ends, 0.0, ends) if ends else (0.0,):
         middle = lifter.tree.point("hand", lifter.reach + 1j * along)

@@ -8,8 +8,8 @@ soles' middle like one inverted pendulum, which comes to rest above it; the legs
 Section 21.3 takes the robot for one rigid body at the impact. Here its legs move otherwise than its trunk, so that the
 swing's velocities at the impact follow from the momentum of all bodies, linear and angular, before and after; what
 (5.14) says is told beside them. The pendulum takes forever to its rest: a quintic ends its turn in a time that is
-chosen. The curve of Fig. 5.19 is at constant velocity at T = 0.5, where the thesis has the impact; a later one, in which
-the swing is already braked, lets the zero-moment point jump less.
+chosen. The curve of Fig. 5.19 is at constant velocity at T = 0.5, where the thesis has the impact; a later one, in
+which the swing is already braked, lets the zero-moment point jump less.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ _STEP = 1e-6
 """Of differences of postures [m, rad]."""
 
 
+BOX = HeldObject(4.5, 0.3, 0.6, below=0.825)
+"""The thesis' box, grasped at 0.495 m; its height is our choice."""
+
+
 @dataclass(frozen=True)
 class LiftTask:
     """Where the robot is at the impact, and how it moves.
@@ -51,7 +55,7 @@ class LiftTask:
         braking: how fast the turn gets slower right after that [rad/s²].
     """
 
-    held: HeldObject = HeldObject(4.5, 0.3, 0.6, below=0.825)
+    held: HeldObject = BOX
     hip_height: float = 0.42
     lean: float = 0.6
     reach: float = 0.50
@@ -133,12 +137,12 @@ def plan_dynamic_lift(robot: Robot, task: LiftTask) -> DynamicLift:
     cam = CamMotion.to_impact(CamProfile(task.ramp), task.way, abs(way), float(rates[2]), task.impact)
     times = np.append(np.arange(0.0, cam.duration - 0.5 * PERIOD, PERIOD), cam.duration)
     swing = mechanics.swing(base, way / abs(way), cam, times)
-    taking_times = PERIOD * np.arange(1, round(task.spread / PERIOD) + 1)
+    taking_times = _samples(task.spread)
     taken = _blend(q, (before, after), taking_times, task.spread, task.braking / omega)
     begin = taken[0][-1]
     B = mechanics.centre(begin)
     rest = float(np.arctan2(B.real - foot, B.imag))
-    turned_times = PERIOD * np.arange(1, round(task.turn_time / PERIOD) + 1)
+    turned_times = _samples(task.turn_time)
     course = _quintic(turned_times, task.turn_time, (0.0, omega - task.braking * task.spread, -task.braking), rest)
     turned = mechanics.turned(begin, foot, *course)
     time = np.concatenate([times, cam.duration + taking_times, cam.duration + task.spread + turned_times])
@@ -187,6 +191,11 @@ def _impact_posture(robot: Robot, task: LiftTask) -> tuple[PlanarLifter, Array, 
     return lifter, base, grip, angle
 
 
+def _samples(duration: float) -> Array:
+    """Return times (K,) after the beginning, up to the end [s]."""
+    return np.asarray(PERIOD * np.arange(1, round(duration / PERIOD) + 1), dtype=np.float64)
+
+
 def _blend(q: Array, rates: tuple[Array, Array], t: Array, T: float, fading: float) -> tuple[Array, Array, Array]:
     """(K, 7) angles, velocities and accelerations while velocities go from those before to those after the impact.
 
@@ -205,7 +214,8 @@ def _quintic(t: Array, T: float, start: tuple[float, float, float], end: float) 
     rows = [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0], np.ones(6), powers, powers * (powers - 1)]
     scaled = [start[0], start[1] * T, start[2] * T**2, end, 0.0, 0.0]
     polynomial = np.polynomial.Polynomial(np.linalg.solve(np.array(rows, dtype=float), scaled), [0.0, T], [0.0, 1.0])
-    return polynomial(t), polynomial.deriv(1)(t), polynomial.deriv(2)(t)
+    value, rate, bend = (np.asarray(p(t), dtype=float) for p in (polynomial, polynomial.deriv(1), polynomial.deriv(2)))
+    return value, rate, bend
 
 
 class _Mechanics:
@@ -230,7 +240,8 @@ class _Mechanics:
         lifter = self.lifter
         x, z = lifter.tree.centre.position(lifter.absolute @ q)
         # The feet's height doesn't count: they don't turn.
-        return complex(lifter.tree.mass * x + lifter.feet_mass * lifter.feet_x, lifter.tree.mass * z) / lifter.total_mass
+        moments = complex(lifter.tree.mass * x + lifter.feet_mass * lifter.feet_x, lifter.tree.mass * z)
+        return moments / lifter.total_mass
 
     def robot_centre(self, q: Array) -> complex:
         """Centre of mass of the robot alone, the box at the grasp [m]."""
@@ -297,10 +308,10 @@ class _Mechanics:
             guess = fsolve(off, guess)
             postures.append(self.posture(np.append(guess, base[2] + turn)))
         course = CubicSpline(fine, np.array(postures[::-1]))
-        return course(times), course(times, 1), course(times, 2)
+        return np.asarray(course(times)), np.asarray(course(times, 1)), np.asarray(course(times, 2))
 
     def load(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """Moments (K, 7) on absolute angles, ground force (K, 2) and zero-moment point (K,), as if the hands bore the box."""
+        """Moments (K, 7) on absolute angles, ground force (K, 2), zero-moment point (K,), as if hands bore the box."""
         lifter, tree = self.lifter, self.lifter.tree
         theta, omega, alpha = q @ lifter.absolute.T, v @ lifter.absolute.T, a @ lifter.absolute.T
         moments = np.einsum("kij,kj->ki", tree.mass_matrix(theta), alpha)

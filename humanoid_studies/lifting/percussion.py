@@ -68,7 +68,8 @@ def impact(
     Raises:
         InputError: a mass, an inertia or a lever that isn't positive.
     """
-    for name, value in (("robot_mass", robot_mass), ("object_mass", object_mass), ("inertia", inertia), ("lever", lever)):
+    given = {"robot_mass": robot_mass, "object_mass": object_mass, "inertia": inertia, "lever": lever}
+    for name, value in given.items():
         if not (math.isfinite(value) and value > 0.0):
             raise InputError(f"is {value}", element=name, remedy="Give a positive number")
     mass = robot_mass + object_mass

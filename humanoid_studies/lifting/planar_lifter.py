@@ -34,7 +34,7 @@ SHARE_OF_PEAK = 0.2
 RATED_LOAD = 2.0
 """What a hand holds on a stretched, horizontal arm at nominal torques [kg]: our choice."""
 SENSOR_LIMITS = np.array([200.0, 100.0, 5.0])
-"""Of a wrist's sensor: force along the hand and across it [N], moment about the lateral axis [N m] (thesis §5.2.2.3)."""
+"""Of a wrist's sensor: force along the hand, across it [N], moment about the lateral axis [N m] (thesis §5.2.2.3)."""
 GRIP = 0.04
 """From the fingers' joint to the middle of what they hold, along the hand [m]."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where hands can hold an object without motion (specification 000 sections 21.1 and 22.1, thesis Figs. 5.14 and 5.30)."""
+"""Where hands can hold an object without motion (specification 000 sections 21.1, 22.1, Figs. 5.14 and 5.30)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
-from humanoid_studies.lifting.clearance import smallest_gap
+from humanoid_studies.lifting.clearance import APART, smallest_gap
 from humanoid_studies.lifting.planar_lifter import SENSOR_LIMITS, PlanarLifter
 
 CELL = 0.04
@@ -73,7 +73,7 @@ def reachable_space(
             holds &= (share < 1.0) & (np.abs(load.sensor) < SENSOR_LIMITS).all(axis=1)
         q, share = q[holds], share[holds]
         grip = lifter.grip.position(q @ lifter.absolute.T)
-        free = (smallest_gap(lifter, q) > 0.0) & (grip[:, 1] > 0.5 * lifter.held.height)
+        free = (smallest_gap(lifter, q) > APART) & (grip[:, 1] > 0.5 * lifter.held.height)
         for key, value, posture in zip(
             map(tuple, np.floor(grip[free] / CELL).astype(int)), share[free], q[free], strict=True
         ):

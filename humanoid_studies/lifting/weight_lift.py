@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi
 import numpy as np
@@ -25,7 +26,7 @@ from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiTree
 from humanoid_planner.posture.motion.spline import SplineBasis
-from humanoid_studies.lifting.clearance import clearances
+from humanoid_studies.lifting.clearance import APART, clearances
 from humanoid_studies.lifting.planar_lifter import SENSOR_LIMITS, SIDES, PlanarLifter
 
 FRICTION = 0.5
@@ -38,8 +39,6 @@ INSIDE = 0.01
 """How far the zero-moment point stays inside the soles [m]."""
 RESERVE = 0.9
 """Share of motors' and sensors' limits that the plan uses; the servos need the rest."""
-APART = 0.01
-"""Between robot and object [m]."""
 LIGHTEST = 100.0
 """Force that presses the feet on the ground at least [N]."""
 _FIXED = 3
@@ -239,8 +238,9 @@ class WeightLift:
         weights = np.full(len(self._instants), 1.0 / (len(self._instants) - 1))
         weights[[0, -1]] *= 0.5
         energy = T * (power @ casadi.DM(weights))
-        nlp = {"x": casadi.vertcat(casadi.vec(P), T), "f": energy / 100.0, "g": casadi.vec(conditions)}
-        settings = {"max_iter": max_iterations, "print_level": 0, "sb": "yes", "tol": 1e-6, "mu_strategy": "adaptive"}
+        nlp: Any = {"x": casadi.vertcat(casadi.vec(P), T), "f": energy / 100.0, "g": casadi.vec(conditions)}
+        settings: Any = {"max_iter": max_iterations, "print_level": 0, "sb": "yes", "tol": 1e-6}
+        settings["mu_strategy"] = "adaptive"
         solver = casadi.nlpsol("lift", "ipopt", nlp, {"ipopt": settings, "print_time": False})
         begin = guess or self.straight()
         lower, upper = (np.repeat(limit, free) for limit in (self.lifter.lower, self.lifter.upper))
@@ -272,7 +272,7 @@ class WeightLift:
 
     def series(self, motion: LiftMotion, instants: int = 201) -> LiftSeries:
         """Return a lift's course by the planar model."""
-        t = np.linspace(0.0, motion.duration, instants)
+        t = np.asarray(np.linspace(0.0, motion.duration, instants), dtype=np.float64)
         q, v, a = motion.at(t)
         _, _, torques, sensor, ground, zmp = (x.full().T for x in self._instant.map(instants)(q.T, v.T, a.T))
         return LiftSeries(t, q, v, torques, sensor, ground, zmp.ravel())

@@ -82,7 +82,8 @@ def run(task: LiftTask | None = None, *, progress: bool = False) -> ExperimentRe
         Row("zero-moment point, rearmost", f"> {heel:g}", float(zmp.min()), "m", bool(zmp.min() > heel)),
         Row("while swinging, foremost", f"< {front:.3f}, box", float(zmp[swinging].max()), "m",
             bool(zmp[swinging].max() < front)),
-        Row("after the impact, foremost", f"< {toe:g}, toes", float(zmp[aloft].max()), "m", bool(zmp[aloft].max() < toe)),
+        Row("after the impact, foremost", f"< {toe:g}, toes", float(zmp[aloft].max()), "m",
+            bool(zmp[aloft].max() < toe)),
         Row("jump at the impact, of the sole's length", "< 20; small", 100.0 * jump / (toe - heel), "%",
             jump < 0.2 * (toe - heel)),
         Row("box raised by", f"{planned:.3f}", lifted, "m", abs(lifted - planned) < 5e-3 and not seen.fell),
@@ -93,7 +94,7 @@ def run(task: LiftTask | None = None, *, progress: bool = False) -> ExperimentRe
 
 
 def _on_the_box(seen: LiftRun, box: GroundedObject, lift: DynamicLift) -> tuple[Array, Array]:
-    """Forces (k, 2) of the hands on the box and their moments (k,), from what the ground gives it while it rests.
+    """Return forces (k, 2) of the hands on the box and moments (k,), from what the ground gives it while it rests.
 
     The moment about the hands is what moves the ground's force from below them to where it acts.
     """

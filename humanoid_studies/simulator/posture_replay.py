@@ -87,7 +87,8 @@ def run(*, progress: bool = False) -> ExperimentResult:
                 played.fallen is None and played.goal_joint < 0.05),
             Row(f"{name}: most of an effort limit", "", float(played.efforts.max())),
         ]  # fmt: skip
-        panels += [*replay.views, *_panels(name, replay)]
+        panels += [replace(seen, title=f"{name}, {seen.title}") for seen in replay.views]
+        panels += _panels(name, replay)
     return ExperimentResult("E21", "Motions along stances, played every 5 ms", tuple(rows), tuple(panels))
 
 

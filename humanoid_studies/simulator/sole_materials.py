@@ -22,6 +22,7 @@ from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel
 from humanoid_studies.simulator.made_scene import made_scene
 from humanoid_studies.soles.drop import drop_on_spring
 from humanoid_studies.soles.material_sweep import SweepTable, sweep_materials
+from humanoid_studies.soles.sole_stabiliser import SoleStabiliser
 
 YOUNG_MODULI = (0.03e6, 0.1e6, 0.3e6, 1e6, 3e6, 10e6)
 """Pa; the thesis' 1 to 10 MPa, and softer ones, on which it says that the robot falls."""
@@ -49,9 +50,11 @@ class StandingTrial:
 
     Attributes:
         dt: time step [s].
+        stabilised: whether ankles right it (F141).
     """
 
     dt: float = 1e-3
+    stabilised: bool = False
 
     def __call__(self, material: Material) -> Mapping[str, float]:
         """Both trials with soles of one material."""
@@ -101,7 +104,10 @@ class StandingTrial:
     def _simulation(self, robot: Robot, above: float) -> Simulation:
         at = pin.SE3(np.eye(3), np.array([0.0, 0.0, above]))
         placed = SceneRobot("hrp2", robot, "zero", at, place_robot(robot, "zero", at))
-        return Simulation(made_scene("soles", (), robots=(placed,), friction=0.8), self.dt)
+        simulation = Simulation(made_scene("soles", (), robots=(placed,), friction=0.8), self.dt)
+        if self.stabilised:
+            simulation.add_module(SoleStabiliser("hrp2"))
+        return simulation
 
 
 def soled(material: Material) -> Robot:
@@ -137,10 +143,12 @@ def run(
     trial = StandingTrial()
     table = sweep_materials(trial, young_moduli, poisson_ratios, executor, progress=progress)
     rigid = trial.both(load_robot("hrp2"))
-    return _result(table, rigid)
+    stabilised = StandingTrial(stabilised=True)
+    righted = {E: stabilised.torso_error(soled(Material(E, 0.01))) for E in (young_moduli[0], CHOSEN[0])}
+    return _result(table, rigid, righted)
 
 
-def _result(table: SweepTable, rigid: Mapping[str, float]) -> ExperimentResult:
+def _result(table: SweepTable, rigid: Mapping[str, float], righted: Mapping[float, float]) -> ExperimentResult:
     E, nu = table.young_moduli, table.poisson_ratios
     peak, error = table.results[PEAK], table.results[ERROR]
     i, j = int(np.argmin(np.abs(E - CHOSEN[0]))), int(np.argmin(np.abs(nu - CHOSEN[1])))
@@ -164,6 +172,9 @@ def _result(table: SweepTable, rigid: Mapping[str, float]) -> ExperimentResult:
         Row("3 MPa, 0.4 on the Pareto front (1)", "1", int(front[i, j]), "", bool(front[i, j])),
         Row("softest E at ν = 0.01 on which it stands", "falls below 1", float(E[stands[:, 0]].min()) / 1e6, "MPa",
             bool(soft.all()) if soft.size else None),
+        *(Row(f"{modulus / 1e6:g} MPa, 0.01, ankles right it: error of the torso", "stands", value, "°",
+              bool(np.isfinite(value)))
+          for modulus, value in righted.items()),
     ]  # fmt: skip
     colours = [f"C{k}" for k in range(nu.size)]
     panels = []

@@ -167,7 +167,8 @@ def _limit_panels(lifter: PlanarLifter, quick: LiftRun, slow: LiftRun) -> list[P
         curves: list[Curve] = []
         for torque, label, colour in ((lifter.peak[k], "peak", "black"), (lifter.nominal[k], "nominal", "green")):
             corners = parallelogram(float(lifter.speed[k]), float(torque))
-            curves.append(curve(*np.vstack([corners, corners[:1]]).T, label, colour=colour))
+            closed = np.vstack([corners, corners[:1]])
+            curves.append(curve(closed[:, 0], closed[:, 1], label, colour=colour))
         for played, label, colour in ((quick, "replayed", "#1f77b4"), (slow, "5 times slower", "#d62728")):
             series, i = played.monitor.series, played.monitor.drives.place(name)
             curves.append(curve(series.effort[:, i], series.speed[:, i], label, colour=colour))

@@ -48,7 +48,7 @@ def test_postures_put_hip_trunk_and_object_where_they_are_asked_for() -> None:
         assert planar.sole[0] < load.centre_x < planar.sole[1]
     with pytest.raises(InputError, match=r"wrist: is 1\.\d+ m away"):
         planar.posture(-0.1 + 0.63j, -0.04 + 1.15j, 1.2 + 0.65j, 0.0)
-    with pytest.raises(InputError, match="object.mass"):
+    with pytest.raises(InputError, match=r"object\.mass"):
         HeldObject(-1.0, 0.1, 0.1)
     assert planar.total_mass == pytest.approx(58.0 + 8.4)
     assert SIDES.sum() == 13.0

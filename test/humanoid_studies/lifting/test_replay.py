@@ -15,7 +15,7 @@ from humanoid_studies.simulator.weight_lifting import OBJECT, thesis_postures
 
 
 def test_the_simulated_robot_does_what_the_planar_one_plans() -> None:
-    """Hands are raised and lowered by 4 cm; sensors and zero-moment point read what the plan says, limits are nominal."""
+    """Hands are raised and lowered by 4 cm; sensors and zero-moment point read what the plan says."""
     lifter = PlanarLifter(hrp2(), OBJECT)
     start, _ = thesis_postures(lifter)
     lift = WeightLift(lifter, start, start)
