@@ -2,13 +2,17 @@
 """How hard may HRP-2 be pushed on the chest before it falls? Many pushes all around, on rigid or soft soles.
 
 Run with ``python examples/push_limits.py --count 1000``. Soft soles are stepped by the interpreter, so that they go to
-processes: ``python examples/push_limits.py --soles soft --count 60 --processes``. Prints a report; ``--picture
-limits.png`` draws it.
+processes: ``--soles soft --count 60 --executor processes``. ``--executor dask`` takes a local Dask cluster (``pip
+install distributed``), ``--scheduler tcp://machine:8786`` one that is there. Prints a report; ``--picture limits.png``
+draws it.
 """
 
 import argparse
+import contextlib
+import importlib
+import os
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -27,6 +31,27 @@ def push(forces: np.ndarray, duration: float, simulation: Simulation, run: int) 
     simulation.apply_wrench("hrp2/CHEST_LINK1", [*forces[run], 0.0], duration=duration)
 
 
+def chosen_executor(
+    stack: contextlib.ExitStack, name: str, workers: int | None, scheduler: str | None
+) -> Executor | None:
+    """Return what runs the pushes, to be closed with the stack; None for threads of this process."""
+    if name == "processes":
+        return stack.enter_context(ProcessPoolExecutor(workers))
+    if name == "dask" or scheduler:
+        dask = importlib.import_module("distributed")  # not among the requirements
+        where = scheduler or stack.enter_context(
+            dask.LocalCluster(n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None)
+        )
+        return stack.enter_context(dask.Client(where)).get_executor()  # type: ignore[no-any-return]
+    return None
+
+
+def used_seconds() -> float:
+    """Return the processor time of this process and of those that it started and that have ended [s]."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def main() -> None:
     """Push, count who stands, and report."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -35,7 +60,8 @@ def main() -> None:
     parser.add_argument("--strongest", type=float, default=500.0, help="N")
     parser.add_argument("--duration", type=float, default=0.1, help="of a push [s]")
     parser.add_argument("--watch", type=float, default=3.0, help="from the push until judged [s]")
-    parser.add_argument("--processes", action="store_true", help="processes instead of threads")
+    parser.add_argument("--executor", choices=("threads", "processes", "dask"), default="threads")
+    parser.add_argument("--scheduler", help="address of a Dask cluster that is there")
     parser.add_argument("--workers", type=int, help="how many runs go on at once")
     parser.add_argument("--picture", help="file to draw the limits into")
     arguments = parser.parse_args()
@@ -45,8 +71,9 @@ def main() -> None:
     steps = round(arguments.watch / simulation.dt)
     angles = np.linspace(-np.pi, np.pi, max(1, round(arguments.count / STRENGTHS)), endpoint=False)
     strengths = arguments.strongest * np.arange(1, STRENGTHS + 1) / STRENGTHS
-    executor = ProcessPoolExecutor(arguments.workers) if arguments.processes else None
-    begin, processor = time.perf_counter(), time.process_time()
+    begin, processor = time.perf_counter(), used_seconds()
+    stack = contextlib.ExitStack()
+    executor = chosen_executor(stack, arguments.executor, arguments.workers, arguments.scheduler)
     limits = []
     print(f"{'direction':>10} {'stands up to':>13} {'impulse':>9} {'falls from':>11} {'moved at the limit':>19}")
     for angle in angles:  # one rollout for each direction: its records are some tens of megabytes
@@ -67,10 +94,9 @@ def main() -> None:
             f"{np.degrees(angle):8.0f} ° {limit:11.0f} N {limit * arguments.duration:5.1f} N s {falls:>11} "
             f"{1e3 * moved:16.1f} mm", flush=True,
         )  # fmt: skip
-    if executor is not None:
-        executor.shutdown()
+    stack.close()
     pushes, seconds = len(angles) * STRENGTHS, time.perf_counter() - begin
-    used = "" if arguments.processes else f", {time.process_time() - processor:.1f} s of processor time"
+    used = "" if arguments.scheduler else f", {used_seconds() - processor:.1f} s of processor time"
     print(
         f"\n{arguments.soles} soles: {pushes} pushes of {arguments.duration:g} s, watched for {arguments.watch:g} s: "
         f"limits {min(limits):.0f} to {max(limits):.0f} N, mean {np.mean(limits):.0f} N\n"

@@ -99,7 +99,8 @@ def rollout(
         prepare: acts on the simulation before a run: pushes, gains, friction of joints.
         workers: how many runs go on at once; the number of processors if not given.
         executor: runs the parts in its processes, wherever they are; threads of this process if not given. With
-            processes, ``prepare`` must be a function of a module, or an object that can be pickled.
+            processes, ``prepare`` must be a function of a module that they can import, or an object that can be
+            pickled.
 
     Raises:
         InputError: no or unequal numbers of states, controls of another shape, an unknown joint, body or sensor, a

@@ -105,6 +105,16 @@ def test_feet_that_land_are_stopped(stand: Simulation, shaken: np.ndarray) -> No
     assert own.servos.saturated[10] == 1
 
 
+def test_feet_that_bounce_leave_as_they_came() -> None:
+    """How fast they leave goes with the velocity before."""
+    simulation = Simulation(scene(floor(), robots=(standing(load_robot("hrp2")),), friction=0.8, restitution=0.3))
+    start = at(simulation, moved(_2=1e-4), -moved(_2=0.4))
+    check(simulation, start, 5e-7, 2e-5)
+    simulation.restore_state(start)
+    simulation.step()
+    assert simulation.contacts.velocity[:, 2].max() > 0.05
+
+
 def test_deep_feet_come_up_and_joints_stop_at_their_limits(stand: Simulation, shaken: np.ndarray) -> None:
     joints = stand.stepping.stepper.joints
     limit = joints.upper[20] - stand.q[joints.idx_q[20]]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -108,6 +109,22 @@ def test_processes_give_the_same_bits_as_threads() -> None:
     assert "not" not in threads.failures[2] or "nan" in threads.failures[2]
     assert np.isnan(threads.q[2]).all()
     assert not np.isnan(threads.q[:2]).any()
+
+
+@pytest.mark.slow
+def test_a_local_dask_cluster_runs_them_with_the_same_bits(stand: Simulation) -> None:
+    """Targets of each run go with it to one of two workers."""
+    distributed = pytest.importorskip("distributed")
+    start, values = stand.save_state(), waves(stand, 8, 5)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = rollout(
+            stand, [start] * 8, 5, Controls(values), workers=2, executor=client.get_executor()
+        )
+        assert len(client.run(os.getpid)) == 2
+    assert_array_equal(found.v, rollout(stand, [start] * 8, 5, Controls(values)).v)
 
 
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own))])
