@@ -19,13 +19,10 @@ from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-_TURNS = 5
-_NEWTON_ITERATIONS = 20
-_SWEEPS = 5
-"""Newton's iterations in each turn, and sweeps before the second one, twice as many before each one that follows."""
-_INTERIOR_TURN = 2
-_INTERIOR_ITERATIONS = 60
-"""Before this turn interior points take the place of sweeps."""
+_NEWTON_ITERATIONS = 30
+_STARTS = ((1, 0, 0), (0, 8, 0), (0, 0, 2), (1, 0, 32), (0, 0, 16), (0, 15, 0), (0, 0, 4))
+"""Where Newton's method begins, one after the other until it doesn't get stuck: the forces of the last step or none,
+iterations of interior points, sweeps."""
 
 
 @apart(error_model="numpy")
@@ -101,7 +98,7 @@ def _solve_on_graph(
     operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray,
     settings: SolverSettings, v: np.ndarray, residuals: np.ndarray,
 ) -> int:  # fmt: skip
-    """Newton from the forces of the last step, some sweeps where it is stuck, and interior points where it still is.
+    """Newton from the forces of the last step, and from other starts where it gets stuck.
 
     Args:
         operator: of the contacts.
@@ -117,18 +114,18 @@ def _solve_on_graph(
         Number of sweeps and iterations.
     """
     tolerance, most, deadline = settings.tolerance, settings.max_iterations, settings.deadline
-    best, best_residual = f.copy(), np.inf
-    done, sweeps = 0, _SWEEPS
+    last, best, best_residual = f.copy(), f.copy(), np.inf
     clock = np.empty(2, dtype=np.int64)
-    for turn in range(_TURNS):
-        if turn == _INTERIOR_TURN:
-            f[:] = 0.0  # what Newton is stuck at is no place to go on from
-            limit = min(_INTERIOR_ITERATIONS, most - done)
-            done += body_interior(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
-        elif turn > 0:
-            limit = min(sweeps, most - done)
-            done += body_nsgs(operator, v_free, mu, f, tolerance, limit, v, residuals, deadline)
-            sweeps *= 2
+    done = 0
+    for turn in range(len(_STARTS)):
+        warm, interior, sweeps = _STARTS[turn]
+        for r in range(f.size):
+            f[r] = last[r] if warm == 1 else 0.0
+        interior, sweeps = min(interior, most - done), min(sweeps, most - done)
+        if interior > 0:
+            done += body_interior(operator, graph, v_free, mu, f, tolerance, interior, v, residuals, deadline)
+        if sweeps > 0:
+            done += body_nsgs(operator, v_free, mu, f, tolerance, sweeps, v, residuals, deadline)
         limit = min(_NEWTON_ITERATIONS, most - done)
         done += body_newton(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
         if residuals[0] < best_residual:
