@@ -23,6 +23,8 @@ _NEWTON_ITERATIONS = 30
 _STARTS = ((1, 0, 0), (0, 8, 0), (0, 0, 2), (1, 0, 32), (0, 0, 16), (0, 15, 0), (0, 0, 4))
 """Where Newton's method begins, one after the other until it doesn't get stuck: the forces of the last step or none,
 iterations of interior points, sweeps."""
+_MANY = 120
+"""With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
 
 
 @apart(error_model="numpy")
@@ -117,7 +119,7 @@ def _solve_on_graph(
     last, best, best_residual = f.copy(), f.copy(), np.inf
     clock = np.empty(2, dtype=np.int64)
     done = 0
-    for turn in range(len(_STARTS)):
+    for turn in range(len(_STARTS) if mu.size <= _MANY else 1):
         warm, interior, sweeps = _STARTS[turn]
         for r in range(f.size):
             f[r] = last[r] if warm == 1 else 0.0
